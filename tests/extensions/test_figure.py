@@ -10,7 +10,7 @@ from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 
 
-@illustration("clouds", "Five clouds", "none", "there are five of them.", seed=1)
+@illustration("Five clouds", "none", "there are five of them.", seed=1)
 def clouds(setting: FigureSetting) -> Picture:
     dataset = data.load("five_clouds", setting.data_dir, setting.offline)
     figure, axes = blank(1, 1)

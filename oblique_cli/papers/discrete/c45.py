@@ -8,7 +8,7 @@ least the average gain less 0.001, and a subtree is replaced if the estimate of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -69,26 +69,11 @@ class C45(Growth, BaseEstimator):
         help="Features drawn at random at each node, as in a random forest; None for all.",
     )
 
-    def grow(
-        self,
-        codes: NDArray[np.integer],
-        y: NDArray[np.integer],
-        n_classes: int,
-        domain: Domain,
-        weights: Array | None = None,
-        rng: np.random.Generator | None = None,
-    ) -> DiscreteTree:
-        """Return the tree of some rows.
+    def grow(self, rows: Rows, rng: np.random.Generator | None = None) -> DiscreteTree:
+        """Return the tree of rows. rng : draws the features of each node if `max_features` asks for it
 
-        codes : (n, n_features) in the domain; y : (n,) class codes; weights : (n,) non-negative, not all 0
-        rng   : draws the features of each node if `max_features` asks for it
         A leaf that no row reaches has the label of its parent. Equal counts: the lowest class code.
         """
-        rows = Rows.of(codes, y, n_classes, domain)
-        return self.grow_on(rows if weights is None else rows.weighted(weights), rng)
-
-    def grow_on(self, rows: Rows, rng: np.random.Generator | None = None) -> DiscreteTree:
-        """Return the tree of rows that are counted already: many trees of one set of rows share the counting."""
         root = self._grow(rows, np.flatnonzero(rows.class_weights.any(axis=1)), rng)
         if self.pruning == "pessimistic":
             self._collapse(root)
@@ -121,9 +106,10 @@ class C45(Growth, BaseEstimator):
         if self.max_features is not None and rng is not None:
             # Features are drawn until one of them can split, as in random trees; a node that no feature can split is a
             # leaf.
-            for feature in _batches(np.flatnonzero(allowed), self.max_features, rng):
+            drawn = rng.permutation(np.flatnonzero(allowed))
+            for start in range(0, len(drawn), self.max_features):
                 only = np.zeros_like(allowed)
-                only[feature] = True
+                only[drawn[start : start + self.max_features]] = True
                 best = self._best_of(node, rows, only, total)
                 if best is not None:
                     return best
@@ -203,10 +189,8 @@ def _total(numbers: Iterable[float]) -> float:
 
 
 def added_errors(total: float, errors: float, confidence: float) -> float:
-    """Return what C4.5 adds to the errors seen among `total` cases: the sum is their upper limit at `confidence`.
-
-    By hand: no error among 6 cases at 25 % gives 6 (1 - 0.25^(1/6)) = 1.238.
-    """
+    """Return what C4.5 adds to the errors seen among `total` cases: the sum is their upper limit at `confidence`. By
+    hand: no error among 6 cases at 25 % gives 6 (1 - 0.25^(1/6)) = 1.238."""
     if errors < 1.0:
         base: float = total * (1.0 - confidence ** (1.0 / total))
         return base if errors <= 0.0 else base + errors * (added_errors(total, 1.0, confidence) - base)
@@ -223,12 +207,6 @@ def _bits(table: Array, sizes: Array) -> Array:
     shares = table / np.where(sizes > 0, sizes, 1.0)[:, None]
     bits: Array = -(table * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
     return bits
-
-
-def _batches(features: Ints, size: int, rng: np.random.Generator) -> Iterator[Ints]:
-    drawn = rng.permutation(features)
-    for start in range(0, len(drawn), size):
-        yield drawn[start : start + size]
 
 
 @dataclass(frozen=True)
@@ -292,24 +270,15 @@ class _Node:
 
     def distribute(self, rows: Rows) -> None:
         """Send the rows of this node through the splits below it."""
-        stack = [self]
-        while stack:
-            node = stack.pop()
+        for node in reversed(_postorder(self)):
             if node.children:
                 column = rows.codes[node.rows, node.feature]
                 for v, child in enumerate(node.children):
                     child.rows = node.rows[column == v]
                     child.counts = rows.counts(child.rows)
-                stack.extend(node.children)
 
-    def leaves(self) -> Iterator[_Node]:
-        stack = [self]
-        while stack:
-            node = stack.pop()
-            if node.children:
-                stack.extend(node.children)
-            else:
-                yield node
+    def leaves(self) -> list[_Node]:
+        return [node for node in reversed(_postorder(self)) if not node.children]
 
 
 def _postorder(root: _Node) -> list[_Node]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.ground.constraints import Integer, Optional
-from oblique_cli.papers.discrete.c45 import C45, Growth
+from oblique_cli.papers.discrete.c45 import C45, Growth, Rows
 from oblique_cli.papers.discrete.coded_classifier import (
     Bag,
     BaggedTreesClassifier,
@@ -55,7 +55,7 @@ class C45Classifier(_FlatParameters, SingleDiscreteTree):
     random_state: Any = parameter(default=None, help="Not used: a single tree draws nothing.")
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
-        self.tree_ = self._learner().grow(codes, classes, len(self.classes_), self.domain_)
+        self.tree_ = self._learner().grow(Rows.of(codes, classes, len(self.classes_), self.domain_))
         self._sizes([self.tree_])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

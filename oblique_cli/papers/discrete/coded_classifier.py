@@ -241,7 +241,7 @@ class BaggedTreesClassifier(DiscreteClassifier):
         for i in range(self.n_estimators):
             rng = seeds.generator(seed, "tree", i)
             weights = np.bincount(rng.integers(n, size=size), minlength=n).astype(np.float64)
-            trees.append(learner.grow_on(rows.weighted(weights), rng))
+            trees.append(learner.grow(rows.weighted(weights), rng))
             unseen = np.flatnonzero(weights == 0)
             votes[unseen, trees[-1].labels[trees[-1].apply(codes[unseen])]] += 1
         judged = votes.any(axis=1)

@@ -129,49 +129,21 @@ def _outputs(trees: Any, n: int) -> None:
         raise ValueError(f"values of a tree must have {n} columns")
 
 
-KINDS.register("discrete_tree")(
-    Kind(
-        classes=("C45Classifier",), state={**DISCRETE, "tree_": DISCRETE_TREE, **SIZES}, check=_of_classes, steps=STEPS
-    )
-)
-KINDS.register("discrete_bag")(
-    Kind(
-        classes=("C45BaggingClassifier",),
-        state={**DISCRETE, **BAG, "trees_": TREES, **SIZES},
-        check=_of_classes,
-        steps=STEPS,
-    )
-)
-KINDS.register("fourier_trees")(
-    Kind(
-        classes=("ReconstructedFourierTreeClassifier",),
-        state={**DISCRETE, **FOURIER, "trees_": TREES, **SIZES},
-        check=_of_functions,
-        steps=STEPS,
-    )
-)
-KINDS.register("fourier_tree")(
-    Kind(
-        classes=("AggregatedFourierTreeClassifier",),
-        state={**DISCRETE, **FOURIER, "spectrum_": SpectrumForm(), "tree_": DISCRETE_TREE, "trees_": TREES, **SIZES},
-        check=_of_functions,
-        steps=STEPS,
-    )
-)
-KINDS.register("orthogonal_trees")(
-    Kind(
-        classes=("OrthogonalTreesClassifier",),
-        state={
-            **DISCRETE,
-            **FOURIER,
-            "components_": COMPONENTS,
-            "component_spectra_": Many(SpectrumForm(), least=1),
-            "_shares": Many(CLASS_SHARES, least=1),
-            "trees_": TREES,
-            "weights_": Numbers("float64", ("trees",)),
-            **SIZES,
-        },
-        check=_of_functions,
-        steps=STEPS,
-    )
-)
+ORTHOGONAL: Mapping[str, Codec] = {
+    "components_": COMPONENTS,
+    "component_spectra_": Many(SpectrumForm(), least=1),
+    "_shares": Many(CLASS_SHARES, least=1),
+    "trees_": TREES,
+    "weights_": Numbers("float64", ("trees",)),
+}
+AGGREGATED: Mapping[str, Codec] = {"spectrum_": SpectrumForm(), "tree_": DISCRETE_TREE, "trees_": TREES}
+# Name of the kind, class, fields beside those of all kinds, and what checks them together.
+for _name, _class, _fields, _check in (
+    ("discrete_tree", "C45Classifier", {"tree_": DISCRETE_TREE}, _of_classes),
+    ("discrete_bag", "C45BaggingClassifier", {**BAG, "trees_": TREES}, _of_classes),
+    ("fourier_trees", "ReconstructedFourierTreeClassifier", {**FOURIER, "trees_": TREES}, _of_functions),
+    ("fourier_tree", "AggregatedFourierTreeClassifier", {**FOURIER, **AGGREGATED}, _of_functions),
+    ("orthogonal_trees", "OrthogonalTreesClassifier", {**FOURIER, **ORTHOGONAL}, _of_functions),
+):
+    _state = {**DISCRETE, **_fields, **SIZES}
+    KINDS.register(_name)(Kind(classes=(_class,), state=_state, check=_check, steps=STEPS))

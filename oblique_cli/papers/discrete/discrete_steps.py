@@ -23,9 +23,7 @@ Array = NDArray[np.float64]
 
 def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
     """Return the steps of a fitted classifier of discrete features.
-
-    columns : cell and level of each column that it sees; classes : those that it knows
-    """
+    columns : cell and level of each column that it sees; classes : those that it knows"""
     state, n = model.fitted.state, len(classes.known)
     takes_missing = model.parameters.get("missing") == "impute"
     coding = _Coding(state["columns_"], columns, len(cells), takes_missing)

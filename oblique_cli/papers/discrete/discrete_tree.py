@@ -137,9 +137,6 @@ class DiscreteTree:
         arrays = {name: getattr(self, name).tolist() for name in ("feature", "first_child", "values", "labels")}
         return {"schema": SCHEMA, "cardinalities": list(self.domain.cardinalities), **arrays}
 
-    def __repr__(self) -> str:
-        return f"DiscreteTree({self.n_leaves} leaves, depth {self.depth}, {self.domain.n_features} features)"
-
 
 def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     out = np.array(values, dtype=dtype)
@@ -188,13 +185,7 @@ def describe(
     class_names: Sequence[str],
     precision: int = 3,
 ) -> str:
-    """Return the rules of a tree, a line a branch; a leaf shows its class and what it holds.
-
-    F13 = 0:
-        F8 = 0: 0  (24, 3)
-        F8 = 1: 1  (2, 6)
-    F13 = 1: 1  (4, 41)
-    """
+    """Return the rules of a tree, a line a branch; a leaf shows its class and what it holds: F8 = 0: 0  (24, 3)."""
     texts, _ = node_texts(tree, feature_names, value_names, class_names, precision)
     lines = []
     stack: list[tuple[int, int, str]] = [(0, -1, "")]  # node, level, how it is reached

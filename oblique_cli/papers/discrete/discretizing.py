@@ -127,11 +127,9 @@ def quantile_cuts(values: Array, n_bins: int) -> Array:
 
 
 def mdl_cuts(values: Array, y: NDArray[np.integer], n_classes: int) -> Array:
-    """Return the cuts that the minimum description length principle accepts, ascending.
-
-    A set is cut where the class entropy after it is least (the lowest such value), if the gain exceeds
-    (log2(N - 1) + log2(3^k - 2) - (k E - k1 E1 - k2 E2)) / N, and both parts are cut likewise.
-    """
+    """Return the cuts that the minimum description length principle accepts, ascending. A set is cut where the class
+    entropy after it is least (the lowest such value), if the gain exceeds (log2(N - 1) + log2(3^k - 2) - (k E - k1 E1 -
+    k2 E2)) / N, and both parts are cut likewise."""
     distinct, place = np.unique(values, return_inverse=True)
     table = np.zeros((len(distinct), n_classes))
     np.add.at(table, (place, y), 1.0)

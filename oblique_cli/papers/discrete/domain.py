@@ -12,15 +12,12 @@ features.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from oblique_cli.errors import ConfigError
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,11 +27,9 @@ WORD = 64
 
 
 class Domain:
-    """All vectors x whose feature m takes the values 0 to cardinalities[m] - 1.
-
-    A partition is a vector of the same kind. As a key a partition takes `n_words` unsigned words. Every feature has a
-    field of its own there, just wide enough for its values, so two keys are equal exactly if their partitions are.
-    """
+    """All vectors x whose feature m takes the values 0 to cardinalities[m] - 1. A partition is a vector of the same
+    kind. As a key a partition takes `n_words` unsigned words. Every feature has a field of its own there, just wide
+    enough for its values, so two keys are equal exactly if their partitions are."""
 
     def __init__(self, cardinalities: Sequence[int]) -> None:
         self.cardinalities = tuple(int(c) for c in cardinalities)
@@ -45,11 +40,6 @@ class Domain:
     def n_features(self) -> int:
         """Number of features."""
         return len(self.cardinalities)
-
-    @cached_property
-    def size(self) -> int:
-        """Number of points, a whole number of any length."""
-        return math.prod(self.cardinalities)
 
     @cached_property
     def lambdas(self) -> Ints:
@@ -111,16 +101,6 @@ class Domain:
                 features.append(feature)
         return features
 
-    def points(self, limit: int = 2**20) -> Ints:
-        """Return every point, (size, n_features), the last feature running fastest; ConfigError above `limit`."""
-        if self.size > limit:
-            raise ConfigError(
-                f"a table of the domain has {self.size} points, more than the {limit} allowed; use fewer features or "
-                "fewer values (n_bins, max_levels)."
-            )
-        grids = np.indices(self.cardinalities).reshape(self.n_features, -1)
-        return np.ascontiguousarray(grids.T, dtype=np.int64)
-
     def check(self, points: NDArray[Any]) -> Ints:
         """Return points (n, n_features) as whole numbers; ValueError if one lies outside."""
         codes = np.asarray(points)
@@ -137,9 +117,6 @@ class Domain:
     def __hash__(self) -> int:
         return hash(self.cardinalities)
 
-    def __repr__(self) -> str:
-        return f"Domain({self.n_features} features, {self.size if self.size < 10**12 else float(self.size):g} points)"
-
 
 def phases(cardinality: int) -> NDArray[Any]:
     """Return psi of one feature as a table: entry [p, x] is exp(2 pi i p x / cardinality), exactly 1 and -1 for two."""
@@ -152,14 +129,3 @@ def phases(cardinality: int) -> NDArray[Any]:
     if cardinality % 4 == 0:
         table[[cardinality // 4, 3 * cardinality // 4]] = [1j, -1j]
     return np.asarray(table[turns])
-
-
-def psi(domain: Domain, partitions: NDArray[Any], points: NDArray[Any]) -> NDArray[Any]:
-    """Return psi_j(x) for partitions j (J, n_features) at points x (n, n_features): (n, J), real if the domain is."""
-    j, x = np.asarray(partitions, dtype=np.int64), np.asarray(points, dtype=np.int64)
-    if domain.is_binary:
-        odd = (x.astype(np.float64) @ j.T.astype(np.float64)) % 2.0
-        return 1.0 - 2.0 * odd
-    turns = (x.astype(np.float64)) @ (j / domain.lambdas).T
-    values: NDArray[Any] = np.exp(2j * np.pi * (turns % 1.0))
-    return values

@@ -201,11 +201,9 @@ def _by_table(tree: DiscreteTree, leaf_values: Array, used: list[int]) -> Spectr
 
 
 def transform(table: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
-    """Return the mean of f psi_j for all j, from a table of f over all values of features of these sizes.
-
-    Features are taken in groups; a matrix product transforms each group in place. For two values a feature
-    this is the fast Walsh-Hadamard transform, four features at a time.
-    """
+    """Return the mean of f psi_j for all j, from a table of f over all values of features of these sizes. Features are
+    taken in groups; a matrix product transforms each group in place. For two values a feature this is the fast
+    Walsh-Hadamard transform, four features at a time."""
     flat = np.asarray(table).reshape(-1)
     scale = 1.0 / len(flat)
     start, before = 0, 1  # the group's first feature, and the number of combinations of values before it

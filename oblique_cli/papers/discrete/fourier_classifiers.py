@@ -342,19 +342,6 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         check_is_fitted(self)
         return combination(self.component_spectra_, self.weights_).truncated(max_order=max_order)
 
-    def orthogonality(self) -> float:
-        """Return the largest |<f_a, f_b>| / (|f_a| |f_b|) between two of the trees as they are, 0 if there is one.
-
-        The functions they were made of are orthogonal; what is lost is lost by limits on the trees.
-        """
-        check_is_fitted(self)
-        held = [tree.values if self.leaves == "average" else self._indicator(tree) for tree in self.trees_]
-        gram = gram_of_trees(self.trees_, held)
-        norms = np.sqrt(np.diag(gram))
-        scale = np.outer(norms, norms)
-        cosines = np.abs(gram) / np.where(scale > 0, scale, 1.0)
-        return float((cosines - np.diag(np.diag(cosines))).max())
-
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return components, variance, orthogonality; with `paper_protocol` also what weights fitted on y would score.
 

@@ -23,9 +23,7 @@ NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is rounding
 
 def gram_of_trees(trees: Sequence[DiscreteTree], leaf_values: Sequence[NDArray[np.float64]]) -> Array:
     """Return the mean of f_a(x) f_b(x) over the domain for all pairs of trees, summed over outputs, (m, m).
-
-    leaf_values : for each tree, (n_nodes, K) values of its function at the leaves
-    """
+    leaf_values : for each tree, (n_nodes, K) values of its function at the leaves"""
     domain = trees[0].domain
     starts = np.concatenate([[0], np.cumsum(domain.lambdas)[:-1]])
     boxes = [_boxes(tree, np.asarray(values), starts) for tree, values in zip(trees, leaf_values, strict=True)]
@@ -76,11 +74,9 @@ class Components:
 
 
 def principal_components(gram: Array) -> Components:
-    """Return the eigenvectors of a Gram matrix, by falling eigenvalue.
-
-    An eigenvector's sign is the one that makes the sum of its entries positive (its first entry, where that is 0), so
-    that the leading one of indicator functions is a weighted vote. Equal eigenvalues get the canonical basis.
-    """
+    """Return the eigenvectors of a Gram matrix, by falling eigenvalue. An eigenvector's sign is the one that makes the
+    sum of its entries positive (its first entry, where that is 0), so that the leading one of indicator functions is a
+    weighted vote. Equal eigenvalues get the canonical basis."""
     values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
     values, vectors = values[::-1], vectors[:, ::-1]
     positive = values > NEGLIGIBLE * max(values[0], 0.0)

@@ -7,6 +7,7 @@ tree) has one coefficient an output in every row, over one set of partitions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys, psi
+from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys
 
 ZERO = 1e-14  # a coefficient this small beside the largest is rounding
-EVALUATION_CELLS = 2**22  # basis values held at once
 BLOCK = 2**16  # rows of a coefficient matrix held at once
 
 
@@ -104,27 +104,6 @@ class Spectrum:
             out[:, place] = self.domain.field(self.keys, feature)
         return out
 
-    def evaluate(self, points: NDArray[Any]) -> Array:
-        """Return f at points (n, n_features) of the domain: the inverse transform, (n, K)."""
-        codes = self.domain.check(points)
-        used = self.used or [0]
-        part = Domain([self.domain.cardinalities[k] for k in used])
-        codes = codes[:, used]
-        out = np.zeros((len(codes), self.n_outputs))
-        for start in range(0, len(self), BLOCK):
-            rows = slice(start, start + BLOCK)
-            some = Spectrum(self.domain, self.keys[rows], self.weights[rows])
-            partitions = some.partitions(used)
-            step = max(1, EVALUATION_CELLS // max(1, len(partitions)))
-            for first in range(0, len(codes), step):
-                basis = psi(part, partitions, codes[first : first + step])
-                out[first : first + step] += (basis.conj() @ some.weights).real
-        return out
-
-    def inner(self, other: Spectrum) -> float:
-        """Return <f, g> = sum_j w_j conj(v_j), over outputs too: the mean of f(x) g(x) (lemma 2)."""
-        return float(CoefficientMatrix([self, other]).gram()[0, 1])
-
     def truncated(self, energy: float = 1.0, max_order: int | None = None) -> Spectrum:
         """Return the spectrum without high orders, then without the smallest coefficients of each output.
 
@@ -144,17 +123,6 @@ class Spectrum:
             column[energies < falling[min(enough, len(falling) - 1)] * (1.0 - 1e-9)] = 0.0
         return Spectrum(part.domain, part.keys, weights).cleaned()
 
-    def __add__(self, other: Spectrum) -> Spectrum:
-        return combination([self, other], [1.0, 1.0])
-
-    def __mul__(self, factor: float) -> Spectrum:
-        return Spectrum(self.domain, self.keys, self.weights * factor)
-
-    __rmul__ = __mul__
-
-    def __repr__(self) -> str:
-        return f"Spectrum({len(self)} coefficients of {self.domain.n_features} features, {self.n_outputs} outputs)"
-
 
 def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
     """Return the distinct keys in order, the order that sorts rows, and where each distinct key starts in it."""
@@ -167,10 +135,8 @@ def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
 
 
 class CoefficientMatrix:
-    """The matrix W of the paper (section 6): coefficients of every partition (rows) in every spectrum (columns).
-
-    The matrix is stored sparse and never held whole: products are taken over blocks of rows.
-    """
+    """The matrix W of the paper (section 6): coefficients of every partition (rows) in every spectrum (columns). The
+    matrix is stored sparse and never held whole: products are taken over blocks of rows."""
 
     def __init__(self, spectra: Sequence[Spectrum]) -> None:
         first = spectra[0]
@@ -218,3 +184,61 @@ def combination(spectra: Sequence[Spectrum], factors: Sequence[float] | Array) -
     keys = np.concatenate([s.keys for s in spectra])
     weights = np.concatenate([s.weights * factor for s, factor in zip(spectra, factors, strict=True)])
     return Spectrum.of_terms(spectra[0].domain, keys, weights)
+
+
+# ---- summary ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Term:
+    """A coefficient: (feature, j) for every feature of its partition, weights of outputs, its share of the energy."""
+
+    features: tuple[tuple[int, int], ...]
+    weights: tuple[complex, ...]
+    share: float
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """The coefficients that hold exactly these features, whatever the values: their share of the energy."""
+
+    features: tuple[int, ...]
+    n_coefficients: int
+    share: float
+
+
+def largest(spectrum: Spectrum, top: int) -> list[Term]:
+    """Return the `top` coefficients of most energy, those of lower order first where energies are equal."""
+    order = np.lexsort([spectrum.orders, -_rounded(spectrum.energies)])[:top]
+    partitions = Spectrum(spectrum.domain, spectrum.keys[order], spectrum.weights[order]).partitions()
+    total = spectrum.energy or 1.0
+    return [
+        Term(
+            tuple((int(k), int(row[k])) for k in np.flatnonzero(row)),
+            tuple(complex(w) for w in spectrum.weights[place]),
+            float(spectrum.energies[place] / total),
+        )
+        for place, row in zip(order, partitions, strict=True)
+    ]
+
+
+def interactions(spectrum: Spectrum, top: int) -> list[Interaction]:
+    """Return the `top` sets of at least two features by the energy of the coefficients that hold just them."""
+    at = np.flatnonzero(spectrum.orders >= 2)
+    held = np.zeros((len(at), len(spectrum.used)), dtype=bool)
+    for column, feature in enumerate(spectrum.used):
+        held[:, column] = spectrum.domain.field(spectrum.keys[at], feature) > 0
+    packed, group = np.unique(np.packbits(held, axis=1), axis=0, return_inverse=True)
+    group = group.ravel()
+    energies = np.bincount(group, weights=spectrum.energies[at], minlength=len(packed))
+    counts = np.bincount(group, minlength=len(packed))
+    sets = np.unpackbits(packed, axis=1, count=len(spectrum.used)).astype(bool)
+    total = spectrum.energy or 1.0
+    order = np.lexsort([sets.sum(axis=1), -_rounded(energies)])[:top]
+    used = np.array(spectrum.used, dtype=np.int64)
+    return [Interaction(tuple(used[sets[g]].tolist()), int(counts[g]), float(energies[g] / total)) for g in order]
+
+
+def _rounded(energies: np.ndarray) -> np.ndarray:
+    """Energies to ten digits of the largest, so that rounding does not decide an order."""
+    return np.round(energies / (energies.max(initial=0.0) or 1.0), 10)

@@ -15,7 +15,7 @@ from oblique_cli.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oblique_cli.papers.discrete.spectrum_summary import Interaction, Term
+    from oblique_cli.papers.discrete.spectrum import Interaction, Term
 
 FORMATS = ("text", "json")
 
@@ -51,7 +51,7 @@ def spectrum(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_names
     from oblique_cli.papers.discrete.algorithms import DISCRETE_ENSEMBLE, DISCRETE_TREE
-    from oblique_cli.papers.discrete.spectrum_summary import interactions, largest
+    from oblique_cli.papers.discrete.spectrum import interactions, largest
 
     def has_spectrum(algorithm: str) -> None:
         discrete = (DISCRETE_TREE, DISCRETE_ENSEMBLE)

@@ -31,10 +31,9 @@ MAX_NODES = 2**17
 class ClassShares:
     """Averages of a function's outputs as class shares, from which entropies are computed.
 
-    One output stands for the second of two classes, as in the paper; else there is one output a class. `low` and
-    `high` bound the values that an output can take: 0 and 1 for a vote, the sums of the negative and of the positive
-    factors for a combination of indicators. The share of a class is the distance of its average from `low`, scaled so
-    that shares sum to 1; averages out of bounds, which truncation allows, are moved to the bound.
+    One output stands for the second of two classes, as in the paper; else there is one output a class. `low` and `high`
+    bound an output: 0 and 1 for a vote, the sums of the negative and of the positive factors for a combination. Shares
+    are distances from `low`, scaled to sum to 1; averages out of bounds, which truncation allows, move to the bound.
     """
 
     n_classes: int
@@ -70,17 +69,14 @@ def tree_from_spectrum(
 ) -> DiscreteTree:
     """Return a tree whose nodes hold the averages of the spectrum's function over their schemata.
 
-    shares         : turns averages into class shares
     max_depth      : longest path; a leaf at the limit has the average of the sub-tree below it
-    min_confidence : a schema whose largest share is at least this is a leaf; None where averages count: those of a
-                     truncated function leave the bounds of `shares`, and a share of 1 does not mean that points agree
-    decide         : stop where no point of a schema can have another label than its average, and merge leaves of one
-                     label under one node. This is not in the paper; labels stay the same, averages in the leaves
-                     do not.
+    min_confidence : a schema whose largest share is at least this is a leaf; None where averages count: after
+                     truncation a share of 1 does not mean that points agree
+    decide         : stop where no point can have another label, and merge leaves of one label. This is not in the
+                     paper; labels stay the same, averages in the leaves do not
     max_nodes      : TooLarge beyond it
 
-    Without limits the tree computes the function on every point. If no feature gains anything (an exclusive-or has no
-    coefficients of order 1), the paper names no feature; the one whose coefficients hold most energy is taken.
+    If no feature gains anything (as in an exclusive-or), the one whose coefficients hold most energy is taken.
     """
     used = spectrum.used
     part = Domain([spectrum.domain.cardinalities[k] for k in used] or [1])

@@ -40,24 +40,19 @@ def number_of_objects(condensed: Condensed) -> int:
     return n
 
 
-def checked_condensed(values: ArrayLike, dtype: str = "float64", names: Sequence[str] | None = None) -> Condensed:
-    """Return a condensed matrix as a contiguous array of finite numbers that are not negative; DataError otherwise.
-
-    names : names of the objects for messages; without names, objects are counted from 1
-    """
+def checked_condensed(values: ArrayLike) -> Condensed:
+    """Return a condensed matrix as a contiguous array of finite numbers that are not negative; DataError otherwise."""
     array = _numbers(values)
     if array.ndim != 1:
         raise DataError(f"a condensed matrix is a list of dissimilarities. Got {array.ndim} dimensions.")
     n = number_of_objects(array)
-    _check_values(array, lambda k: _pair_at(k, n), names)
-    return _stored(array, n, dtype)
+    _check_values(array, lambda k: _pair_at(k, n), None)
+    return _stored(array, n, "float64")
 
 
 def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] | None = None) -> Condensed:
     """Return the condensed form of a square matrix; DataError unless it is symmetric, finite and zero on its diagonal.
-
-    Both halves may differ by rounding, 1e-9 of the larger of both numbers (1e-6 for float32); the upper one counts.
-    """
+    Both halves may differ by rounding, 1e-9 of the larger of both numbers (1e-6 for float32); the upper one counts."""
     array = _numbers(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         shape = " x ".join(map(str, array.shape))
@@ -91,12 +86,10 @@ def to_square(condensed: Condensed) -> Array:
 
 
 def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
-    """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none".
-
-    A column of equal values has scale 1, so that it is 0 in every row. Units do not matter: a column of very large or
-    very small numbers is measured in a power of 2. Without scaling they do, and DataError names such a column, unless
-    the metric asks for nothing but equality.
-    """
+    """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none". A column
+    of equal values has scale 1, so that it is 0 in every row. Units do not matter: a column of very large or very small
+    numbers is measured in a power of 2. Without scaling they do, and DataError names such a column, unless the metric
+    asks for nothing but equality."""
     if scaling == "none":
         if metric != "hamming":
             refuse_extreme(X, "scaling none")
@@ -110,10 +103,8 @@ def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
 
 
 def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", dtype: str = "float64") -> Condensed:
-    """Return the condensed distances between the rows of X (n, p), columns scaled first.
-
-    DataError if the metric is not defined for some rows (a cosine with a row of zeros).
-    """
+    """Return the condensed distances between the rows of X (n, p), columns scaled first. DataError if the metric is not
+    defined for some rows (a cosine with a row of zeros)."""
     rows = np.asarray(X, dtype=np.float64)
     shift, scale = spread_of(rows, scaling, metric)
     return _stored(_defined(distance.pdist((rows - shift) / scale, metric), metric), len(rows), dtype)

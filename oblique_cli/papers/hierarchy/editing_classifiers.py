@@ -31,6 +31,9 @@ class _Edited(NearestNeighborsClassifier):
 
     n_neighbors: int = parameter(default=1, kw_only=True)
 
+    def _square(self, X: Array) -> Array:
+        return to_square(self._condensed(X))
+
 
 class _DrawnEdit(_Edited):
     """Editing that draws."""
@@ -50,8 +53,7 @@ class WilsonClassifier(_Edited, kw_only=True):
     n_neighbors: int = parameter(default=1, help="k of editing and of classification; all rows if fewer are kept.")
 
     def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
-        square = to_square(self._condensed(X, "float64"))
-        return editing.wilson(square, self._codes, self.n_neighbors, self.voting)
+        return editing.wilson(self._square(X), self._codes, self.n_neighbors, self.voting)
 
 
 class MultiEditClassifier(_DrawnEdit, kw_only=True):
@@ -73,9 +75,10 @@ class MultiEditClassifier(_DrawnEdit, kw_only=True):
     quiet_rounds: int = parameter(default=1, allowed=Integer(1), help="Rounds without a removal after which it ends.")
 
     def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
-        square = to_square(self._condensed(X, "float64"))
         rng = seeds.generator(self._seed(), "multi-edit")
-        return editing.multi_edit(square, self._codes, self.edit_neighbors, self.n_subsets, self.quiet_rounds, rng)
+        return editing.multi_edit(
+            self._square(X), self._codes, self.edit_neighbors, self.n_subsets, self.quiet_rounds, rng
+        )
 
 
 class SupervisedClusteringEditClassifier(_DrawnEdit, kw_only=True):
@@ -93,9 +96,8 @@ class SupervisedClusteringEditClassifier(_DrawnEdit, kw_only=True):
     restarts: int = parameter(default=5, allowed=Integer(1), help="Climbs from random representatives.")
 
     def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
-        square = to_square(self._condensed(X, "float64"))
         rng = seeds.generator(self._seed(), "supervised clustering")
-        return editing.supervised_clustering(square, self._codes, self.penalty, self.restarts, rng)
+        return editing.supervised_clustering(self._square(X), self._codes, self.penalty, self.restarts, rng)
 
 
 class HCEditClassifier(_DrawnEdit, kw_only=True):
@@ -136,7 +138,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
     )
 
     def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
-        condensed = self._condensed(X, "float64")
+        condensed = self._condensed(X)
         seed = self._seed()
         self.taxonomy_ = self._grown(condensed, self._codes)
         self.beta_ = self._chosen_beta(to_square(condensed), groups, seed) if self.beta is None else float(self.beta)
@@ -150,7 +152,6 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         """The threshold in [purity of the root, 1) with most right answers over inner folds, of equals the highest."""
         candidates = purity_thresholds(self.taxonomy_)
         candidates = candidates[(candidates >= self.taxonomy_.purity[-1]) & (candidates < 1.0)]
-        n = len(square)
         if len(candidates) < 2:
             return 1.0
         n = len(square)

@@ -36,13 +36,10 @@ def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask
 
 
 def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator) -> Mask:
-    """Keep what rounds of mutual editing leave (Devijver & Kittler 1980).
+    """Keep what rounds of mutual editing leave (Devijver & Kittler 1980); one permutation is drawn a round.
 
-    In every round the objects are dealt into `n_subsets` random subsets of equal size and each subset is edited by the
-    k-NN rule of the next one. Editing ends after `quiet_rounds` rounds without a removal (one, in the dissertation's
-    words), or when a subset would have no object, or no object would be left.
-
-    Stochasticity: one permutation a round.
+    In every round each of `n_subsets` random subsets is edited by the k-NN rule of the next one, until `quiet_rounds`
+    rounds remove nothing, or a subset would have no object, or no object would be left.
     """
     remaining = np.arange(len(codes))
     quiet = 0
@@ -68,9 +65,7 @@ def supervised_clustering(square: Array, codes: Ints, weight: float, restarts: i
     """Keep the representatives of the best supervised clustering (Eick, Zeidat & Vilalta 2004), found by SRIDHCR.
 
     A clustering is scored by its impurity plus `weight` sqrt((k - c) / n) for k representatives beyond the c classes.
-    Each climb starts from c + 1 to 2c random objects; among climbs of equal score the first wins.
-
-    Stochasticity: a number and a choice of objects a restart.
+    Each climb starts from c + 1 to 2c objects, drawn in number and place; among climbs of equal score the first wins.
     """
     n, n_classes = len(codes), int(codes.max()) + 1
     present = len(np.unique(codes))

@@ -15,15 +15,12 @@ from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, shown_names
 COUNT_DIGITS = 18  # a longer whole number counts no objects
 
 
-def read_matrix(text: str, where: str, dtype: str = "float64") -> tuple[list[str] | None, Condensed]:
-    """Return the names of the objects, None if the text has none, and the condensed matrix.
+def read_matrix(text: str, where: str) -> tuple[list[str] | None, Condensed]:
+    """Return the names of the objects, None if the text has none, and the condensed matrix. where : begins messages
 
-    where : what messages begin with
-
-    A first line that is one whole number begins a PHYLIP matrix, square or lower triangle, names without blanks at the
-    beginning of a line; a row may go on over several lines. Anything else is CSV (comma, semicolon or tab): one row or
-    one column of numbers is a condensed matrix, several rows and columns are a square one, with names in the first row,
-    the first column, both or neither. DataError, one sentence, for anything else.
+    A whole number alone in the first line begins a PHYLIP matrix, square or lower triangle, whose rows may go on over
+    several lines. Anything else is CSV (comma, semicolon or tab): one row or column is a condensed matrix, several are
+    a square one, with names in the first row, the first column, both or neither. DataError for anything else.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
@@ -31,11 +28,11 @@ def read_matrix(text: str, where: str, dtype: str = "float64") -> tuple[list[str
     try:
         if _is_phylip(lines):
             names, square = _phylip(int(lines[0]), lines[1:])
-            return names, from_square(square, dtype, names)
+            return names, from_square(square, names=names)
         names_, rows = _csv(lines)
         if names_ is None and 1 in (len(rows), len(rows[0])) and rows != [[0.0]]:
-            return None, checked_condensed(np.concatenate([np.asarray(row) for row in rows]), dtype)
-        return names_, from_square(np.array(rows), dtype, names_)
+            return None, checked_condensed(np.concatenate([np.asarray(row) for row in rows]))
+        return names_, from_square(np.array(rows), names=names_)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
 
@@ -81,7 +78,7 @@ def _csv(lines: Sequence[str]) -> tuple[list[str] | None, list[list[float]]]:
         cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter, strict=True)]
     except csv.Error as error:
         raise DataError(f"it cannot be read as CSV ({error}).") from None
-    first, has_corner = cells[0], len(cells) == len(cells[-1]) and not _is_plain_number(cells[0][0])
+    first, has_corner = cells[0], len(cells) == len(cells[-1]) and not (cells[0][0] and _is_number(cells[0][0]))
     has_header = len(cells) > 1 and (has_corner or not all(map(_is_number, first[1:] or first)))
     header = cells.pop(0) if has_header else None
     names = None
@@ -110,10 +107,6 @@ def _unique(names: list[str]) -> list[str]:
     return names
 
 
-def _is_plain_number(cell: str) -> bool:
-    return bool(cell) and _is_number(cell)
-
-
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -130,11 +123,9 @@ def _number(cell: str, place: str) -> float:
 
 
 def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> list[str]:
-    """Return the label of each of n objects from a text with one label a line, or with a name and a label a line.
-
-    With two columns and named objects, lines are matched by name, and a first line that names no object is a header.
-    With one column, the first of n + 1 lines is a header. DataError if an object has no label, or a label no object.
-    """
+    """Return the label of each of n objects from a text with one label a line, or with a name and a label a line. With
+    two columns and named objects, lines are matched by name, and a first line that names no object is a header. With
+    one column, the first of n + 1 lines is a header. DataError if an object has no label, or a label no object."""
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
     except csv.Error as error:
@@ -166,11 +157,9 @@ def _not_blank(labels: list[str], where: str, names: Sequence[str]) -> list[str]
 
 
 def newick(tree: Hierarchy, names: Sequence[str] | None = None) -> str:
-    """Return the tree in Newick form, with branch lengths to 10 digits.
-
-    Lengths are the tree's own or, where it has none, half the difference of its `raised` heights, so that two objects
-    joined at distance d lie d apart. Names with other than letters, digits and ._- are quoted.
-    """
+    """Return the tree in Newick form, with branch lengths to 10 digits. Lengths are the tree's own or, where it has
+    none, half the difference of its `raised` heights, so that two objects joined at distance d lie d apart. Names with
+    other than letters, digits and ._- are quoted."""
     shown = [_quoted(name) for name in shown_names(names, tree.n)]
     lengths = tree.lengths
     if lengths is None:

@@ -88,11 +88,6 @@ class Hierarchy:
         out[self.starts[: self.n]] = np.arange(self.n)
         return out
 
-    def members(self, node: int) -> Ints:
-        """Return the objects under a node, rising."""
-        start = self.starts[node]
-        return np.sort(self.order[start : start + self.sizes[node]])
-
     def owners(self, nodes: ArrayLike) -> Ints:
         """Return, for each object, which of `nodes` it is under, (n,). Together the nodes hold every object once."""
         chosen = np.asarray(nodes, dtype=np.int64)
@@ -110,10 +105,8 @@ class Hierarchy:
         return out
 
     def linkage(self) -> Array:
-        """Return the tree as SciPy's linkage matrix, (n - 1, 4), valid and monotone.
-
-        Heights are `raised` and joins are sorted by them, so joins are numbered anew.
-        """
+        """Return the tree as SciPy's linkage matrix, (n - 1, 4), valid and monotone. Heights are `raised` and joins are
+        sorted by them, so joins are numbered anew."""
         order = np.argsort(self.raised, kind="stable")
         number = np.arange(self.n_nodes)
         number[self.n + order] = np.arange(self.n, self.n_nodes)
@@ -169,10 +162,7 @@ class Taxonomy:
     @cached_property
     def majority(self) -> Ints:
         """The largest class under each node, (2n - 1,). Among equals, the parent's class if it is one of them, else the
-        lowest code.
-
-        The paper calls this class the node's sub-family and has no rule for ties.
-        """
+        lowest code. The paper calls this class the node's sub-family and has no rule for ties."""
         most = self.counts == self.counts.max(axis=1, keepdims=True)
         out: Ints = most.argmax(axis=1).astype(np.int64)
         for node in range(self.tree.n_nodes - 2, -1, -1):

@@ -21,12 +21,10 @@ Ints = NDArray[np.int64]
 
 
 def mean_distances(tree: Hierarchy, condensed: Condensed) -> tuple[float, float]:
-    """Return the average distance within and between the clusters of a tree, weighted by cluster size.
-
-    Within is sum |C| / N d(C) over all 2n - 1 nodes C, with N the sum of their sizes and d(C) the mean distance of two
-    objects of C, 0 for single objects. The paper does not define "between"; here that is the mean distance of two
-    objects on different sides of C, averaged in the same way, single objects with their 0 included.
-    """
+    """Return the average distance within and between the clusters of a tree, weighted by cluster size. Within is sum
+    |C| / N d(C) over all 2n - 1 nodes C, with N the sum of their sizes and d(C) the mean distance of two objects of C,
+    0 for single objects. The paper does not define "between"; here that is the mean distance of two objects on
+    different sides of C, averaged in the same way, single objects with their 0 included."""
     if tree.n == 1:
         return 0.0, 0.0
     square = to_square(condensed)[np.ix_(tree.order, tree.order)]
@@ -89,10 +87,8 @@ def purity_per_depth(taxonomy: Taxonomy) -> PurityPerDepth:
 
 
 def purity_thresholds(taxonomy: Taxonomy) -> Array:
-    """Return the thresholds that can give different clusterings, rising (algorithm 3).
-
-    The thresholds are the purities of joins above which no node is purer, and 1, the purity of single objects.
-    """
+    """Return the thresholds that can give different clusterings, rising (algorithm 3). The thresholds are the purities
+    of joins above which no node is purer, and 1, the purity of single objects."""
     joins = slice(taxonomy.n, None)
     useful = taxonomy.purity[joins] >= taxonomy.purity_above[joins]
     return np.unique(np.append(taxonomy.purity[joins][useful], 1.0))
@@ -100,9 +96,7 @@ def purity_thresholds(taxonomy: Taxonomy) -> Array:
 
 def extract_clusters(taxonomy: Taxonomy, threshold: float) -> Ints:
     """Return the largest sub-trees of at least this purity, as nodes by falling size, then rising number (algorithm 2).
-
-    Together these sub-trees hold every object once.
-    """
+    Together these sub-trees hold every object once."""
     nodes = np.flatnonzero((taxonomy.purity >= threshold) & (taxonomy.purity_above < threshold))
     return nodes[np.argsort(-taxonomy.tree.sizes[nodes], kind="stable")]
 
@@ -136,12 +130,10 @@ def modality(taxonomy: Taxonomy, threshold: float, min_size: int) -> Ints:
 
 
 def complexity_of_sizes(sizes: Ints, n_classes: int) -> float:
-    """Return the classification complexity of pure clusters with these sizes (algorithm 5).
-
-    The sum over k = c .. |X| of the objects outside the k largest clusters, divided by n (|X| - c + 1). The pseudo-code
-    lacks the brackets around this divisor; with them one cluster a class gives 0 and single objects (n - c) / (2n), as
-    the text says (figure 5.5).
-    """
+    """Return the classification complexity of pure clusters with these sizes (algorithm 5). The sum over k = c .. |X|
+    of the objects outside the k largest clusters, divided by n (|X| - c + 1). The pseudo-code lacks the brackets around
+    this divisor; with them one cluster a class gives 0 and single objects (n - c) / (2n), as the text says (figure
+    5.5)."""
     falling = np.sort(np.asarray(sizes, dtype=np.int64))[::-1]
     n, k = int(falling.sum()), len(falling)
     if k < n_classes:

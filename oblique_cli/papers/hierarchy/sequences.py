@@ -23,9 +23,7 @@ def p_distances(sequences: NDArray[np.int8]) -> Condensed:
 
 def labels_by_poles(condensed: Condensed, rng: np.random.Generator, noise: float = 0.0) -> NDArray[np.int64]:
     """Return two classes, one around each of the two most distant sequences; equally near ones are of the first.
-
-    noise : share of the sequences whose class is drawn at random afterwards (0 for Art#1, 0.1 for Art#2)
-    """
+    noise : share of the sequences whose class is drawn at random afterwards (0 for Art#1, 0.1 for Art#2)"""
     square = to_square(condensed)
     first, second = np.unravel_index(int(square.argmax()), square.shape)
     codes: NDArray[np.int64] = (square[second] < square[first]).astype(np.int64)

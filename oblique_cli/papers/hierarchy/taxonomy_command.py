@@ -84,7 +84,7 @@ def taxonomy(options: TaxonomyOptions = declare.group(TaxonomyOptions)) -> None:
 
     from oblique_cli.papers.hierarchy.formats import newick
 
-    report = _report(*(_of_matrix if options.matrix else _of_rows)(options), options)
+    report = _report((_of_matrix if options.matrix else _of_rows)(options), options)
     if options.format_ == "newick":
         write(newick(report.taxonomy.tree, report.names), options.output)
     elif options.format_ == "json":
@@ -160,18 +160,11 @@ def _of_rows(options: TaxonomyOptions) -> Objects:
     return dataset.name, condensed, None, dataset.y, dataset.classes, notes
 
 
-def _report(
-    title: str,
-    condensed: Any,
-    names: list[str] | None,
-    codes: Any,
-    classes: tuple[str, ...],
-    notes: tuple[str, ...],
-    options: TaxonomyOptions,
-) -> TaxonomyReport:
+def _report(objects: Objects, options: TaxonomyOptions) -> TaxonomyReport:
     from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
     from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
+    title, condensed, names, codes, classes, notes = objects
     tree, how = _tree(options.method, options.graph, condensed, codes)
     taxonomy = Taxonomy.of(tree, codes, len(classes))
     counts = ", ".join(f"{name} {count}" for name, count in zip(classes, taxonomy.counts[-1], strict=True))

@@ -39,7 +39,7 @@ class DistanceEstimator(Declared, BaseEstimator, kw_only=True):
     def _check_parameters(self) -> None:
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
 
-    def _condensed(self, X: Array, dtype: str) -> Condensed:
+    def _condensed(self, X: Array, dtype: str = "float64") -> Condensed:
         """The condensed distances between training rows; X is the square matrix for metric "precomputed"."""
         if self.metric == PRECOMPUTED:
             return from_square(X, dtype)

@@ -23,15 +23,9 @@ MIXED = "#999999"
 
 @dataclass(frozen=True, eq=False)
 class TaxonomyReport:
-    """What a report shows.
+    """What a report shows: clusters of at least `threshold` purity, subclasses of at least `min_size` objects.
 
-    title       first line
-    taxonomy    tree and class counts
-    classes     names of the class codes
-    names       names of the objects, None for numbers from 1
-    threshold   purity of clusters
-    min_size    objects a subclass must have
-    notes       lines on how the tree was made
+    classes : names of the class codes; names : of the objects, None for numbers from 1; notes : how the tree was made
     """
 
     title: str

@@ -59,9 +59,7 @@ class GridClusters:
 
     def inside(self, U: Array) -> NDArray[np.bool_]:
         """Return whether each row lies inside a cluster: on the center's side of the line through two points near it.
-
-        U : (n, p); no row does if there are no boundary points
-        """
+        U : (n, p); no row does if there are no boundary points"""
         if len(self.points) == 0:
             return np.zeros(len(U), dtype=bool)
         rows = np.ascontiguousarray(U[:, [self.x, self.y]])
@@ -78,9 +76,7 @@ def clusters_of(
     U: Array, y: Ints, n_classes: int, plane: tuple[int, int], pair: tuple[int, int], grid: CellGrid
 ) -> GridClusters:
     """Return the clusters of pair[0] against pair[1] in a plane, on a grid over the range of the rows.
-
-    U : (n, p); y : (n,) codes
-    """
+    U : (n, p); y : (n,) codes"""
     corners, cluster, centers, points, owner = _core.regions(
         U, y, n_classes, *plane, *pair, grid.cells, grid.alpha, grid.theta
     )
@@ -88,11 +84,9 @@ def clusters_of(
 
 
 def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[GridClusters, float] | None:
-    """Return the clusters whose inside and outside part the rows with the largest Gini gain, and the gain.
-
-    The search goes over all planes and ordered pairs of classes, and the first of equals wins; None if nothing is
-    gained. U : (n, p); y : (n,)
-    """
+    """Return the clusters whose inside and outside part the rows with the largest Gini gain, and the gain. The search
+    goes over all planes and ordered pairs of classes, and the first of equals wins; None if nothing is gained. U : (n,
+    p); y : (n,)"""
     best = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
     if best is None:
         return None

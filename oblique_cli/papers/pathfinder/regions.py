@@ -98,17 +98,11 @@ class RegionTree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON, in normalized coordinates."""
-        nodes = [
-            {
-                "counts": node.counts.tolist(),
-                "left": node.left,
-                "right": node.right,
-                "split": None if node.split is None else node.split.to_dict(),
-                "accepts": None if node.accepts is None else node.accepts.to_dict(),
-                "rejects": node.rejects,
-            }
-            for node in self.nodes
-        ]
+
+        def plain(value: Any) -> Any:
+            return value.to_dict() if isinstance(value, GridClusters) else getattr(value, "tolist", lambda: value)()
+
+        nodes = [{name: plain(value) for name, value in vars(node).items()} for node in self.nodes]
         return {"schema": SCHEMA, "nodes": nodes}
 
 
@@ -161,12 +155,10 @@ def _leaf(
     n_classes: int,
     grid: CellGrid,
 ) -> RegionNode:
-    """Return the node as a leaf, which takes rows inside a cluster of its class, in the plane that made the leaf.
+    """Return the node as a leaf, which takes rows inside a cluster of its class (section 3.3.3), in its parent's plane.
 
-    Section 3.3.3: a row "within a boundary of a cluster in a leaf-node" gets the class of that cluster. For the pivot
-    class these are the clusters of the split, which rows have passed or failed already; for another class, the clusters
-    of that class against the pivot class. A root has no clusters: a root of one class takes every row, any other root
-    takes none.
+    For the pivot class these are the clusters of the split, which rows have passed or failed already. A root has no
+    clusters: one of one class takes every row, any other none.
     """
     if parent is None:
         return RegionNode(node.counts, rejects=int((node.counts > 0).sum()) > 1)
@@ -180,13 +172,7 @@ def _leaf(
 
 
 def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> str:
-    """Return the rules of a tree as nested "if" and "else".
-
-    if inside 2 clusters of C+ against C- in (x1, x2), 36 boundary points:
-        C+  (C+: 538)
-    else:
-        C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
-    """
+    """Return the rules of a tree as nested "if" and "else"."""
     texts = node_texts(tree, feature_names, class_names)
     return nested_rules(tree.left, tree.right, texts.__getitem__, texts.__getitem__)
 
@@ -200,12 +186,9 @@ def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequ
         clusters = f"{region.n_clusters} cluster{'' if region.n_clusters == 1 else 's'}"
         return f"inside {clusters} of {names} in {plane}, {len(region.points)} boundary points"
 
-    def condition(at: int) -> str:
-        split = tree.nodes[at].split
-        return "" if split is None else names_of_clusters(split)
-
-    def leaf(at: int) -> str:
-        node = tree.nodes[at]
+    def text(node: RegionNode) -> str:
+        if node.split is not None:
+            return names_of_clusters(node.split)
         counts = ", ".join(f"{name}: {n}" for name, n in zip(class_names, node.counts, strict=True) if n)
         label = class_names[node.label]
         if node.rejects:
@@ -214,4 +197,4 @@ def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequ
             label = f"{label} if {names_of_clusters(node.accepts)}, else rejected"
         return f"{label}  ({counts})"
 
-    return [leaf(at) if node.split is None else condition(at) for at, node in enumerate(tree.nodes)]
+    return list(map(text, tree.nodes))

@@ -46,7 +46,6 @@ NAMED = [f"{name},{row}" for name, row in zip(NAMES, BODY, strict=True)]
 def test_a_matrix_is_read_in_every_form(lines, names):
     found, condensed = read_matrix("\n".join(lines) + "\n\n", "m")
     assert (found, condensed.tolist()) == (names, CONDENSED)
-    assert read_matrix("\n".join(lines), "m", "float32")[1].dtype == np.float32
 
 
 @pytest.mark.parametrize(
@@ -93,10 +92,11 @@ def test_numbers_are_checked_wherever_they_come_from():
     with pytest.raises(DataError, match="the cosine distance of some rows is not a number"):
         pairwise([[0.0, 0.0], [1.0, 2.0]], "cosine", "none")
     for dtype, huge in (("float64", 1e200), ("float32", 1e38)):
-        for made in (lambda d, t=dtype: checked_condensed([d], t), lambda d, t=dtype: from_square([[0, d], [d, 0]], t)):
-            with pytest.raises(DataError, match=r"sums of dissimilarities of 2 objects .* divide all"):
-                made(huge)
-            assert made(1e30).tolist() == [np.dtype(dtype).type(1e30)]
+        with pytest.raises(DataError, match=r"sums of dissimilarities of 2 objects .* divide all"):
+            from_square([[0, huge], [huge, 0]], dtype)
+        assert from_square([[0, 1e30], [1e30, 0]], dtype).tolist() == [np.dtype(dtype).type(1e30)]
+    with pytest.raises(DataError, match=r"sums of dissimilarities of 2 objects .* divide all"):
+        checked_condensed([1e200])
     with pytest.raises(DataError, match="divide the column by a unit"):
         pairwise([[0.0], [1e200]], "cityblock", "none")
     # Rounding in the last digits is not asymmetry.

@@ -1,7 +1,5 @@
 """Editors against their definitions, and estimators under scikit-learn's checks and in experiments."""
 
-import copy
-import pickle
 import re
 
 import numpy as np
@@ -250,31 +248,7 @@ def test_editing_helps_nearest_neighbors_where_labels_are_noisy():
         assert model.fit(X, y).score(fresh, truth) > plain + 0.01
 
 
-# ---- degenerate data and contracts -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
-def test_degenerate_data_is_learnt_as_far_as_it_goes(model):
-    for X, y in (
-        (np.array([[1.0, 2.0]]), ["a"]),
-        (np.zeros((4, 2)), ["a", "b", "a", "a"]),
-        (np.arange(6.0)[:, None] * [1.0, 0.0], ["a"] * 6),
-        (np.random.default_rng(0).normal(size=(3, 9)), ["a", "b", "c"]),
-    ):
-        fitted = clone(model).fit(X, y)
-        assert set(fitted.predict(X)) <= set(y)
-        assert 1 <= fitted.n_leaves_ <= len(X)
-
-
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
-def test_a_copy_predicts_the_same(model):
-    X, y = noisy(9)
-    fitted = clone(model)
-    if "random_state" in fitted.get_params():
-        fitted.set_params(random_state=3)
-    fitted.fit(X, y)
-    for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted), clone(fitted).fit(X, y)):
-        np.testing.assert_array_equal(other.predict(X), fitted.predict(X))
+# ---- contracts -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=repr)

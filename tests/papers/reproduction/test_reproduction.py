@@ -263,7 +263,7 @@ def test_a_repetition_keeps_its_number_when_another_one_failed(request_for):
     printed = [n for n in published.numbers("wickramarachchi2015", "5.4") if n.metric == "accuracy_percent"]
     first, second = (next(n for n in printed if n.qualifiers["repetition"] == number) for number in "12")
     damaged = replace(run, rows=tuple(replace(r, status="failed") if r.repeat == 0 else r for r in run.rows))
-    whole, part = chapter5._OfRepetitions(run), chapter5._OfRepetitions(damaged)
+    whole, part = chapter5._of_repetitions(run), chapter5._of_repetitions(damaged)
     assert whole(first, "wine")[0] != whole(second, "wine")[0] == part(second, "wine")[0]
     assert part(first, "wine") is None
 

@@ -19,11 +19,11 @@ from oblique_cli.ground.geometry import (
     augmented_moment,
     class_covariance,
     clustering_hyperplane,
-    householder,
     normalize_plane,
     principal_axes,
     unit_scatter,
 )
+from oblique_cli.ground.geometry import householder as reflection
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 from oblique_cli.tree.structure import Tree
 
@@ -67,10 +67,8 @@ def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Arr
 
 
 def thesis_numbers(tree: Tree) -> dict[int, int]:
-    """Return the thesis' number of each inner node -> ours: the root is 1, the children of t are 2t and 2t + 1.
-
-    Child 2t lies where the hyperplane is at most 0, once its first coefficient is negative, as in all printed ones.
-    """
+    """Return the thesis' number of each inner node -> ours: the root is 1, the children of t are 2t and 2t + 1. Child
+    2t lies where the hyperplane is at most 0, once its first coefficient is negative, as in all printed ones."""
     theirs = {0: 1}
     for node in range(tree.n_nodes):
         if not tree.is_leaf[node]:
@@ -107,14 +105,12 @@ def scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None) 
 
 
 @illustration(
-    "householder",
     "A Householder reflection makes an oblique split axis-parallel",
     "thesis figures 3.1, 3.2 and 3.4 (section 3.2)",
     "the separating hyperplane runs along the most stretched direction of either class; reflected so that this "
     "direction is an axis, a split along the second axis finds it.",
-    SEED,
 )
-def householder_reflection(setting: FigureSetting) -> Picture:
+def householder(setting: FigureSetting) -> Picture:
     """Two bands, their reflection, and the one split in the original space."""
     dataset = data.load("two_bands", setting.data_dir, setting.offline)
     figure, axes = blank(1, 3)
@@ -126,7 +122,7 @@ def householder_reflection(setting: FigureSetting) -> Picture:
         assert covariance is not None
         directions.append(principal_axes(covariance)[0])
         partition.arrow(axes[0], rows.mean(axis=0), -directions[code], 0.3, color="black")
-    reflected = dataset.X @ householder(directions[0])
+    reflected = dataset.X @ reflection(directions[0])
     partition.frame(axes[1], surroundings(reflected), "reflected space")
     partition.points(axes[1], reflected, dataset.y, size=5.0)
     below, above = sorted((reflected[dataset.y == code, 1] for code in (0, 1)), key=np.mean)
@@ -145,12 +141,10 @@ def householder_reflection(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "hhcart_growth",
     "HHCART(A) on five classes, node by node",
     "thesis figures 3.5 to 3.10 (section 3.4)",
     "five linearly separable classes; splits at the root and at nodes 2, 3, 4 and 9, whose hyperplanes are printed, "
     "and terminal nodes 5, 6, 7, 8, 18 and 19.",
-    SEED,
 )
 def hhcart_growth(setting: FigureSetting) -> Picture:
     """The five splits in the thesis' order, ours in black and the printed ones dashed."""
@@ -179,11 +173,9 @@ def hhcart_growth(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "partitions",
     "Six algorithms on the five classes",
     "no single figure; it has the data of thesis figure 3.5 under the algorithms of chapters 3 and 5, all unpruned",
     "oblique splits need fewer leaves than axis-parallel ones (sections 3.4 and 5.1.3).",
-    SEED,
 )
 def partitions(setting: FigureSetting) -> Picture:
     """One panel an algorithm."""
@@ -203,13 +195,11 @@ def partitions(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "range_space",
     "Clustering hyperplanes of points on a line",
     "thesis figures 5.1 and 5.2 (section 5.1.1, Table 5.1)",
     "both moment matrices have the null space (0.7071, -0.7071), so both clustering hyperplanes are found in the range "
     "space. (The matrices in print have the proportions of rows 1 to 4 and 5 to 8, not of the table's classes, rows 1 "
     "to 5 and 6 to 9, which are drawn here.)",
-    SEED,
 )
 def range_space(setting: FigureSetting) -> Picture:
     """The nine points of Table 5.1."""
@@ -236,12 +226,10 @@ def range_space(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "two_class",
     "GDT and HHGDT with one class on either side of the other",
     "thesis figures 5.3 to 5.5 (section 5.1.3, illustration 1)",
     "class 2's clustering hyperplane goes through all three clouds; GDT has both classes right, but its tree is "
     "unnecessarily large, and HHGDT's is simpler.",
-    SEED,
 )
 def two_class(setting: FigureSetting) -> Picture:
     """Scatter, clustering hyperplanes, and both partitions."""
@@ -275,12 +263,10 @@ def clouds_crossed(dataset: Dataset, plane: Array) -> int:
 
 
 @illustration(
-    "five_class",
     "GDT and HHGDT with five classes",
     "thesis figures 5.6 to 5.10 (section 5.1.3, illustration 2)",
     "GDT sets class A against the rest and takes the better angle bisector; HHGDT reflects its normal to the first "
     "axis and searches all axes of the reflected space; unpruned, HHGDT's tree is simpler than GDT's.",
-    SEED,
 )
 def five_class(setting: FigureSetting) -> Picture:
     """Scatter, the bisector, the reflected space, HHGDT's best split, both partitions."""
@@ -292,7 +278,7 @@ def five_class(setting: FigureSetting) -> Picture:
     for plane in clustering_planes(dataset.X, dataset.y == 0):
         partition.line(axes[1], plane, box, color="0.5", linewidth=0.8, linestyle="--")
     partition.cuts(axes[1], gdt, box, [0], width=2.0)
-    reflected = dataset.X @ householder(gdt.coef_[0])
+    reflected = dataset.X @ reflection(gdt.coef_[0])
     partition.frame(axes[2], surroundings(reflected), "reflected space")
     partition.points(axes[2], reflected, dataset.y, size=5.0)
     scatter(axes[3], dataset, "HHGDT's best split at the root")
@@ -312,12 +298,10 @@ def five_class(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "representative_vector",
     "Dominant eigenvector and class representative vector with extreme values",
     "thesis figures 5.15 to 5.17 (section 5.3)",
     "two extreme values turn the dominant eigenvector away from the direction of the majority (the ellipse); the class "
     "representative vector captures it.",
-    SEED,
 )
 def representative_vector(setting: FigureSetting) -> Picture:
     """The class with its ellipse, both vectors, and what trees make of them."""
@@ -356,9 +340,7 @@ def representative_vector(setting: FigureSetting) -> Picture:
 
 def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Return main direction of the majority, dominant eigenvector, representative vector, and which rows are usual.
-
-    Usual rows are all but the two farthest from the median.
-    """
+    Usual rows are all but the two farthest from the median."""
     distance = np.linalg.norm(rows - np.median(rows, axis=0), axis=1)
     usual = distance < np.sort(distance)[-2]
     majority, whole, units = class_covariance(rows[usual]), class_covariance(rows), unit_scatter(rows)
@@ -370,12 +352,10 @@ def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_
 
 
 @illustration(
-    "checkerboard",
     "First hyperplanes on the turned 4 x 4 checkerboard",
     "figure 2 of the geometric tree paper (section IV)",
     "at the root and its left child GDT's hyperplanes follow the board's lines; those of OC1, which looks at impurity "
     "only, do not.",
-    SEED,
 )
 def checkerboard(setting: FigureSetting) -> Picture:
     """The hyperplanes of the root and its left child, GDT and OC1."""
@@ -396,10 +376,8 @@ def checkerboard(setting: FigureSetting) -> Picture:
 
 
 def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
-    """How far a hyperplane is off the lines of the 4 x 4 checkerboard: in degrees, and in squares at mid-board.
-
-    The distance is taken at mid-board, from the nearest line of the direction that is closer to the hyperplane's own.
-    """
+    """How far a hyperplane is off the lines of the 4 x 4 checkerboard: in degrees, and in squares at mid-board. The
+    distance is taken at mid-board, from the nearest line of the direction that is closer to the hyperplane's own."""
     turn = np.radians(30.0)
     axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     angles = [angle(tree.coef_[node], axis) for axis in axes]
@@ -414,13 +392,11 @@ def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
 
 
 @illustration(
-    "tree",
     "The tree of HHCART(A) on the five classes",
     "the tree that thesis figures 3.6 to 3.10 describe node by node",
     "terminal nodes at depths 2, 2, 2, 3, 4 and 4.",
-    SEED,
 )
-def tree_of_five_classes(setting: FigureSetting) -> Picture:
+def tree(setting: FigureSetting) -> Picture:
     """The tree as a diagram."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.csv_text import csv_text
+from oblique_cli.data.synthetic import SEED
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ class Picture:
     seen: str
 
 
+Draw = Callable[[FigureSetting], Picture]
+
+
 @dataclass(frozen=True)
 class Illustration:
     """A figure that can be drawn.
@@ -44,7 +48,7 @@ class Illustration:
     remakes: str
     claim: str
     seed: int
-    draw: Callable[[FigureSetting], Picture]
+    draw: Draw
 
 
 def _fault(figure: Any) -> str | None:
@@ -60,23 +64,20 @@ FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list", _
 FIGURES.wait_for(("oblique_cli.papers.reproduction.figures",))
 
 
-def illustration(
-    name: str, title: str, remakes: str, claim: str, seed: int
-) -> Callable[[Callable[[FigureSetting], Picture]], Callable[[FigureSetting], Picture]]:
-    """Decorator that registers a function as the figure `name`."""
+def illustration(title: str, remakes: str, claim: str, seed: int = SEED) -> Callable[[Draw], Draw]:
+    """Decorator that registers a function as the figure of its name. seed : by default that of the synthetic sets"""
 
-    def keep(draw: Callable[[FigureSetting], Picture]) -> Callable[[FigureSetting], Picture]:
+    def register(draw: Draw) -> Draw:
+        name = draw.__name__
         FIGURES.register(name)(Illustration(name, title, remakes, claim, seed, draw))
         return draw
 
-    return keep
+    return register
 
 
 def pages(pictures: Mapping[str, Picture], form: str = "svg") -> dict[str, str]:
-    """Return the files that describe the pictures, by name: a page that shows all of them, and a table of claims.
-
-    The table has a row for each figure: what it remakes, what the paper's text claims, the seed, and what is seen.
-    """
+    """Return the files that describe the pictures, by name: a page that shows all of them, and a table of claims. The
+    table has a row for each figure: what it remakes, what the paper's text claims, the seed, and what is seen."""
     shown = [
         f"![{about.title}]({name}.{form})\n\n`{name}` remakes {about.remakes}.\n"
         for name, about in ((name, FIGURES[name]) for name in pictures)

@@ -40,12 +40,10 @@ def bottom_up_tree(dataset: Dataset, **options: Any) -> Tree:
 
 
 @illustration(
-    "top_down_sequence",
     "A top-down tree, split by split, and its regions as clusters",
     "thesis figures 6.1 and 6.2 (section 6.2.1)",
     "the sub-regions, numbered by their nodes, are divided until each is of one class; every region of the final "
     "partition can be thought of as a cluster of its class, and a class may have more than one.",
-    SEED,
 )
 def top_down_sequence(setting: FigureSetting) -> Picture:
     """The tree, and the partition after each of its splits."""
@@ -131,13 +129,11 @@ def _is_below(number: int, ancestor: int) -> bool:
 
 
 @illustration(
-    "bottom_up_leaves",
     "Clusters as leaves: no growth below them, and no need to find every one",
     "thesis figures 6.3 and 6.4 (sections 6.2.2 and 6.3.3)",
     "one cluster a class, one hyperplane: some rows are wrong and no further split is considered, so the tree does not "
     "over-fit; and where one line separates the classes, finding one cluster for two makes a tree of two leaves for "
     "three without trading off accuracy.",
-    SEED,
 )
 def bottom_up_leaves(setting: FigureSetting) -> Picture:
     """HHBUT beside an unpruned top-down tree on two clouds; HHBUT with as many clusters as BIC finds, and with one."""
@@ -160,12 +156,10 @@ def bottom_up_leaves(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "svm_margin",
     "The plane of a support vector machine, its margin and its support vectors",
     "thesis figures 6.5 and 6.6 (section 6.4)",
     "the margin between separable classes is as wide as can be and holds no row; where they are not separable, a "
     "larger cost makes the margin narrower and a smaller one lets rows into it.",
-    SEED,
 )
 def svm_margin(setting: FigureSetting) -> Picture:
     """Two bands with the hard margin; two clouds with a small and a large cost."""
@@ -219,13 +213,11 @@ def margin(dataset: Dataset, cost: float) -> Margin:
 
 
 @illustration(
-    "bottom_up_failures",
     "What one hyperplane cannot separate: bottom-up, top-down, and both in turn",
     "thesis figures 6.7 and 6.8 (section 6.7), and the hybrid tree of its future work (section 7.2)",
     "bottom-up trees have mixed regions where clusters cannot be separated by a line or overlap, and no way to divide "
     "them further; a top-down tree divides until each region is of one class, at the expense of size; a hybrid tree "
     "would start bottom-up and go on top-down from impure terminal nodes.",
-    SEED,
 )
 def bottom_up_failures(setting: FigureSetting) -> Picture:
     """A class bent around the other, and two clouds that overlap: one cluster a class, HHCART(A), and the hybrid."""

@@ -12,7 +12,7 @@ from oblique_cli.drawing.canvas import blank, color, marker
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.ground import seeds
 from oblique_cli.papers.discrete.discretizing import coded
-from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
+from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, Illustration, Picture
 from oblique_cli.papers.reproduction.studies.odt import SETTINGS, STAND_IN, Sample
 
 SEED = 20260101
@@ -120,4 +120,5 @@ for _name, _title, _remakes, _claim, _draw, _names in (
         WIDE,
     ),
 ):
-    illustration(_name, _title, _remakes, _claim, SEED)(partial(_draw, names=_names))
+    _figure = Illustration(_name, _title, _remakes, _claim, SEED, partial(_draw, names=_names))
+    FIGURES.register(_name)(_figure)

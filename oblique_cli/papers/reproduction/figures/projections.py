@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import data
-from oblique_cli.data.synthetic import SEED
 from oblique_cli.drawing.canvas import blank, color
 from oblique_cli.ground.geometry import crimcoord, dummy_scatter, principal_axes, unit_scatter
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
@@ -31,9 +30,7 @@ def directions(count: int = STEPS) -> Array:
 
 def sums_of_squares(table: Array, scores: Array) -> tuple[Array, Array]:
     """Return the squares between classes, (C,), and within them by class and level, (C, L), of projected levels.
-
-    table : (L, C) rows of levels by classes; scores : (L,). The sums are a'Ba and a'Wa (thesis eq. 3.7.2a, 3.7.2b).
-    """
+    table : (L, C) rows of levels by classes; scores : (L,). The sums are a'Ba and a'Wa (thesis eq. 3.7.2a, 3.7.2b)."""
     sizes = table.sum(axis=0)
     means = scores @ table / sizes
     grand = float(scores @ table.sum(axis=1) / table.sum())
@@ -41,12 +38,10 @@ def sums_of_squares(table: Array, scores: Array) -> tuple[Array, Array]:
 
 
 @illustration(
-    "level_scores",
     "Levels of a qualitative feature become numbers",
     "thesis figure 3.11 (section 3.7); the numbers of rows are ours",
     "a* is the direction of the largest sum of squares of the projected dummy vectors between the classes and the "
     "smallest within them; the levels are replaced by the projections v'1 and v'2 of their dummy vectors on it.",
-    SEED,
 )
 def level_scores(setting: FigureSetting) -> Picture:
     """The dummy vectors, the class means between them, and all of them projected on a*."""
@@ -90,12 +85,10 @@ def _projected(axes: Axes, place: Array, unit: Array, shade: str, name: str, ima
 
 
 @illustration(
-    "representative_proof",
     "The class representative vector minimizes squared distances",
     "thesis figure 5.14 (section 5.3, equation 5.3.1), with rows of a class",
     "the perpendicular distance of a centered row of length 1 from the line along v is the sine of the angle between "
     "them; the v of the smallest sum of their squares, n - v'X'Xv, is the dominant eigenvector of X'X.",
-    SEED,
 )
 def representative_proof(setting: FigureSetting) -> Picture:
     """One row with its angle and distance, then all rows of a class on the circle with the best line."""

@@ -25,12 +25,10 @@ STEPS = 100  # points along an axis at which the regions are looked up
 
 
 @illustration(
-    "pathfinder_regions",
     "PATHFINDER's regions, clusters and boundary points",
     "figure 3.8 of Amalaman (2015), whose trees are in the next figure; sets of Table 3.2",
     "it isolates clusters of high purity in a node in a single step; two leaves on 4Patches and 2DSin with no row "
     "rejected, 2.2 leaves on 6Patches and 2.4 on 2DCircles with 2.3 and 6.1 % rejected (cross-validated).",
-    SEED,
 )
 def pathfinder_regions(setting: FigureSetting) -> Picture:
     """One panel a set: tints of the classes, white where a row is rejected, and the root's clusters of one class."""
@@ -65,11 +63,9 @@ def pathfinder_regions(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "pathfinder_trees",
     "PATHFINDER's trees on the artificial sets",
     "the trees of figure 3.8 of Amalaman (2015)",
     "several clusters fit into a single leaf, most clusters are kept whole, and trees are very short.",
-    SEED,
 )
 def pathfinder_trees(setting: FigureSetting) -> Picture:
     """Circles are nodes with the number of their clusters, squares leaves with their rows; a dash rejects all."""
@@ -118,11 +114,9 @@ def _diagram(axes: Axes, tree: RegionTree) -> None:
 
 
 @illustration(
-    "pathfinder_sizes",
     "Leaves of PATHFINDER beside those of a pruned axis-parallel tree",
     "figure 3.9 of Amalaman (2015); its best known sizes of other programs are shown there without a number",
     "PATHFINDER consistently has low complexity.",
-    SEED,
 )
 def pathfinder_sizes(setting: FigureSetting) -> Picture:
     """One tree of all rows each, grids of Table 3.4; pruning by cross-validation."""

@@ -51,7 +51,6 @@ ARTIFICIAL = (
 
 
 @illustration(
-    "purity_by_depth",
     "Average purity per depth, STAXAC and neighbor joining",
     "figure 5.6 of Amalaman (2015), by random sequences of the form of Art#1 and Art#2: its two sets are not public",
     "STAXAC reaches high cluster purity a lot faster than NJ: on E.Coli all nodes of depth 9 are pure, where those of "
@@ -92,7 +91,6 @@ def first_depth(purity: Array, least: float) -> int:
 
 
 @illustration(
-    "subclass_modality",
     "Subclasses of the classes of eight sets, at purities 1 and 0.9",
     "figure 5.7 of Amalaman (2015), sets of Table 5.5",
     "more subclasses at a high purity: Bcw has two at 0.9, and class M is 5-modal at 1; Seg, Vot and Bcw have larger "
@@ -135,7 +133,6 @@ CODES = dict(zip((*EIGHT, IRIS), ("Vot", "Bld", "Hea", "Bos", "Bcw", "Pid", "Veh
 
 
 @illustration(
-    "complexity_and_accuracy",
     "Classification complexity beside the accuracy of classifiers",
     "figures 5.8 and 5.9 of Amalaman (2015), with five of this package's classifiers for the 24 of Table 5.6",
     "sets of low complexity are classified with high accuracy by most classifiers: their correlation is -0.94; sets of "
@@ -186,7 +183,6 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
 
 
 @illustration(
-    "pure_clusters",
     "Pure clusters by size, and complexity as the area that they leave",
     "figure 5.10 of Amalaman (2015), the eight sets of Table 5.5 and iris",
     "clusters from the c-th largest on, c the number of classes: Bcw, Irs and Vot have small white areas and low "
@@ -230,7 +226,6 @@ def _clusters(axes: Axes, taxonomy: Taxonomy, name: str) -> None:
 
 
 @illustration(
-    "complexity_of_artificial_sets",
     "Classification complexity of artificial sets",
     "figure 5.11 of Amalaman (2015); its six sets are not described, so these are ours",
     "complexity is low where most rows lie in a few large pure clusters (panels a, d, e and f), and high where there "

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from oblique_cli import config
 from oblique_cli.drawing.canvas import blank, color
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments.tuning_curves import Curve, tuning_curves
-from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
+from oblique_cli.papers.reproduction.figures.illustrations import (
+    FIGURES,
+    FigureSetting,
+    Illustration,
+    Picture,
+    illustration,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +54,6 @@ def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
 
 
 @illustration(
-    "epsilon_two_stage",
     "Accuracy against epsilon, stage 1 of two-stage cross-validation",
     "thesis figure 5.11 (section 5.2; GDT on BS and BUPA), with HHGDT beside it",
     "for GDT, BUPA lies between 66 and 68 % for epsilon from 0.2 to 0.3 and BS between 89 and 91 % from 0.05 to 0.2; "
@@ -74,7 +80,8 @@ def epsilon_two_stage(setting: FigureSetting) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-def _by_fold(name: str, setting: FigureSetting) -> Picture:
+def _by_fold(setting: FigureSetting, name: str) -> Picture:
+    """One panel a fold of repetition 1."""
     all_curves = curves("nested", (name,), setting)
     figure, axes = blank(2, 5, width=2.1, height=2.0)
     for fold, place in enumerate(axes):
@@ -94,25 +101,29 @@ def _by_fold(name: str, setting: FigureSetting) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-@illustration(
-    "epsilon_folds_balance_scale",
-    "Accuracy against epsilon in each fold of nested cross-validation, balance scale",
-    "thesis figure 5.12 (section 5.2; GDT on BS), with HHGDT beside it",
-    "epsilon varies between 0.06 and 0.18 (0.11 to 0.19 in its tables), around 90 % at each optimum.",
-    SEED,
-)
-def epsilon_folds_balance_scale(setting: FigureSetting) -> Picture:
-    """One panel a fold of repetition 1."""
-    return _by_fold("balance_scale", setting)
-
-
-@illustration(
-    "epsilon_folds_bupa",
-    "Accuracy against epsilon in each fold of nested cross-validation, BUPA",
-    "thesis figure 5.13 (section 5.2; GDT on BUPA), with HHGDT beside it",
-    "epsilon varies between 0.25 and 0.34 (0.25 to 0.37 in Table 5.5), with about 66 to 72 % at the optima.",
-    SEED,
-)
-def epsilon_folds_bupa(setting: FigureSetting) -> Picture:
-    """One panel a fold of repetition 1."""
-    return _by_fold("bupa", setting)
+_NESTED = "Accuracy against epsilon in each fold of nested cross-validation"
+for _set, _title, _number, _code, _claim in (
+    (
+        "balance_scale",
+        "balance scale",
+        "5.12",
+        "BS",
+        "between 0.06 and 0.18 (0.11 to 0.19 in its tables), around 90 % at each optimum",
+    ),
+    (
+        "bupa",
+        "BUPA",
+        "5.13",
+        "BUPA",
+        "between 0.25 and 0.34 (0.25 to 0.37 in Table 5.5), with about 66 to 72 % at the optima",
+    ),
+):
+    _figure = Illustration(
+        f"epsilon_folds_{_set}",
+        f"{_NESTED}, {_title}",
+        f"thesis figure {_number} (section 5.2; GDT on {_code}), with HHGDT beside it",
+        f"epsilon varies {_claim}.",
+        SEED,
+        partial(_by_fold, name=_set),
+    )
+    FIGURES.register(_figure.name)(_figure)

@@ -46,9 +46,7 @@ def table_of(
     wanted: Callable[[Cell], bool],
 ) -> ExtraTable:
     """Return every claim and every wanted cell by each reading, and how many claims each meets.
-
-    cells, claims : by reading, that of the words first; cells in one order, claims by their text
-    """
+    cells, claims : by reading, that of the words first; cells in one order, claims by their text"""
     first = next(iter(claims.values()))
     rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in claims.values())) for text in first]
     rows += [

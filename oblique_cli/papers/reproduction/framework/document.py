@@ -54,14 +54,6 @@ def blocks(results: Path) -> dict[str, str]:
     """Return the text of every block by name, from the full profiles in the folder `results`.
 
     ConfigError if the folder has none, so that a wrong folder does not empty the documents.
-
-    agreement       how many cells agree, in one sentence
-    summary         the same by table and metric
-    power           how many measures of tables are biased or weak
-    classes         how many cells that deviate have a reason of which class
-    studies         how many cells of each study agree, have a reason, or are unexplained
-    field-choices   what CHOICES gain and cost
-    the others are in TEXT_FILES
     """
     studies = studied(results)
     every = [cell for cells in studies.values() for cell in cells]
@@ -81,10 +73,8 @@ def blocks(results: Path) -> dict[str, str]:
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
-    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none.
-
-    Studies are in the order of names: the order in which modules are imported may differ.
-    """
+    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none. Studies
+    are in the order of names: the order in which modules are imported may differ."""
     names = sorted(name for name, study in STUDIES.items() if study.tables)
     paths = {name: results / "reproduction" / f"{name}.csv" for name in names}
     studies = {name: cells for name, path in paths.items() if path.is_file() and (cells := read_cells(path))}

@@ -91,11 +91,8 @@ def agreement(cells: Iterable[Cell]) -> dict[tuple[str, str], Agreement]:
 
 
 def is_wide(cell: Cell) -> bool:
-    """Whether a cell agrees although one number is less than half the other: only because its SD is large.
-
-    A gain, a difference of two numbers, is not so compared: near 0 its ratio says nothing. Nor is what print rounds
-    off.
-    """
+    """Whether a cell agrees although one number is less than half the other: only because its SD is large. A gain, a
+    difference of two numbers, is not so compared: near 0 its ratio says nothing. Nor is what print rounds off."""
     if cell.verdict != AGREES or cell.ours is None or cell.published is None or "gain" in cell.metric:
         return False
     small, large = sorted((abs(cell.ours), abs(cell.published)))

@@ -351,10 +351,8 @@ def by_repeat(rows: Iterable[Row], score: Score) -> dict[int, list[float]]:
 @dataclass(frozen=True)
 class FoldScore:
     """Mean over all folds, SD over the folds of the first repetition, and SD over the means of the repetitions.
-
     Chapters 2 and 3 of Amalaman (2015) speak of ten repetitions, but the printed leaf counts fit ten whole numbers:
-    their SDs are over the ten folds of one cross-validation. All other tables use the SD over repetition means.
-    """
+    their SDs are over the ten folds of one cross-validation. All other tables use the SD over repetition means."""
 
     mean: float
     over_folds: float | None

@@ -73,9 +73,7 @@ def reasons() -> dict[tuple[str, ...], str]:
 @dataclass(frozen=True)
 class StudyReport:
     """A study's result as it is shown and stored.
-
-    baseline    cells of the committed quick profile, () if this is no quick profile or there is none
-    """
+    baseline : cells of the committed quick profile, () if this is no quick profile or there is none"""
 
     study: Study
     result: StudyResult
@@ -97,10 +95,8 @@ class StudyReport:
         return render(self, format)
 
     def save(self) -> Path:
-        """Write the cells, and beside them what the run cost; return the file of the cells.
-
-        StoreError if there can be no folder for them.
-        """
+        """Write the cells, and beside them what the run cost; return the file of the cells. StoreError if there can be
+        no folder for them."""
         folder = Path(self.request.results) / "reproduction"
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -35,10 +35,8 @@ ClassAccuracies = Mapping[str, tuple[int, float, float | None]]
 @STUDIES.register("chapter3")
 @study("HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)", *TABLES)
 def chapter3(request: StudyRequest) -> StudyResult:
-    """Run Tables 3.1 and 3.4, and the stratified folds of Tables 3.2 and 3.3.
-
-    The columns SRS of Tables 3.2 and 3.3 are the folds of HHCART(A) in Table 3.1.
-    """
+    """Run Tables 3.1 and 3.4, and the stratified folds of Tables 3.2 and 3.3. The columns SRS of Tables 3.2 and 3.3 are
+    the folds of HHCART(A) in Table 3.1."""
     runs = {
         sampling: [outcome(request, f"reproduce/{name}") for name in names] for sampling, names in SAMPLINGS.items()
     }
@@ -47,50 +45,43 @@ def chapter3(request: StudyRequest) -> StudyResult:
     finders: tuple[Ours, ...] = (
         of_sampling["SRS"],
         lambda number, dataset: of_sampling[number.qualifiers["sampling"]](number, dataset),
-        _OfClasses({sampling: _class_accuracies(each) for sampling, each in runs.items()}),
+        _of_classes({sampling: _class_accuracies(each) for sampling, each in runs.items()}),
         of_outcomes(*mixed),
     )
     all_cells = [cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours)]
     return result_of([*runs["SRS"], *runs["STRS"], *mixed], all_cells)
 
 
-class _OfClasses:
-    """Finds the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
+def _of_classes(accuracies_by: Mapping[str, Mapping[str, ClassAccuracies]]) -> Ours:
+    """Return what finds the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
+    accuracies_by : sampling scheme and data set"""
+    names = dataset_names(THESIS)
+    printed: dict[str, dict[int, int]] = {}
+    for number in numbers(THESIS, "3.3"):
+        sizes = printed.setdefault(names[number.dataset], {})
+        sizes[int(number.qualifiers["class_index"])] = int(number.qualifiers["class_size"])
 
-    accuracies : by sampling scheme and data set
-    """
-
-    def __init__(self, accuracies: Mapping[str, Mapping[str, ClassAccuracies]]) -> None:
-        self._accuracies = accuracies
-        names = dataset_names(THESIS)
-        self._sizes: dict[str, dict[int, int]] = {}
-        for number in numbers(THESIS, "3.3"):
-            sizes = self._sizes.setdefault(names[number.dataset], {})
-            sizes[int(number.qualifiers["class_index"])] = int(number.qualifiers["class_size"])
-
-    def __call__(self, number: Published, dataset: str) -> Number | None:
-        index = int(number.qualifiers["class_index"])
-        accuracies = []
+    def ours(number: Published, dataset: str) -> Number | None:
+        accuracies = {}
         for sampling in SAMPLINGS:
-            classes = self._accuracies[sampling].get(dataset)
+            classes = accuracies_by[sampling].get(dataset)
             if classes is None:
                 return None
-            name = class_at(index, self._sizes[dataset], {key: rows for key, (rows, _, _) in classes.items()})
+            rows_of = {key: rows for key, (rows, _, _) in classes.items()}
+            name = class_at(int(number.qualifiers["class_index"]), printed[dataset], rows_of)
             if name is None:
                 return None, None, "not run: no class of ours has as many rows"
-            accuracies.append(classes[name][1:])
-        (random, random_sd), (stratified, stratified_sd) = accuracies
+            accuracies[sampling] = classes[name][1:]
+        (random, random_sd), (stratified, stratified_sd) = accuracies.values()
         gain = stratified - random, hypot(random_sd or 0.0, stratified_sd or 0.0)
-        by_sampling = dict(zip(SAMPLINGS, accuracies, strict=True))
-        return *by_sampling.get(number.qualifiers["sampling"], gain), "no SD is printed"
+        return *accuracies.get(number.qualifiers["sampling"], gain), "no SD is printed"
+
+    return ours
 
 
 def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | None:
     """Return our class for a printed class index: the class of as many rows, the i-th for the i-th if there are
-    several.
-
-    The thesis numbers classes in its own order (of Shuttle), and prints how many rows each has.
-    """
+    several. The thesis numbers classes in its own order (of Shuttle), and prints how many rows each has."""
     same = [key for key in sorted(printed) if printed[key] == printed[index]]
     fits = [name for name, rows in ours.items() if rows == printed[index]]
     return fits[same.index(index)] if len(same) == len(fits) else None

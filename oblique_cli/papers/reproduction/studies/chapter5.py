@@ -11,6 +11,7 @@ from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import (
     Number,
+    Ours,
     Outcome,
     Score,
     cells,
@@ -38,11 +39,8 @@ MEASURES: dict[str, Score] = {
     *(f"{THESIS}:5.{table}" for table in range(2, 10)),
 )
 def chapter5(request: StudyRequest) -> StudyResult:
-    """Run Tables 5.2, 5.3 and 5.9, and read the others from their folds.
-
-    The single repetitions and folds of Tables 5.4 to 5.8 are the first two of Tables 5.2 and 5.3, whose partitions are
-    the same.
-    """
+    """Run Tables 5.2, 5.3 and 5.9, and read the others from their folds. The single repetitions and folds of Tables 5.4
+    to 5.8 are the first two of Tables 5.2 and 5.3, whose partitions are the same."""
     two_stage, shuttle, nested, hhcrv = (
         outcome(request, f"reproduce/chapter5_{name}") for name in ("two_stage", "shuttle", "nested", "hhcrv")
     )
@@ -51,10 +49,10 @@ def chapter5(request: StudyRequest) -> StudyResult:
     all_cells = [
         *cells(request, f"{THESIS}:5.2", of_outcomes(two_stage, shuttle)),
         *cells(request, f"{THESIS}:5.3", of_outcomes(nested)),
-        *cells(request, f"{THESIS}:5.4", _OfRepetitions(two_stage)),
+        *cells(request, f"{THESIS}:5.4", _of_repetitions(two_stage)),
     ]
     for table in SINGLE_FOLDS:
-        all_cells += _with_spread_of_folds(table, cells(request, f"{THESIS}:{table}", _OfFolds(by_scheme)))
+        all_cells += _with_spread_of_folds(table, cells(request, f"{THESIS}:{table}", _of_folds(by_scheme)))
     all_cells += cells(request, f"{THESIS}:5.9", of_outcomes(hhcrv, oc1))
     return result_of([two_stage, shuttle, nested, hhcrv, oc1], all_cells, [fold_table(by_scheme)])
 
@@ -81,34 +79,27 @@ def _folds(run: Outcome, dataset: str, repeat: int) -> list[Row]:
     return rows if all(row.status == "ok" for row in rows) else []
 
 
-class _OfRepetitions:
-    """Finds the mean over the folds of one repetition; its SD is the one over all our repetitions."""
+def _of_repetitions(run: Outcome) -> Ours:
+    """Return what finds the mean over the folds of one repetition; its SD is the one over all our repetitions."""
 
-    def __init__(self, run: Outcome) -> None:
-        self._run = run
-
-    def __call__(self, number: Published, dataset: str) -> Number | None:
-        measure = MEASURES[number.metric]
-        folds = {repeat: _folds(self._run, dataset, repeat) for repeat in range(self._run.experiment.cv.repeats)}
-        means = {repeat: fmean(map(measure, rows)) for repeat, rows in folds.items() if rows}
+    def ours(number: Published, dataset: str) -> Number | None:
+        folds = {repeat: _folds(run, dataset, repeat) for repeat in range(run.experiment.cv.repeats)}
+        means = {repeat: fmean(map(MEASURES[number.metric], rows)) for repeat, rows in folds.items() if rows}
         wanted = int(number.qualifiers["repetition"]) - 1
         if wanted not in means:
             return None
         return means[wanted], mean_sd(means.values())[1], "one repetition; our SD is over all of ours"
 
+    return ours
 
-class _OfFolds:
-    """Finds one fold, or the mean and SD over the ten folds, of a repetition under one of the two schemes."""
 
-    def __init__(self, runs: Mapping[str, Outcome]) -> None:
-        self._runs = runs
+def _of_folds(runs: Mapping[str, Outcome]) -> Ours:
+    """Return what finds one fold, or the mean and SD over the ten folds, of a repetition under one of two schemes."""
 
-    def __call__(self, number: Published, dataset: str) -> Number | None:
+    def ours(number: Published, dataset: str) -> Number | None:
         which = number.qualifiers
-        values = [
-            MEASURES[number.metric](row)
-            for row in _folds(self._runs[which["cv"]], dataset, int(which["repetition"]) - 1)
-        ]
+        rows = _folds(runs[which["cv"]], dataset, int(which["repetition"]) - 1)
+        values = list(map(MEASURES[number.metric], rows))
         if not values:
             return None
         mean, spread = mean_sd(values)
@@ -118,6 +109,8 @@ class _OfFolds:
         if index >= len(values):
             return None
         return values[index], spread, "one fold of partitions of our own; both SDs are over the ten folds"
+
+    return ours
 
 
 def _with_spread_of_folds(table: str, cells: Iterable[Cell]) -> list[Cell]:

@@ -37,11 +37,9 @@ HHBUT_BETTER = ("breast_cancer_wisconsin", "haberman")
 @STUDIES.register("chapter6")
 @study("Bottom-up trees with SVM and HHBUT splits against top-down trees (thesis, chapter 6)", *TABLES)
 def chapter6(request: StudyRequest) -> StudyResult:
-    """Run Tables 6.1 and 6.2, and the sets of Table 3.1 that stand in Tables 6.3 and 6.4.
-
-    The last two put the trees of Table 6.1 beside those of Table 3.1, as the thesis does. The quick profile leaves out
-    Table 6.2, which takes ten times as long as Table 6.1.
-    """
+    """Run Tables 6.1 and 6.2, and the sets of Table 3.1 that stand in Tables 6.3 and 6.4. The last two put the trees of
+    Table 6.1 beside those of Table 3.1, as the thesis does. The quick profile leaves out Table 6.2, which takes ten
+    times as long as Table 6.1."""
     full = request.profile == "full"
     names = ("chapter6_bic", "chapter6_cv") if full else ("chapter6_bic",)
     runs = [outcome(request, f"reproduce/{name}") for name in names]
@@ -55,7 +53,7 @@ def chapter6(request: StudyRequest) -> StudyResult:
         """Cells of the four tables; of two runs with lines of one method, those of the later one."""
         pairs = [[run, *later[i : i + 1]] for i, run in enumerate(runs)]
         beside = of_outcomes(runs[0], top_down, *later[:1])
-        finders: list[Ours] = [*map(_OfClusters, pairs), *[_OfClusters([])] * (2 - len(pairs)), beside, beside]
+        finders: list[Ours] = [*map(_of_clusters, pairs), *[_of_clusters([])] * (2 - len(pairs)), beside, beside]
         return tuple(cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours))
 
     cells_by = {WORDS: all_cells(words), READING: all_cells([])}
@@ -98,19 +96,19 @@ def by_costs(cells: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
     return table_of("by_costs", caption, cells, holds, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
 
 
-class _OfClusters:
-    """Finds accuracy and leaves of the last of `runs`, and the clusters of a class averaged over training sets."""
+def _of_clusters(runs: list[Outcome]) -> Ours:
+    """Return what finds accuracy and leaves of the last run, and clusters of a class, a mean over training sets."""
+    of_lines = of_outcomes(*runs)
 
-    def __init__(self, runs: list[Outcome]) -> None:
-        self._rows = runs[0].rows if runs else ()
-        self._of_lines = of_outcomes(*runs)
-
-    def __call__(self, number: Published, dataset: str) -> Number | None:
+    def ours(number: Published, dataset: str) -> Number | None:
         if number.metric in METRICS:
-            return self._of_lines(number, dataset)
-        rows = [row for row in self._rows if row.dataset == dataset and row.status == "ok" and row.clusters]
+            return of_lines(number, dataset)
+        every = runs[0].rows if runs else ()
+        rows = [row for row in every if row.dataset == dataset and row.status == "ok" and row.clusters]
         if not rows:
             return None
         name = list(rows[0].clusters)[int(number.qualifiers["class_index"]) - 1]
         mine = [row for row in rows if row.algorithm == rows[0].algorithm]  # both have the same clusters
         return *mean_sd(map(fmean, by_repeat(mine, lambda row: row.clusters[name]).values())), "no SD is printed"
+
+    return ours

@@ -108,10 +108,7 @@ def dataset_of(name: str, data_dir: str | None, offline: bool) -> tuple[Dataset,
 
 def _boston(data: Dataset, attributes: int = 12) -> Dataset:
     """Boston in three classes; the limits are not printed, so they are those of earlier comparisons: log prices 9.84
-    and 10.075.
-
-    The river dummy is left out, which leaves the 12 attributes of Table 5.5; with 13 it stays.
-    """
+    and 10.075. The river dummy is left out, which leaves the 12 attributes of Table 5.5; with 13 it stays."""
     columns = [i for i, name in enumerate(data.feature_names) if attributes == 13 or name.lower() != "chas"]
     codes = np.digitize(np.log(1000.0 * data.y), [9.84, 10.075], right=True).astype(np.int32)
     return replace(

@@ -42,12 +42,9 @@ DEVELOPMENT, CONFIRMATION = "development", "confirmation"
 
 
 def division() -> dict[str, str]:
-    """Return the part, development or confirmation, of every classification set of the catalogue.
-
-    Sets are put in order of the number of classes (two or more) and of rows; of each two neighbors one is drawn for
-    development. A set of CHOSEN_ON is always there, so its neighbor goes to the other part; for two of them the next
-    two go there.
-    """
+    """Return the part, development or confirmation, of every classification set of the catalogue. Sets are put in order
+    of the number of classes (two or more) and of rows; of each two neighbors one is drawn for development. A set of
+    CHOSEN_ON is always there, so its neighbor goes to the other part; for two of them the next two go there."""
     entries = [catalogue.entry(name) for name in catalogue.names()]
     entries = [e for e in entries if e.task == "classification" and not e.generated and e.name not in DERIVED]
     names = [e.name for e in sorted(entries, key=lambda e: (len(e.classes) > 2, e.n, e.name))]
@@ -85,11 +82,9 @@ class Scores:
 
     @classmethod
     def of(cls, runs: Sequence[Outcome]) -> Scores:
-        """Put runs beside each other: other methods on the same sets, or the same methods on other sets.
-
-        ConfigError if two runs have a method of one name on one data set, if methods of one name differ, if data are
-        divided differently, if their tasks differ, or if no data set has all methods.
-        """
+        """Put runs beside each other: other methods on the same sets, or the same methods on other sets. ConfigError if
+        two runs have a method of one name on one data set, if methods of one name differ, if data are divided
+        differently, if their tasks differ, or if no data set has all methods."""
         first = runs[0].experiment
         task = task_of_experiment(first)
         lines: dict[tuple[str, str], Line] = {}
@@ -156,9 +151,7 @@ class Scores:
 
     def means(self, metric: str) -> list[float]:
         """Mean of each method over the data sets that all methods with this metric finished; NaN if it has none.
-
-        Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set.
-        """
+        Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set."""
         scores = self.values[metric]
         has = ~np.isnan(scores).all(axis=0)
         whole = ~self.failed.any(axis=1) & ~np.isnan(scores[:, has]).any(axis=1)
@@ -187,9 +180,7 @@ def _mean(line: Line, metric: str) -> float:
 
 def compare(runs: Sequence[str], overrides: Sequence[str], request: StudyRequest) -> StudyResult:
     """Run configurations on the data sets at hand, and put them beside each other.
-
-    runs : names of the bundled configurations; overrides : what is changed in all of them
-    """
+    runs : names of the bundled configurations; overrides : what is changed in all of them"""
     named = {name: [spec.name for spec in config.load(name).datasets] for name in runs}
     absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
     outcomes = [
@@ -217,10 +208,8 @@ for _name, _title, _runs, _overrides in (
 
 
 def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
-    """Return the data sets that `request` wants and that are nowhere, nor can be fetched; say why.
-
-    A damaged file is not left out: the run ends with its sentence.
-    """
+    """Return the data sets that `request` wants and that are nowhere, nor can be fetched; say why. A damaged file is
+    not left out: the run ends with its sentence."""
     absent = []
     for name in names:
         known = catalogue.entry(name)
@@ -237,11 +226,9 @@ def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
 
 
 def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[ExtraTable, ...]:
-    """Return all tables of runs. absent : data sets that were not at hand, which a caption names
-
-    Classification: means, ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set. Regression: means,
-    ranks, and errors, relative errors and leaves data set by data set.
-    """
+    """Return all tables of runs. absent : data sets that were not at hand, which a caption names Classification: means,
+    ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set. Regression: means, ranks, and errors,
+    relative errors and leaves data set by data set."""
     scores = Scores.of(runs)
     if scores.main == "rmse":
         return _regression_tables(scores, absent)

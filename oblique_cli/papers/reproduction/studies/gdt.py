@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -11,6 +11,7 @@ from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claim
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import (
     Number,
+    Ours,
     Outcome,
     by_repeat,
     cells,
@@ -34,12 +35,10 @@ READINGS = ("node", "parent")
 @STUDIES.register("gdt")
 @study("GDT against OC1, CART-LC, SVM and GEPSVM (Manwani & Sastry 2012)", *TABLES)
 def gdt(request: StudyRequest) -> StudyResult:
-    """Run the trees of Table II and the machines of Table III, and GDT by both readings of its limit.
-
-    The words say that epsilon limits what a node gets wrong as a share of its own rows; the printed sizes follow if it
-    is a share of the parent's. A part of the sets has too few claims to choose by and keeps what the configuration
-    says. The synthetic sets and the rows of Magic are draws of our own.
-    """
+    """Run the trees of Table II and the machines of Table III, and GDT by both readings of its limit. The words say
+    that epsilon limits what a node gets wrong as a share of its own rows; the printed sizes follow if it is a share of
+    the parent's. A part of the sets has too few claims to choose by and keeps what the configuration says. The
+    synthetic sets and the rows of Magic are draws of our own."""
     trees = outcome(request, "reproduce/gdt_trees")
     words = outcome(request, "reproduce/gdt_trees", f"algorithms.0.misrate_of={READINGS[0]}", algorithms=("gdt",))
     machines = [outcome(request, f"reproduce/{name}") for name in MACHINES]
@@ -64,20 +63,19 @@ def gdt(request: StudyRequest) -> StudyResult:
     return result_of(runs, cells_by[taken], (by_misrate, by_gepsvm(request, by_units)))
 
 
-class of_trees:
-    """Finds accuracy, leaves, and the depth averaged over the trees of a repetition."""
+def of_trees(runs: Sequence[Outcome]) -> Ours:
+    """Return what finds accuracy, leaves, and the depth averaged over the trees of a repetition.
 
-    def __init__(self, runs: Iterable[Outcome]) -> None:
-        """Of two runs with lines of the same method, take those of the later one."""
-        runs = list(runs)
-        self._of_lines = of_outcomes(*runs)
-        self._depths = {key: number for run in runs for key, number in _depths(run).items()}
+    Of two runs with lines of one method, those of the later one are taken.
+    """
+    of_lines = of_outcomes(*runs)
+    depths = {key: number for run in runs for key, number in _depths(run).items()}
 
-    def __call__(self, number: Published, dataset: str) -> Number | None:
+    def ours(number: Published, dataset: str) -> Number | None:
         number = replace(number, method=OURS.get(number.method, number.method))
-        if number.metric == "depth":
-            return self._depths.get((dataset, number.method))
-        return self._of_lines(number, dataset)
+        return depths.get((dataset, number.method)) if number.metric == "depth" else of_lines(number, dataset)
+
+    return ours
 
 
 def _depths(run: Outcome) -> dict[tuple[str, str], Number]:

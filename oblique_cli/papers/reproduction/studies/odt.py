@@ -28,7 +28,7 @@ from oblique_cli.experiments.digests import digest
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.reproduction.framework.runs import Number, cells, mean_sd, measuring, step, take
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, cells, mean_sd, measuring, step, take
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "kargupta2006"
@@ -41,14 +41,11 @@ Sample = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class OdtSetting:
-    """One data set of section 7.
+    """One data set of section 7, by its name in the paper.
 
-    code        name in the paper
     load        (data_dir, offline, seed) -> training rows and classes, test rows and classes
     bag         trees, and rows of a bag, of bagging and of everything built on it
     features    features that the paper's forest draws at a node; None for half
-    components  components of ODT-LR
-    remark      what a reader must know of the rows
     """
 
     code: str
@@ -93,11 +90,9 @@ def _nasdaq(data_dir: str | None, offline: bool, seed: int) -> Sample:
 
 def stand_in(seed: int, rows: int = 1000, stocks: int = 99) -> tuple[np.ndarray, np.ndarray]:
     """Return days by stocks in four levels of change, and whether one more stock rises: in place of the NASDAQ data.
-
     The returns of a day are those of a market, of ten sectors and of each stock itself; levels are the quarters of a
     stock's own returns. The paper describes only the form of its data (99 stocks, four levels, up or down), so nothing
-    here says anything about its numbers.
-    """
+    here says anything about its numbers."""
     rng = seeds.generator(seed, STAND_IN)
     market = rng.normal(0.0005, 0.012, size=(rows, 1))
     sectors = rng.normal(0.0, 0.010, size=(rows, 10))
@@ -164,10 +159,8 @@ def methods(setting: OdtSetting) -> list[Method]:
 
 
 def fit(job: Job, method: Method, sample: Sample) -> Row:
-    """Fit one method to one sample as a step. All bagged methods of a repetition grow the same trees.
-
-    The row's measures are what the estimator says of itself, and "captured_1" ...: the shares of variance by component.
-    """
+    """Fit one method to one sample as a step. All bagged methods of a repetition grow the same trees. The row's
+    measures are what the estimator says of itself, and "captured_1" ...: the shares of variance by component."""
     X, y, X_test, y_test = sample
     bag = dict(SETTINGS[job.dataset].bag) if method.bagged else {}
     started = time.perf_counter()
@@ -208,10 +201,8 @@ def ratios_of(row: Row) -> tuple[float, ...]:
 
 
 def validated(sample: Sample, seed: int) -> dict[str, float]:
-    """Validate C4.5 on the training rows, their folds drawn with `seed`, and on the test rows.
-
-    rmse of its class shares in a 10-fold CV, sd_of_errors of the folds in percent, and test_rmse on the test rows
-    """
+    """Validate C4.5 on the training rows, their folds drawn with `seed`, and on the test rows. rmse of its class shares
+    in a 10-fold CV, sd_of_errors of the folds in percent, and test_rmse on the test rows"""
     X, y, X_test, y_test = sample
     squares, errors = [], []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y):
@@ -281,10 +272,8 @@ def _second_share(model: Any, X: np.ndarray) -> np.ndarray:
 @STUDIES.register("odt")
 @study("Orthogonal decision trees against bagging, forests and C4.5 (Kargupta et al. 2006, section 7)", f"{SOURCE}:7")
 def odt(request: StudyRequest) -> StudyResult:
-    """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows.
-
-    A method with a failed repetition is left out of the tables, and its cells say why.
-    """
+    """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows. A method with a
+    failed repetition is left out of the tables, and its cells say why."""
     wanted = [name for name in SETTINGS if request.wants("dataset", name) and _fits(name, request.profile)]
     calls = [call for name in wanted for call in _calls(request, name)]
     steps = take(request, "odt", calls)
@@ -300,7 +289,7 @@ def odt(request: StudyRequest) -> StudyResult:
     )
     failures = {key: f"not run: {count} of {requested[key]} repetitions failed" for key, count in missing.items()}
     draws = {name: [row.measures for row in rows] for (name, method), rows in groups.items() if method == VARIANCE}
-    all_cells = cells(request, f"{SOURCE}:7", _Ours(groups, failures), NOT_RUN)
+    all_cells = cells(request, f"{SOURCE}:7", _of_steps(groups, failures), NOT_RUN)
     tables = (*_tables(groups), *((variances(draws),) if draws else ()))
     return StudyResult(all_cells, tables, steps.cost, steps.exit_code)
 
@@ -345,32 +334,31 @@ MEASURES: Mapping[str, Callable[[Row], float]] = {
 }
 
 
-class _Ours:
-    """Finds our number for a published one.
+def _of_steps(groups: Mapping[tuple[str, str], list[Row]], failures: Mapping[tuple[str, str], str]) -> Ours:
+    """Return what finds our number for a published one.
 
     groups     good rows by data set and method
     failures   (data set, method) -> why it has no number: a mean over what is left would not say so
     """
 
-    def __init__(self, groups: Mapping[tuple[str, str], list[Row]], failures: Mapping[tuple[str, str], str]) -> None:
-        self._groups, self._failures = groups, failures
-
-    def __call__(self, number: Published, dataset: str) -> Number | None:
+    def ours(number: Published, dataset: str) -> Number | None:
         if number.dataset == "NASDAQ" or number.metric not in MEASURES:
             return None
         is_validated = number.metric == "rmse"
         key = dataset, VALIDATED if is_validated else number.method
-        if failure := self._failures.get(key):
+        if failure := failures.get(key):
             return None, None, failure
-        if key not in self._groups:
+        if key not in groups:
             return None
-        mean, sd = mean_sd(map(MEASURES[number.metric], self._groups[key]))
+        mean, sd = mean_sd(map(MEASURES[number.metric], groups[key]))
         if is_validated:
             return mean, sd, "10-fold CV of the training rows"
         note = SETTINGS[dataset].remark
         if (dataset, number.metric) == ("spect", "accuracy_percent"):
             note += ", so that naming this class everywhere is right 91.98 % of the time, as is printed"
         return mean, sd, note
+
+    return ours
 
 
 def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> tuple[ExtraTable, ...]:

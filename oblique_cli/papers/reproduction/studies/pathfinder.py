@@ -80,11 +80,9 @@ Rows = Mapping[tuple[str, str], list[Row]]
 @STUDIES.register("pathfinder")
 @study("PATHFINDER with its reject option (Amalaman 2015, chapter 3)", *TABLES)
 def pathfinder(request: StudyRequest) -> StudyResult:
-    """Run every data set with its grid size of Table 3.4, by both readings of which rows have no class.
-
-    A part of the sets has too few claims to choose by and keeps what the configuration says. Our axis-parallel tree
-    stands for Weka's Simple CART, whose settings are not given.
-    """
+    """Run every data set with its grid size of Table 3.4, by both readings of which rows have no class. A part of the
+    sets has too few claims to choose by and keeps what the configuration says. Our axis-parallel tree stands for Weka's
+    Simple CART, whose settings are not given."""
     trees = ("pathfinder",)
     runs = {IMPURE: _run(request, *READINGS[IMPURE])}
     low: dict[str, list[Outcome]] = {}
@@ -137,9 +135,7 @@ def _run(
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
     """Return the claims of section 3.4.3 on PATHFINDER, and whether ours meet them; None if chance decides.
-
-    rows : of `cells`; lower : with purity thresholds of 80 %
-    """
+    rows : of `cells`; lower : with purity thresholds of 80 %"""
     numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
     out: dict[str, bool | None] = {}
     for name in PERFECT:
@@ -183,9 +179,7 @@ def _right(row: Row) -> float:
 
 def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
     """Return what the reject option costs and gains: accuracy as printed, among accepted rows, and of all rows.
-
-    rows : by reading
-    """
+    rows : by reading"""
     scores = (SCORES["reject_percent"], _published_accuracy, _accepted, _right, SCORES["n_leaves"])
     lines = []
     for reading, scores_by in rows.items():

@@ -83,10 +83,8 @@ MADE_HERE = (*UNSUPERVISED_SETS, *LABELLED_SETS, "boston_housing_3class", "eight
 @STUDIES.register("taxonomy")
 @study("AVALANCHE, supervised taxonomies and HC-edit (Amalaman 2015, chapters 4 to 6)", *TABLES, selects=("dataset",))
 def taxonomy(request: StudyRequest) -> StudyResult:
-    """Make the trees and return every cell that public data can answer, with the direction of every finding.
-
-    The slow parts, accuracies of classifiers and repetitions of HC-edit, are stored as steps.
-    """
+    """Make the trees and return every cell that public data can answer, with the direction of every finding. The slow
+    parts, accuracies of classifiers and repetitions of HC-edit, are stored as steps."""
     started = time.perf_counter()
     steps = take(request, "taxonomy", [*_accuracy_calls(request), *editing.calls(request)])
     results = Results()

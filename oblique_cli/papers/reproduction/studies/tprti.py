@@ -16,6 +16,7 @@ from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
 from oblique_cli.papers.reproduction.framework.runs import (
     FoldScore,
     Number,
+    Ours,
     Outcome,
     cells,
     dataset_names,
@@ -77,10 +78,8 @@ Scores = Mapping[tuple[str, str], Mapping[str, FoldScore]]
 @STUDIES.register("tprti")
 @study("TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)", *TABLES)
 def tprti(request: StudyRequest) -> StudyResult:
-    """Run Table 2.7 data set by data set, and count Tables 2.6 and 2.8 from it once all twelve are there.
-
-    M5 is our M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation.
-    """
+    """Run Table 2.7 data set by data set, and count Tables 2.6 and 2.8 from it once all twelve are there. M5 is our
+    M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation."""
     outcomes = _run(request, TABLE_2_5)
     scores = _scores(outcomes)
     units = {spec.name: units_of(spec, request) for run in outcomes for spec in run.experiment.datasets}
@@ -99,7 +98,7 @@ def tprti(request: StudyRequest) -> StudyResult:
     not_run = {method: "printed numbers of another paper" for method in COPIED}
     all_cells = (
         *cells(request, TABLES[0], of_table_2_6),
-        *cells(request, TABLES[1], _OfTable27(scores, units), not_run),
+        *cells(request, TABLES[1], _of_table_2_7(scores, units), not_run),
         *cells(request, TABLES[2], of_table_2_8),
     )
     tables = [reference_rows(scores)]
@@ -141,18 +140,17 @@ def _scores(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], dict[str, Fold
     return scores
 
 
-class _OfTable27:
-    """Finds errors, in the unit of their row of Table 2.7, and leaves."""
+def _of_table_2_7(scores: Scores, units_by: Mapping[str, Mapping[str, float]]) -> Ours:
+    """Return what finds errors, in the unit of their row of Table 2.7, and leaves."""
 
-    def __init__(self, scores: Scores, units: Mapping[str, Mapping[str, float]]) -> None:
-        self._scores, self._units = scores, units
-
-    def __call__(self, number: Published, dataset: str) -> Number | None:
-        value = self._scores.get((dataset, number.method), {}).get(number.metric)
+    def ours(number: Published, dataset: str) -> Number | None:
+        value = scores.get((dataset, number.method), {}).get(number.metric)
         if value is None or number.metric != "mse":
             return value.number() if value else None
-        units = self._units[dataset]
-        return _in_unit(value, unit_of(self._scores, dataset, units, number.method), units)
+        units = units_by[dataset]
+        return _in_unit(value, unit_of(scores, dataset, units, number.method), units)
+
+    return ours
 
 
 def by_cut(
@@ -161,7 +159,7 @@ def by_cut(
     """Return how far the sizes of each method are from print by each reading, and how many of its cells agree."""
     rows = []
     for reading, outcomes in runs.items():
-        all_cells = cells(request, TABLES[1], _OfTable27(_scores(outcomes), units))
+        all_cells = cells(request, TABLES[1], _of_table_2_7(_scores(outcomes), units))
         for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
             leaves, errors = (
                 [c for c in all_cells if (c.method, c.metric) == (method, metric) and c.ours is not None]
@@ -216,9 +214,7 @@ def _in_unit(value: FoldScore, unit: str, units: Mapping[str, float]) -> Number:
 
 def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[str, tuple[float, float]]) -> list[int]:
     """Count data sets by the rule of section 2.4.3: of two errors mu1 < mu2 it is a tie if mu1 + c1 > mu2.
-
-    ours, theirs : data set -> (mean, SD) of the error; those that both have are counted
-    """
+    ours, theirs : data set -> (mean, SD) of the error; those that both have are counted"""
     counts = [0, 0, 0]
     for dataset in ours.keys() & theirs.keys():
         (a, sd_a), (b, sd_b) = ours[dataset], theirs[dataset]
@@ -231,9 +227,7 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
 
 def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
     """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B over the data sets.
-
-    units : data set -> what our errors are divided by, beside the printed ones of other methods
-    """
+    units : data set -> what our errors are divided by, beside the printed ones of other methods"""
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), score_of in scores.items():
         unit, mse = units[dataset], score_of["mse"]
