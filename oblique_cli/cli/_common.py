@@ -39,22 +39,22 @@ def _without_color(ctx: click.Context, param: click.Parameter, value: bool) -> b
 class Runner:
     """The options of every command that runs folds."""
 
-    jobs: int | str = declare.jobs()
+    jobs: int | str = declare.JOBS
     scheduler: str | None = declare.option(
         "--scheduler",
         metavar="ADDRESS",
         help="Run folds on the workers of a Dask cluster, whose scheduler is there, as in tcp://host:8786.",
     )
-    results: str = declare.results()
-    data_dir: str | None = declare.data_dir()
-    offline: bool = declare.offline()
+    results: str = declare.RESULTS
+    data_dir: str | None = declare.DATA_DIR
+    offline: bool = declare.OFFLINE
     fresh: bool = declare.flag("--fresh", "Delete the stored folds of the run and start over.")
     strict_environment: bool = declare.flag(
         "--strict-environment", "Refuse to continue with folds from other versions or another processor."
     )
     keep_probabilities: bool = declare.flag("--keep-probabilities", "Store class probabilities of every test row, too.")
-    format_: str = declare.table_form()
-    output: str | None = declare.output()
+    format_: str = declare.TABLE_FORM
+    output: str | None = declare.OUTPUT
     quiet: bool = declare.flag("--quiet", "Print failures only, no progress and no summary.")
     no_color: bool = declare.option(
         "--no-color", is_flag=True, callback=_without_color, help="No colors; also by the variable NO_COLOR."

@@ -222,34 +222,6 @@ complete_config_or_file = _completer("config.composing:bundled", files=True)
 # ---- options of several commands -------------------------------------------------------------------------------------
 
 
-def data_dir() -> Any:
-    """Declare --data-dir."""
-    text = "Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache."
-    return option("--data-dir", metavar="DIR", help=text)
-
-
-def offline() -> Any:
-    """Declare --offline."""
-    return flag("--offline", "Never use the network.")
-
-
-def csv() -> Any:
-    """Declare --csv."""
-    text = "Your table, for names that look like something else; - for standard input."
-    return option("--csv", metavar="FILE", help=text)
-
-
-def results() -> Any:
-    """Declare --results."""
-    return option("--results", metavar="DIR", default="results", help="Folder of the results, in oblique.sqlite.")
-
-
-def as_json() -> Any:
-    """Declare --format of a command that prints text or JSON at once, received as whether it is JSON."""
-    return option("--format", type=click.Choice(("text", "json")), default="text", help="Form.",
-                  callback=lambda ctx, param, value: value == "json")  # fmt: skip
-
-
 def form(
     choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
 ) -> Any:
@@ -268,15 +240,9 @@ def form(
     return option("--format", type=click.Choice(choices), callback=chosen, help=text)
 
 
-def table_form() -> Any:
-    """Declare --format of a table."""
-    return form(FORMATS, spelled={"tex": "latex"}, what="Form of the table")
-
-
 def metrics(usual: str = "accuracy and leaves, or errors and leaves") -> Any:
     """Declare --metric, which may be repeated. usual : words for the default"""
-    text = f"A metric (oblique list metrics); may be repeated.  [default: {usual}]"
-    return option("--metric", metavar="NAME", multiple=True, shell_complete=complete_metric, help=text)
+    return metric("--metric", f"A metric (oblique list metrics); may be repeated.  [default: {usual}]", multiple=True)
 
 
 def metric(name: str, text: str, **about: Any) -> Any:
@@ -291,32 +257,6 @@ def names(*declarations: str, metavar: str = "NAME", **about: Any) -> Any:
         return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
     return option(*declarations, metavar=metavar, multiple=True, callback=split, **about)
-
-
-def part_of_run(name: str, metavar: str, what: str) -> Any:
-    """Declare --dataset or --algorithm, which leave out the other parts of a run."""
-    return names(name, metavar=metavar, help=f"{what}, or several, as in a,b; may be repeated.  [default: all]")
-
-
-def shown_datasets() -> Any:
-    """Declare --dataset, the data sets of a run that are shown."""
-    return part_of_run("--dataset", "NAME", "A data set")
-
-
-def shown_algorithms() -> Any:
-    """Declare --algorithm, the algorithms of a run that are shown."""
-    return part_of_run("--algorithm", "ID", "An algorithm")
-
-
-def allow_code() -> Any:
-    """Declare --allow-code."""
-    return flag("--allow-code", "Allow a configuration to import Python files and classes of any library.")
-
-
-def escape() -> Any:
-    """Declare --escape-formulas."""
-    text = "In CSV, put ' before a text that a spreadsheet would run (it begins with =, +, -, @); numbers stay."
-    return flag("--escape-formulas", text)
 
 
 def changes(example: str) -> Any:
@@ -334,20 +274,9 @@ def seed(default: int) -> Any:
     return option("--seed", type=click.IntRange(0), default=default, help="Seed of all random draws.")
 
 
-def jobs() -> Any:
-    """Declare --jobs."""
-    return option("-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", help="Number of processors.")
-
-
 def precision(text: str, default: int | None = 3) -> Any:
     """Declare --precision, a number of digits."""
     return option("--precision", type=click.IntRange(1, 17), default=default, help=text)
-
-
-def output() -> Any:
-    """Declare --output, in place of standard output."""
-    text = "Write to FILE instead of standard output; a failed write leaves no partial file."
-    return file("-o", "--output", is_eager=True, help=text)
 
 
 def file(*declarations: str, **about: Any) -> Any:
@@ -386,3 +315,33 @@ def off_terminal(path: str | None, name: str) -> str | None:
     if Path(name).exists():
         raise click.UsageError(f"{name!r} is there already: say --output {shlex.quote(name)} to write over it")
     return writable(click.get_current_context(), None, name)
+
+
+ALLOW_CODE = flag("--allow-code", "Allow a configuration to import Python files and classes of any library.")
+AS_JSON = option("--format", type=click.Choice(("text", "json")), default="text", help="Form.",
+                 callback=lambda ctx, param, value: value == "json")  # fmt: skip
+CSV = option("--csv", metavar="FILE", help="Your table, for names that look like something else; - for standard input.")
+DATA_DIR = option(
+    "--data-dir",
+    metavar="DIR",
+    help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
+)
+ESCAPE = flag(
+    "--escape-formulas",
+    "In CSV, put ' before a text that a spreadsheet would run (it begins with =, +, -, @); numbers stay.",
+)
+JOBS = option("-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", help="Number of processors.")
+OFFLINE = flag("--offline", "Never use the network.")
+OUTPUT = file(
+    "-o",
+    "--output",
+    is_eager=True,
+    help="Write to FILE instead of standard output; a failed write leaves no partial file.",
+)
+RESULTS = option("--results", metavar="DIR", default="results", help="Folder of the results, in oblique.sqlite.")
+# Parts of a run: the others are left out.
+SHOWN_ALGORITHMS = names(
+    "--algorithm", metavar="ID", help="An algorithm, or several, as in a,b; may be repeated.  [default: all]"
+)
+SHOWN_DATASETS = names("--dataset", help="A data set, or several, as in a,b; may be repeated.  [default: all]")
+TABLE_FORM = form(FORMATS, spelled={"tex": "latex"}, what="Form of the table")

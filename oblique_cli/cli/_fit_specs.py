@@ -133,7 +133,7 @@ class Params:
     report: str | None = declare.file(
         "--report", help="Write a model card, one HTML page, to FILE (docs/explaining.md)."
     )
-    as_json: bool = declare.as_json()
+    as_json: bool = declare.AS_JSON
     precision: int = declare.precision("Digits of the tree.")
     memory: int | None = declare.option(
         "--memory",
@@ -161,8 +161,8 @@ class Params:
     path_figure: str | None = declare.file(
         "--path-figure", help="Draw the path of sizes to FILE, a *.svg, *.pdf or *.png."
     )
-    data_dir: str | None = declare.data_dir()
-    offline: bool = declare.offline()
+    data_dir: str | None = declare.DATA_DIR
+    offline: bool = declare.OFFLINE
 
 
 @dataclass(frozen=True, eq=False)

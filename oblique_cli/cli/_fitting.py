@@ -60,13 +60,13 @@ class Request:
     """
 
     name: str | None = declare.argument(required=False, shell_complete=declare.complete_dataset_or_file)
-    csv: str | None = declare.csv()
+    csv: str | None = declare.CSV
     algorithm: str | None = declare.option("--algorithm", metavar="NAME", shell_complete=declare.complete_algorithm)
     overrides: tuple[str, ...] = declare.changes("")
     seed: int = declare.seed(1)
     options: OwnOptions = declare.group(OwnOptions)
-    data_dir: str | None = declare.data_dir()
-    offline: bool = declare.offline()
+    data_dir: str | None = declare.DATA_DIR
+    offline: bool = declare.OFFLINE
 
 
 def load_scikit_learn() -> None:

@@ -16,12 +16,12 @@ from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
 def bias_variance(
     config: str = declare.argument(metavar="CFG"),
     overrides: tuple[str, ...] = declare.changes("cv.repeats=20"),
-    jobs: Any = declare.jobs(),
-    data_dir: str | None = declare.data_dir(),
-    offline: bool = declare.offline(),
-    allow_code: bool = declare.allow_code(),
-    format_: str = declare.table_form(),
-    output: str | None = declare.output(),
+    jobs: Any = declare.JOBS,
+    data_dir: str | None = declare.DATA_DIR,
+    offline: bool = declare.OFFLINE,
+    allow_code: bool = declare.ALLOW_CODE,
+    format_: str = declare.TABLE_FORM,
+    output: str | None = declare.OUTPUT,
 ) -> None:
     """Split the error of the algorithms of configuration CFG into squared bias and variance.
 

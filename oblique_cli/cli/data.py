@@ -44,7 +44,7 @@ def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
 
 @data.command("list")
 @declare.parameters
-def list_(data_dir: str | None = declare.data_dir(), as_json: bool = declare.as_json()) -> None:
+def list_(data_dir: str | None = declare.DATA_DIR, as_json: bool = declare.AS_JSON) -> None:
     """List all data sets: name, code in the papers, size, and where the files are.
 
     Example: oblique data list --format json
@@ -65,8 +65,8 @@ def list_(data_dir: str | None = declare.data_dir(), as_json: bool = declare.as_
 @declare.parameters
 def show(
     name: str = declare.argument(shell_complete=declare.complete_dataset),
-    data_dir: str | None = declare.data_dir(),
-    as_json: bool = declare.as_json(),
+    data_dir: str | None = declare.DATA_DIR,
+    as_json: bool = declare.AS_JSON,
 ) -> None:
     """Show the catalogue entry of the data set NAME: a name, an alias, or its code in a paper.
 
@@ -107,8 +107,8 @@ def show(
 @declare.parameters
 def verify(
     names: tuple[str, ...] = declare.argument(nargs=-1, metavar="[NAME]...", shell_complete=declare.complete_dataset),
-    data_dir: str | None = declare.data_dir(),
-    as_json: bool = declare.as_json(),
+    data_dir: str | None = declare.DATA_DIR,
+    as_json: bool = declare.AS_JSON,
 ) -> None:
     """Check files against the catalogue: sha256, rows, features, class counts.
 
@@ -138,8 +138,8 @@ def verify(
 def fetch(
     names: tuple[str, ...] = declare.argument(nargs=-1, metavar="NAME...", shell_complete=declare.complete_dataset),
     everything: bool = declare.flag("--all", "Fetch every set that the UCI archive has."),
-    data_dir: str | None = declare.data_dir(),
-    offline: bool = declare.offline(),
+    data_dir: str | None = declare.DATA_DIR,
+    offline: bool = declare.OFFLINE,
 ) -> None:
     """Fetch data sets that are not bundled from the UCI archive.
 
@@ -178,7 +178,7 @@ def convert(
     source: str = declare.argument(type=click.Path()),
     target: str = declare.argument(type=click.Path()),
     single: bool = declare.flag("--single", "Numbers in single precision: half the bytes, seven digits."),
-    as_json: bool = declare.as_json(),
+    as_json: bool = declare.AS_JSON,
     file: LineOptions = declare.group(LineOptions),
 ) -> None:
     """Convert SOURCE, a table that oblique fit can read, to the Parquet file TARGET; text files of any length in

@@ -16,7 +16,7 @@ from oblique_cli.ground import versions
 @click.command()
 @declare.parameters
 def doctor(
-    results: str = declare.results(), data_dir: str | None = declare.data_dir(), as_json: bool = declare.as_json()
+    results: str = declare.RESULTS, data_dir: str | None = declare.DATA_DIR, as_json: bool = declare.AS_JSON
 ) -> None:
     """Show versions, extras, linear algebra, processors, and folders of data and results, with their problems.
 

@@ -48,7 +48,7 @@ class Params:
     )
     terms: int = declare.option("--terms", type=click.IntRange(1), default=5, help="Columns shown of a sum.")
     format_: str = declare.form(("text", "json"))
-    output: str | None = declare.output()
+    output: str | None = declare.OUTPUT
     file: FileOptions = declare.group(FileOptions)
 
 

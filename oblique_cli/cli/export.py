@@ -45,7 +45,7 @@ def export(
         "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
     ),
     precision: int | None = declare.precision("Digits in rules, dot and latex; the others are exact.", None),
-    output: str | None = declare.output(),
+    output: str | None = declare.OUTPUT,
 ) -> None:
     """Write the fitted model in the file MODEL in another language.
 

@@ -131,7 +131,7 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 def list_(
     kind: str = declare.argument(type=click.Choice(list(KINDS)), metavar="|".join(KINDS)),
     names: tuple[str, ...] = declare.argument(metavar="[NAME]...", nargs=-1),
-    as_json: bool = declare.as_json(),
+    as_json: bool = declare.AS_JSON,
 ) -> None:
     """List the names for configurations, or the bundled configurations.
 

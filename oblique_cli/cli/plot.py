@@ -10,7 +10,7 @@ import click
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, note, say_missing, write
 
-# The names in report.plotting.KINDS, which the help must know without importing it.
+# The names in report.plot_kinds.KINDS, which the help must know without importing it.
 KINDS = (
     "box",
     "scatter",
@@ -28,12 +28,12 @@ KINDS = (
 class Params:
     """The parameters of `oblique plot`."""
 
-    kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plotting:KINDS"))
+    kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plot_kinds:KINDS"))
     runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...")
     metric: str = declare.metric("--metric", "Metric (oblique list metrics).  [default: accuracy]", default="")
     x: str = declare.metric("--x", "The other metric of a scatter.", default="leaves")
-    datasets: tuple[str, ...] = declare.shown_datasets()
-    algorithms: tuple[str, ...] = declare.shown_algorithms()
+    datasets: tuple[str, ...] = declare.SHOWN_DATASETS
+    algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS
     parameter: str = declare.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
     features: str = declare.option(
         "--features", metavar="A,B", default="", help="The two features of decision regions."
@@ -47,9 +47,9 @@ class Params:
     output: str | None = declare.file(
         "-o", "--output", help="Output file.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]"
     )
-    results: str = declare.results()
-    data_dir: str | None = declare.data_dir()
-    offline: bool = declare.offline()
+    results: str = declare.RESULTS
+    data_dir: str | None = declare.DATA_DIR
+    offline: bool = declare.OFFLINE
 
 
 @click.command()
@@ -76,7 +76,7 @@ def plot(params: Params = declare.group(Params)) -> None:
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
-    from oblique_cli.report.plotting import Request, draw
+    from oblique_cli.report.plot_kinds import Request, draw
 
     usual_name = f"{params.runs[0].replace('/', '-')}-{params.kind}.{params.form or 'svg'}"
     output = declare.off_terminal(params.output, usual_name)

@@ -41,8 +41,8 @@ class Params:
         "that fit left out]",
     )
     format_: str = declare.form(FORMATS, "csv", what="Form of the predictions")
-    escape: bool = declare.escape()
-    output: str | None = declare.output()
+    escape: bool = declare.ESCAPE
+    output: str | None = declare.OUTPUT
     file: FileOptions = declare.group(FileOptions)
 
 

@@ -27,8 +27,8 @@ PICTURED = 12  # leaves of a tree that is shown as a picture too
 def report(
     runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...|MODEL"),
     metric: str = declare.metric("--metric", "Metric of the plots.  [default: accuracy, or RMSE]", default=""),
-    datasets: tuple[str, ...] = declare.shown_datasets(),
-    algorithms: tuple[str, ...] = declare.shown_algorithms(),
+    datasets: tuple[str, ...] = declare.SHOWN_DATASETS,
+    algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS,
     trees: int | None = declare.option(
         "--trees",
         type=click.IntRange(0),
@@ -41,9 +41,9 @@ def report(
     output: str | None = declare.file(
         "-o", "--output", help="Output file.  [default: the name of the first run or of the model, .html]"
     ),
-    results: str = declare.results(),
-    data_dir: str | None = declare.data_dir(),
-    offline: bool = declare.offline(),
+    results: str = declare.RESULTS,
+    data_dir: str | None = declare.DATA_DIR,
+    offline: bool = declare.OFFLINE,
 ) -> None:
     """Write all results of stored runs into one HTML file (oblique status lists runs).
 
@@ -66,7 +66,7 @@ def report(
         raise click.UsageError(f"--rows goes with a model file, a *{MODEL_SUFFIX}; runs know their rows")
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
-    from oblique_cli.report.plotting import Request
+    from oblique_cli.report.plot_kinds import Request
     from oblique_cli.report.runs_page import page
 
     place = output or declare.writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")

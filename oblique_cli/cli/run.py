@@ -41,7 +41,7 @@ class Params:
     configs: tuple[str, ...] = declare.argument(
         metavar="[CFG|FILE]...", nargs=-1, shell_complete=declare.complete_config_or_file
     )
-    csv: str | None = declare.csv()
+    csv: str | None = declare.CSV
     algorithms: tuple[str, ...] = declare.names(
         "--algorithm",
         shell_complete=declare.complete_algorithms,
@@ -62,7 +62,7 @@ class Params:
         help="Run part I of N, as on N machines; oblique merge puts the parts together.",
     )
     allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration.")
-    allow_code: bool = declare.allow_code()
+    allow_code: bool = declare.ALLOW_CODE
     dry_run: bool = declare.flag("--dry-run", "Print what would run and the estimated time, and run nothing.")
 
 

@@ -18,7 +18,7 @@ def score(
     test: str = declare.argument(type=click.Path()),
     metrics: tuple[str, ...] = declare.metrics("accuracy and balanced_accuracy, or rmse, mae and r2"),
     format_: str = declare.form(("text", "json")),
-    output: str | None = declare.output(),
+    output: str | None = declare.OUTPUT,
     file: FileOptions = declare.group(FileOptions),
 ) -> None:
     """Compare the predictions of MODEL, a file of oblique fit, for the table TEST ("-": standard input) with its

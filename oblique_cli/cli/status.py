@@ -23,8 +23,8 @@ FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 @declare.parameters
 def status(
     run: str | None = declare.argument(required=False),
-    results: str = declare.results(),
-    as_json: bool = declare.as_json(),
+    results: str = declare.RESULTS,
+    as_json: bool = declare.AS_JSON,
 ) -> None:
     """List stored runs: completed, failed and missing folds, the remaining time, and the processes that write.
 

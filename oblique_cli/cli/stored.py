@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Printed:
     """Where stored runs are, and where and in which form a table of them goes."""
 
-    results: str = declare.results()
-    format_: str = declare.table_form()
-    output: str | None = declare.output()
+    results: str = declare.RESULTS
+    format_: str = declare.TABLE_FORM
+    output: str | None = declare.OUTPUT
 
     def store(self, results: str | None = None) -> Store:
         """Open the results, or those of another folder; StoreError without any."""
@@ -38,12 +38,12 @@ class Printed:
 class Tidy(Printed):
     """The same of a table with a line for each record."""
 
-    results: str = declare.results()
+    results: str = declare.RESULTS
     format_: str = declare.form(
         ("csv", "json", "parquet"), "csv", what="Form of the lines; parquet needs the extra parquet"
     )
-    escape: bool = declare.escape()
-    output: str | None = declare.output()
+    escape: bool = declare.ESCAPE
+    output: str | None = declare.OUTPUT
 
     def write(self, table: Table) -> None:
         """Write a table: CSV and JSON to a file or standard output, Parquet to a file."""
@@ -128,8 +128,8 @@ def folds(
 @declare.parameters
 def predictions(
     run: str = declare.argument(),
-    datasets: tuple[str, ...] = declare.shown_datasets(),
-    algorithms: tuple[str, ...] = declare.shown_algorithms(),
+    datasets: tuple[str, ...] = declare.SHOWN_DATASETS,
+    algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS,
     printed: Tidy = declare.group(Tidy),
 ) -> None:
     """Print the predictions of every fold of RUN, one line per test row: true value, prediction, probabilities.
@@ -288,7 +288,7 @@ def diff(
 def merge(
     run: str = declare.argument(),
     folders: tuple[str, ...] = declare.argument(metavar="FOLDER...", nargs=-1, required=True),
-    results: str = declare.results(),
+    results: str = declare.RESULTS,
 ) -> None:
     """Take the folds of RUN from results FOLDERs into --results, one folder after the other, each whole or not at all.
 

@@ -36,7 +36,7 @@ class Place:
     dataset: str | None = declare.option(
         "--dataset", metavar="NAME", help="With --fold: which data set, if the run has several."
     )
-    results: str = declare.results()
+    results: str = declare.RESULTS
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Drawing:
         help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
     )
     precision: int = declare.precision("Digits.")
-    output: str | None = declare.output()
+    output: str | None = declare.OUTPUT
 
 
 @click.command()

@@ -38,7 +38,7 @@ def verify(
         "--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Only rows with numbers in this range."
     ),
     format_: str = declare.form(("text", "json")),
-    output: str | None = declare.output(),
+    output: str | None = declare.OUTPUT,
 ) -> None:
     """Prove properties of MODEL, a file of oblique fit, for all rows, or show a row for which they do not hold.
 

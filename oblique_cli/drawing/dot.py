@@ -43,7 +43,7 @@ def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> st
         lines = [f"{number_of(term.weight)} {term.name}" for term in node.terms[:most_terms]]
         if len(node.terms) > most_terms:
             lines.append(f"and {len(node.terms) - most_terms} smaller terms")
-    if counts := counts_of(node, view):
+    if counts := view.counts_of(node):
         lines.append(counts)
     return "\n".join(line.replace(BLANK, " ") for line in lines)
 
@@ -54,13 +54,6 @@ def _score_lines(score: Score, most_terms: int) -> list[str]:
     lines += [f"{number_of(term.weight)} {term.name}" for term in score.terms[:most_terms]]
     rest = more(len(score.terms) - most_terms) if len(score.terms) > most_terms else ""
     return [*lines, *([rest.strip()] if rest else [])]
-
-
-def counts_of(node: NodeView, view: TreeView) -> str:
-    """Return the rows of a node, by class if there are classes."""
-    if view.classes and node.counts:
-        return ", ".join(f"{name}: {n:.6g}" for name, n in zip(view.classes, node.counts, strict=True) if n)
-    return f"{node.n_rows} row{'' if node.n_rows == 1 else 's'}" if node.n_rows >= 0 else ""
 
 
 def quoted(text: str) -> str:

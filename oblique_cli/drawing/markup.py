@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from string import Template
 from typing import Any
 
 from oblique_cli.drawing.scene import style_of
+from oblique_cli.ground.resources import PACKAGE
 
 BAR_WIDTH, BAR_HEIGHT = 100, 8
 # What pages with bars have in their style sheet.
@@ -58,6 +59,40 @@ def document(title: str, style: str, body: str, script: str = "", *, painted: bo
         style=style,
         body=f"{body}\n<script>{script}</script>" if script else body,
     )
+
+
+def sectioned(
+    title: str,
+    soft: str,
+    tiles: Mapping[str, str],
+    alarms: Iterable[str],
+    sections: Iterable[tuple[str, str, str]],
+    style: str,
+    script: str = "",
+    *,
+    kind: str = "",
+    painted: bool = False,
+) -> str:
+    """Return a page of a title, a line below it, numbers as tiles, alarms, and sections with links to them.
+
+    alarms : markup; sections : anchor, title and markup of each; one without content is left out; kind : of the page
+    """
+    filled = [section for section in sections if section[2]]
+    links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in filled)
+    parts = "\n".join(f'<section id="{a}"><h2>{escape(name)}</h2>\n{content}</section>' for a, name, content in filled)
+    cells = "".join(f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in tiles.items())
+    shown = "".join(f'<p class="alarm">{alarm}</p>' for alarm in alarms)
+    body = (
+        f'<header><h1>{escape(title)}</h1>\n<p class="soft">{escape(soft)}</p>\n'
+        f'<div class="facts">{cells}</div>{shown}</header>\n<nav aria-label="Sections">{links}</nav>\n'
+        f"<main>\n{parts}\n</main>"
+    )
+    return document(f"{title}{kind}", style, body, script, painted=painted)
+
+
+def file(place: str) -> str:
+    """Return a file below the package: a style sheet, a script or a template."""
+    return (PACKAGE / place).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

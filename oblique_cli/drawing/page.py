@@ -12,7 +12,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -28,7 +27,6 @@ from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.scorecards import scores_of
 
-HERE = Path(__file__).parent
 MOST_CELLS = 20_000  # of training rows on the page
 MOST_BARS = 30  # columns whose importance is shown
 
@@ -88,9 +86,9 @@ class PageData:
 def page(view: TreeView, data: PageData) -> str:
     """Return the page of a tree, always the same bytes for the same tree."""
     scene = scene_of(view, heading=False)
-    style = Template(_file("page.css")).substitute(fonts=FONTS) + markup.BARS + style_sheet()
+    style = Template(markup.file("drawing/page.css")).substitute(fonts=FONTS) + markup.BARS + style_sheet()
     title = printable(view.title or "A decision tree")
-    body = Template(_file("page.html")).substitute(
+    body = Template(markup.file("drawing/page.html")).substitute(
         heading=escape(title),
         legend=_legend(view),
         facts=_facts(view, scene.sideways),
@@ -99,7 +97,7 @@ def page(view: TreeView, data: PageData) -> str:
         rules=escape("".join(char if char.isprintable() or char == "\n" else " " for char in data.rules)),
         data=_json(_plain(view, data, scene.sideways)),
     )
-    return markup.document(title, style, body.rstrip("\n"), _file("page.js"))
+    return markup.document(title, style, body.rstrip("\n"), markup.file("drawing/page.js"))
 
 
 def _legend(view: TreeView) -> str:
@@ -123,10 +121,6 @@ def _facts(view: TreeView, sideways: bool) -> str:
     """Notes on the tree, an item a line."""
     notes = filter(None, (*view.notes, view.direction("Below" if sideways else "The right")))
     return "".join(f"<li>{escape(note.replace(BLANK, ' '))}</li>" for note in notes)
-
-
-def _file(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
 
 
 def _json(value: Any) -> str:

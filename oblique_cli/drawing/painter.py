@@ -37,22 +37,17 @@ def painted(scene: Scene) -> Figure:
 def _paint(axes: Axes, shape: Shape, order: int) -> None:
     if isinstance(shape, Label):
         across = {"start": "left", "middle": "center", "end": "right"}[shape.anchor]
-        style: dict[str, Any] = {"fontsize": shape.size, "fontweight": "bold" if shape.bold else "normal"}
         look = STYLES[shape.style]
+        style: dict[str, Any] = {
+            "fontsize": shape.size,
+            "fontweight": "bold" if shape.bold else "normal",
+            "color": look.fill,
+            "parse_math": False,  # names are the user's: a dollar sign in one is no mathematics
+        }
         if look.line:  # a halo; matplotlib's own would turn text into outlines
             style["bbox"] = {"boxstyle": "square,pad=0.1", "facecolor": look.line, "edgecolor": "none"}
-        # Names are the user's: a dollar sign in one is no mathematics.
-        axes.text(
-            shape.x,
-            shape.y,
-            shape.text.replace(BLANK, " "),
-            ha=across,
-            va="baseline",
-            color=look.fill,
-            zorder=order,
-            parse_math=False,
-            **style,
-        )
+        text = shape.text.replace(BLANK, " ")
+        axes.text(shape.x, shape.y, text, ha=across, va="baseline", zorder=order, **style)
     elif isinstance(shape, Dots):
         color = COLORS[int(shape.style[1:])]
         x, y = zip(*shape.points, strict=True)

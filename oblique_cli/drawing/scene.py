@@ -209,9 +209,8 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
     else:
         lines = lines_of(node.text, WIDEST - 2 * PAD, bold=True)
         width = max(max(width_of(line, bold=True) for line in lines) + 2 * PAD, 132.0)
-        for line in lines:
-            shapes.append(Label(width / 2, y + 11, line, anchor="middle", bold=True))
-            y += LINE
+        shapes += _middle(lines, y, width)
+        y += LINE * len(lines)
     if node.histogram is not None:
         y += 5
         shapes += histogram_shapes(node.histogram, PAD, y, width - 2 * PAD, HISTOGRAM)
@@ -292,12 +291,13 @@ def _leaf(node: NodeView, view: TreeView) -> Card:
     width = max(max(width_of(line, bold=True) for line in lines) + 2 * PAD, NARROWEST)
     counts = _counts(node, view)
     width = min(max(width, sum(width_of(text, SMALL) + 17 for _, text in counts) + 2 * PAD - 6), WIDEST)
-    shapes: list[Shape] = []
-    y = PAD - 1
-    for line in lines:
-        shapes.append(Label(width / 2, y + 11, line, anchor="middle", bold=True))
-        y += LINE
+    shapes, y = _middle(lines, PAD - 1, width), PAD - 1 + LINE * len(lines)
     return _finished(node, view, shapes, width, y, "more" if node.hidden else "leaf")
+
+
+def _middle(lines: Sequence[str], y: float, width: float) -> list[Shape]:
+    """Lines of a card in its middle."""
+    return [Label(width / 2, y + 11 + LINE * k, line, anchor="middle", bold=True) for k, line in enumerate(lines)]
 
 
 def _equation(node: NodeView, view: TreeView) -> Card:
@@ -327,7 +327,7 @@ def _finished(node: NodeView, view: TreeView, shapes: list[Shape], width: float,
 def _counts(node: NodeView, view: TreeView) -> list[tuple[int, str]]:
     """Class codes with their counts as text, the largest first; -1 for a remark."""
     if not view.classes or not node.counts:
-        return [(-1, f"{node.n_rows} row{'' if node.n_rows == 1 else 's'}")] if node.n_rows >= 0 else []
+        return [(-1, view.counts_of(node))] if node.n_rows >= 0 else []
     present = [(code, count) for code, count in enumerate(node.counts) if count > 0]
     present.sort(key=lambda pair: (-pair[1], pair[0]))
     shown = present if len(present) <= MOST_COUNTS else present[: MOST_COUNTS - 1]
@@ -527,14 +527,9 @@ def _right(shape: Shape) -> float:
 
 def _tooltip(node: NodeView, view: TreeView) -> str:
     """The full text of a node."""
-    if view.classes and node.counts:
-        pairs = zip(view.classes, node.counts, strict=True)
-        counts = ", ".join(f"{name}: {count:.10g}" for name, count in pairs if count)
-    else:
-        counts = f"{node.n_rows} rows" if node.n_rows >= 0 else ""
     hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
     scores = [score.formula if len(node.scores) == 1 else f"{score.name}: {score.formula}" for score in node.scores]
-    text = "; ".join(part for part in (node.condition or node.text, *scores, hidden, counts) if part)
+    text = "; ".join(part for part in (node.condition or node.text, *scores, hidden, view.counts_of(node, 10)) if part)
     return text.replace(BLANK, " ")
 
 

@@ -80,12 +80,7 @@ def plane(
     shapes: list[Shape] = [Line([(LEFT, TOP), (LEFT, low), (right, low)], "axis")]
     if reference:
         shapes.append(Line([at(point) for point in reference], "axis"))
-    for value in x.ticks():
-        across, _ = at((value, y.low))
-        shapes += [
-            Line([(across, low), (across, low + 3)], "axis"),
-            Label(across, low + 14, number_of(value, DIGITS), "muted", "middle", SMALL),
-        ]
+    shapes += _ticks_below(x, low, LEFT, right)
     for value in y.ticks():
         _, up = at((x.low, value))
         shapes += [
@@ -109,11 +104,7 @@ def levels(description: str, names: Sequence[str], x: Scale, marks: Sequence[Mar
     def across(value: float) -> float:
         return LEVEL_NAMES + 4 + (right - LEVEL_NAMES - 4) * x.share(value)
 
-    for value in x.ticks():
-        shapes += [
-            Line([(across(value), low), (across(value), low + 3)], "axis"),
-            Label(across(value), low + 14, number_of(value, DIGITS), "muted", "middle", SMALL),
-        ]
+    shapes += _ticks_below(x, low, LEVEL_NAMES + 4, right)
     for mark in marks:
         shapes += _drawn([(across(value), TOP + LEVEL * (place + 0.5)) for value, place in mark.points], mark)
     label = shortened(x.label, right - LEVEL_NAMES)
@@ -132,6 +123,18 @@ def histogram(description: str, edges: Sequence[float], counts: Sequence[int], x
             shapes.append(Rectangle(begin + 0.5, low - tall, max(end - begin - 1.0, 0.5), tall, "t0"))
     frame = plane(description, x, Scale(0.0, float(most), "rows"), ())
     return Scene(WIDTH, HEIGHT, [Group(shapes), *frame.groups], "rows", description)
+
+
+def _ticks_below(x: Scale, low: float, left: float, right: float) -> list[Shape]:
+    """Ticks with their numbers below a line at `low` that reaches from `left` to `right`."""
+    shapes: list[Shape] = []
+    for value in x.ticks():
+        across = left + (right - left) * x.share(value)
+        shapes += [
+            Line([(across, low), (across, low + 3)], "axis"),
+            Label(across, low + 14, number_of(value, DIGITS), "muted", "middle", SMALL),
+        ]
+    return shapes
 
 
 def _drawn(points: list[tuple[float, float]], mark: Marks) -> list[Shape]:

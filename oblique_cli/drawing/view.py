@@ -115,6 +115,13 @@ class TreeView:
         """Return the same with further notes before its own."""
         return replace(self, notes=(*notes, *self.notes))
 
+    def counts_of(self, node: NodeView, digits: int = 6) -> str:
+        """Return the rows of a node, by class if there are classes; "" if they are not known."""
+        if self.classes and node.counts:
+            pairs = zip(self.classes, node.counts, strict=True)
+            return ", ".join(f"{name}: {count:.{digits}g}" for name, count in pairs if count)
+        return f"{node.n_rows} row{'' if node.n_rows == 1 else 's'}" if node.n_rows >= 0 else ""
+
     def direction(self, where: str) -> str:
         """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
         if not self.toward:

@@ -12,20 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.default_pruning import KEPT
 from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.candidates import table
 from oblique_cli.ground.nouns import CVSpec
-from oblique_cli.ground.strict_yaml import Problems, parse, read
 from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-
-FILE = Path(__file__).with_name("costs.yaml")
 
 # Seconds of work that are planned for a second of the budget: other data and other machines than those that were
 # measured may take longer, and the clock is to brake where they take twice as long.
@@ -36,8 +32,6 @@ COMPARISON_SECONDS = 40.0 * PLANNED  # of a cross-validation whose size the user
 SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # that are tried in this order
 
 GROWTHS = 10  # of a tree that cross-validation prunes, for one that rows kept from growth prune
-
-KEYS = ("base", "seconds", "rows", "columns", "classes")
 
 
 @dataclass(frozen=True)
@@ -57,21 +51,9 @@ class Cost:
 
 
 @cache
-def costs(task: str, path: Path = FILE) -> dict[str, Cost]:
-    """Return the costs of the candidates of a task, by name. ConfigError for a file without them."""
-    problems = Problems()
-    plain = parse(read(path, path.name, problems), problems).plain()
-    listed = plain.get(task) if isinstance(plain, dict) else None
-    if not isinstance(listed, dict) or not listed:
-        raise ConfigError(f"{path.name} must list costs for {task}. Got {listed!r}.")
-    by_name = {}
-    for name, values in listed.items():
-        if not (isinstance(values, dict) and sorted(values) == sorted(KEYS)):
-            raise ConfigError(f"the cost of {name} in {path.name} must have {', '.join(KEYS)}. Got {values!r}.")
-        if not all(isinstance(value, float | int) and not isinstance(value, bool) for value in values.values()):
-            raise ConfigError(f"the cost of {name} in {path.name} must be numbers. Got {values!r}.")
-        by_name[name] = Cost(**{key: float(values[key]) for key in KEYS})
-    return by_name
+def costs(task: str) -> dict[str, Cost]:
+    """Return the costs of the candidates of a task, by name."""
+    return {name: Cost(**cost) for name, cost in table("costs.yaml")[task].items()}
 
 
 def cost_of(case: Case, rows: float, folds: int) -> float:
@@ -164,5 +146,4 @@ class Budget:
 
     def plain(self) -> dict[str, Any]:
         """Return the entries for a model file."""
-        facts: Mapping[str, Any] = {"seconds": self.seconds, **({"clock_cut": self.cut} if self.cut else {})}
-        return dict(facts)
+        return {"seconds": self.seconds, **({"clock_cut": self.cut} if self.cut else {})}

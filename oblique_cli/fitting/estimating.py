@@ -8,12 +8,12 @@ small; as in their rule of one standard error, it serves to call small differenc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli import schemes
 from oblique_cli.estimators.n_jobs import in_turn
@@ -127,11 +127,8 @@ def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
     """Return values of metrics, shares instead of percentages; a metric without a value on these rows is left out."""
     values = {}
     for name in names:
-        try:
-            value = answers.value(METRICS[name])
-        except Undefined:
-            continue
-        values[name] = value / 100 if METRICS[name].unit == "%" else value
+        with suppress(Undefined):
+            values[name] = answers.value(METRICS[name]) / (100 if METRICS[name].unit == "%" else 1)
     return values
 
 
@@ -181,19 +178,12 @@ def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, 
     cut = cut_to_goal(case, fold.train, goal, {**case.spec.params, **chosen}, seed)
     estimator, encoder = running.fit_on(case, fold.train, fold.pruning, seed, {**chosen, **cut})
     X = running.columns_of(case, encoder, fold.test)
-    return answers_at(case, estimator, X, fold.test), estimator
-
-
-def answers_at(case: Case, estimator: Any, X: NDArray[Any], rows: NDArray[np.intp]) -> Answers:
-    """Return what a fitted estimator says of rows that it takes as X."""
     predicted, shares = np.asarray(estimator.predict(X)), None
     n_classes = 0 if case.dataset.task == "regression" else len(case.dataset.classes)
     if n_classes:
-        try:
+        with suppress(Undefined):
             shares = metrics.probabilities(estimator, X, n_classes)
-        except Undefined:
-            shares = None
-    return Answers.of(case.dataset, rows, predicted, shares, n_classes)
+    return Answers.of(case.dataset, fold.test, predicted, shares, n_classes), estimator
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,27 +136,27 @@ def fit(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FlatResponse)
             estimated, fitted = task.fitted_choice(estimated, rows)
-        about = _About(task, estimated.validated.estimate(goal), estimated.choice, estimated.threshold)
-        beside = None
-        if (best := about.best_case) is not None and about.choice is not None and best is not estimated.case:
+        beside, choice = None, estimated.choice
+        if (best := estimated.best_case) is not None and choice is not None and best is not estimated.case:
             beside = task.fitted(best)
-            about = replace(about, choice=about.choice.with_written(best.spec.id, beside.estimator))
-    estimate = about.estimate
-    warned = warnings_of(task.dataset, goal, estimated.validated.answers, estimate)
+            estimated = replace(estimated, choice=choice.with_written(best.spec.id, beside.estimator))
+    estimate, answers = estimated.validated.estimate(goal), estimated.validated.answers
+    warned = warnings_of(task.dataset, goal, answers, estimate)
     names = encoded_names(task.dataset, fitted.encoder)
     flat = [warning.message for warning in caught if isinstance(warning.message, FlatResponse)]
     warned += tuple(warning.message_for(str(names[warning.column])) for warning in flat)
-    model = about.model(estimated.case, fitted, task.new_row_facts(estimated.validated.answers, warned))
+    extra = {"on_new_rows": details(answers, task.dataset.classes), "warnings": list(warned)}
+    model = estimated.model(estimated.case, fitted, estimate, extra)
     if promise is not None:
-        model = _guaranteed(task, about, estimated.case, model, promise)
-    tree, tree_X = (None, None) if beside is None else (_tree_beside(about, beside), beside.X)
-    models = {id(estimated.case): model, id(about.best_case): model if tree is None else tree}
-    steps = _path(task, about, models) if path else _cuts(task, about.best_case or estimated.case, models)
+        model = _guaranteed(task, estimated.case, model, promise)
+    tree, tree_X = (None, None) if beside is None else (_tree_beside(estimated, beside), beside.X)
+    models = {id(estimated.case): model, id(best): model if tree is None else tree}
+    steps = _path(task, estimated, models) if path else _cuts(task, best or estimated.case, models)
     how = (estimated.case, fitted.X, goal, task.budget, rows)
-    return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, tree_X, steps, warned)
+    return Outcome(model, estimate, estimated.choice, fitted.chosen, *how, tree, tree_X, steps, warned)
 
 
-def _guaranteed(task: _Task, about: _About, case: Case, model: Model, promise: Promise) -> Model:
+def _guaranteed(task: _Task, case: Case, model: Model, promise: Promise) -> Model:
     """Return the model with its guarantee; every further fit is of the algorithm that was chosen."""
 
     def fit_to(rows: Dataset, seed: int) -> Model:
@@ -166,16 +166,6 @@ def _guaranteed(task: _Task, about: _About, case: Case, model: Model, promise: P
 
     with own_labels(task.dataset):
         return guaranteed(model, task.dataset, promise, task.usual, task.seed, fit_to)
-
-
-@dataclass(frozen=True, eq=False)
-class _Estimated:
-    """The result of the estimate: a case to fit to all rows, its choice, and its out-of-fold predictions."""
-
-    validated: Validated
-    case: Case
-    choice: Choice | None
-    threshold: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,14 +239,14 @@ class _Task:
             (case,) = self.by_id.values()
             validated = cross_validated(case, *how, self.budget.step, plan.held_out and self.folds is None)
             answers, threshold = self.goal.decided(validated.answers)
-            return _Estimated(replace(validated, answers=answers), case, None, threshold)
+            return _Estimated(self, replace(validated, answers=answers), case, None, threshold)
         choice = None
         if not plan.held_out:
             choice = choose(self.dataset, self.cases, *how, self.budget, plan.work, plan.entrants)
         validated, first = estimated(self.dataset, self.cases, plan, *how, self.budget)
         choice = choice or first
         compared = choice if len(self.by_id) > 1 else None
-        return _Estimated(validated, self.by_id[choice.chosen], compared, choice.threshold)
+        return _Estimated(self, validated, self.by_id[choice.chosen], compared, choice.threshold)
 
     def fitted_choice(self, estimated: _Estimated, rows: np.ndarray) -> tuple[_Estimated, _Fitted]:
         """Fit the chosen algorithm to `rows`; under a readable goal the next one if its tree has no split."""
@@ -276,32 +266,26 @@ class _Task:
         estimator, encoder, chosen = fit_to_all(case, self.usual, self.seed, self.goal)
         self.budget.step(f"{case.spec.id} on all rows")
         self.budget.counted += cost_of(case, case.dataset.n, self.usual)
-        X = case.dataset.X
-        if encoder is not None:
-            X = encoder.transform(X)
+        X = case.dataset.X if encoder is None else encoder.transform(case.dataset.X)
         return _Fitted(estimator, encoder, chosen, X)
 
-    def new_row_facts(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
-        """Return the facts of a model file on out-of-fold rows, besides the estimate."""
-        return {"on_new_rows": details(answers, self.dataset.classes), "warnings": list(warned)}
 
-
-def _tree_beside(about: _About, fitted: _Fitted) -> Model:
+def _tree_beside(estimated: _Estimated, fitted: _Fitted) -> Model:
     """Return the best single tree, where the model that is chosen is none."""
-    assert about.choice is not None and about.choice.best_tree is not None and about.best_case is not None
-    estimate = about.choice.best_tree.estimate
-    assert estimate is not None
-    return replace(about, estimate=estimate).model(about.best_case, fitted, {})
+    assert estimated.choice is not None
+    best, case = estimated.choice.best_tree, estimated.best_case
+    assert best is not None and best.estimate is not None and case is not None
+    return estimated.model(case, fitted, best.estimate, {})
 
 
-def _path(task: _Task, about: _About, models: Mapping[int, Model]) -> tuple[Sized, ...]:
+def _path(task: _Task, estimated: _Estimated, models: Mapping[int, Model]) -> tuple[Sized, ...]:
     """Return the trees of all sizes of the chosen algorithm, or of the best compared algorithm that has them.
 
     models : models fitted to all rows, by the id() of their cases
     """
-    ranked = [about.best_case] if about.best_case else []
-    if about.choice is not None:
-        losses = {c.algorithm: c.estimate.loss for c in about.choice.last if c.estimate}
+    ranked = [estimated.best_case] if estimated.best_case else []
+    if estimated.choice is not None:
+        losses = {c.algorithm: c.estimate.loss for c in estimated.choice.last if c.estimate}
         ranked += [task.by_id[name] for name in sorted(losses, key=losses.__getitem__)]
     case = next((candidate for candidate in [*ranked, *task.by_id.values()] if has_sizes(candidate)), None)
     return () if case is None else _sizes(task, case, models, few=True)
@@ -383,11 +367,12 @@ def constant_answers(dataset: Dataset, answers: Answers) -> Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class _About:
-    """What the models of one fit have in common."""
+class _Estimated:
+    """The result of the estimate: out-of-fold predictions, a case to fit to all rows, its choice and threshold."""
 
     task: _Task
-    estimate: Estimate
+    validated: Validated
+    case: Case
     choice: Choice | None
     threshold: float | None
 
@@ -397,7 +382,7 @@ class _About:
         best = self.choice.best_tree if self.choice else None
         return None if best is None else self.task.by_id[best.algorithm]
 
-    def model(self, case: Case, fitted: _Fitted, extra: Mapping[str, Any]) -> Model:
+    def model(self, case: Case, fitted: _Fitted, estimate: Estimate, extra: Mapping[str, Any]) -> Model:
         """Return the model of an estimator that is fitted to all rows."""
         dataset, encoder, threshold = self.task.called, fitted.encoder, None
         if self.threshold is not None:
@@ -409,14 +394,14 @@ class _About:
             feature_names=dataset.feature_names,
             encoder=filling(dataset, self.task.policy, encoder),
             columns=self.task.columns or columns_of(dataset),
-            facts={**self._facts(case.spec.name, fitted, encoded_names(dataset, encoder)), **extra},
+            facts={**self._facts(case.spec.name, fitted, estimate, encoded_names(dataset, encoder)), **extra},
             threshold=threshold,
         )
         counted = importances_of(model, dataset.X, dataset.y)
         importances = {} if counted is None else {"importances": counted.plain()}
         return replace(model, facts={**model.facts, **importances})
 
-    def _facts(self, algorithm: str, fitted: _Fitted, seen: Sequence[str]) -> dict[str, Any]:
+    def _facts(self, algorithm: str, fitted: _Fitted, estimate: Estimate, seen: Sequence[str]) -> dict[str, Any]:
         """What a model file says of a fit. seen : names of the columns that the estimator saw"""
         dataset, estimator = self.task.called, fitted.estimator
         tree = getattr(estimator, "tree_", None)
@@ -429,7 +414,7 @@ class _About:
             "rows": len(fitted.X),
             "seed": self.task.seed,
             "metric": self.task.goal.metric.name,
-            "estimate": self.estimate.plain(),
+            "estimate": estimate.plain(),
             "leaves": int(getattr(estimator, "n_leaves_", 0)),
             "n_terms": n_terms(estimator),
             "depth": int(getattr(estimator, "depth_", 0)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
@@ -240,15 +240,15 @@ def _number(score: float, goal: Goal) -> str:
     return f"{score:.1f} %" if goal.metric.unit == "%" else f"{score:.4g}"
 
 
-def _aligned(rows: Sequence[Sequence[str]], left: set[int]) -> list[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  "
-        + "  ".join(
-            f"{cell:<{w}}" if i in left else f"{cell:>{w}}" for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def _aligned(rows: Sequence[Sequence[str]], left: Container[int], indent: str = "  ") -> list[str]:
+    """Lines of cells in columns, numbers on the right; left : columns of text"""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = (f"{cell:<{size}}" if i in left else f"{cell:>{size}}"
+                 for i, (cell, size) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
+        lines.append(f"{indent}{'  '.join(cells)}".rstrip())
+    return lines
 
 
 def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
@@ -265,20 +265,16 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
         if c.estimate is None:
             rows.append((c.algorithm, "-", "-", "-", "-", "-", c.failure))
             continue
-        shown = [f"{(100 if accuracy else 1) * value:.{places}f}" for value in (c.estimate.score, c.estimate.error)]
+        figures = [f"{(100 if accuracy else 1) * value:.{places}f}" for value in (c.estimate.score, c.estimate.error)]
         good = "as good" if not c.dropped and c.estimate.loss <= choice.limit else ""
         mark = (
             "chosen"
             if c.algorithm == choice.chosen
             else c.failure or (f"dropped at {c.rows:,} rows" if c.dropped else good)
         )
-        rows.append((c.algorithm, *shown, str(c.shown.leaves), str(c.shown.n_terms), f"{c.rows:,}", mark))
-    shown_columns = [i for i in range(6) if i != 5 or halved]
-    widths = [max(len(row[i]) for row in rows) for i in range(6)]
-    table = [
-        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in shown_columns[1:]), row[6]]).rstrip()
-        for row in rows
-    ]
+        rows.append((c.algorithm, *figures, str(c.shown.leaves), str(c.shown.n_terms), f"{c.rows:,}", mark))
+    shown = rows if halved else [(*row[:5], row[6]) for row in rows]
+    table = _aligned(shown, left={0, len(shown[0]) - 1}, indent="")
     rule = (
         f"Chosen: {'tree with a split of ' if goal.readable else ''}fewest terms of all with an error within one "
         "standard error of the least, by the middle size of the models of the folds; of a model that is written the "

@@ -23,7 +23,6 @@ from oblique_cli.drawing.small_charts import Marks, Scale, scale_of
 from oblique_cli.drawing.svg import drawing, style_sheet
 from oblique_cli.drawing.view import BLANK, printable
 from oblique_cli.errors import ConfigError, DataError, cut
-from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.models.explaining.importance import Importances, affordable_shapley, importances_of
 from oblique_cli.models.explaining.shapes import Shape, shapes_of
 from oblique_cli.models.model import Model, algorithm_of
@@ -100,13 +99,9 @@ class _Card:
             ("origin", "How to make it again", self.origin),
         ]
         made = [(anchor, title, body()) for anchor, title, body in sections if anchor not in left_out]
-        made = [section for section in made if section[2]]
-        links = "".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in made)
-        body = "\n".join(f'<section id="{a}"><h2>{t}</h2>\n{content}</section>' for a, t, content in made)
-        style = _file("runs_page.css") + _file("model_card.css") + markup.BARS + small_charts.STYLE
-        style += style_sheet("svg ")
-        body = f'{self.head()}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>'
-        return markup.document(f"{self.title}: model card", style, body)
+        style = markup.file("report/runs_page.css") + markup.file("report/model_card.css")
+        style += markup.BARS + small_charts.STYLE + style_sheet("svg ")
+        return markup.sectioned(self.title, *self.head(), made, style, kind=": model card")
 
     @property
     def title(self) -> str:
@@ -114,8 +109,8 @@ class _Card:
         name = str(self.facts.get("title") or self.model.algorithm or self.model.fitted.cls)
         return _name(f"{name} on {self.facts['data']}" if "data" in self.facts else name, 2 * LONG)
 
-    def head(self) -> str:
-        """Title, size, and the notes that come first."""
+    def head(self) -> tuple[str, dict[str, str], list[str]]:
+        """What it predicts, its size, and the notes that come first."""
         facts, model = self.facts, self.model
         kind = f"{len(model.classes)} classes of {self.target}" if model.classes else f"numbers of {self.target}"
         tiles = {"rows": f"{facts['rows']:,}"} if "rows" in facts else {}
@@ -124,12 +119,7 @@ class _Card:
             tiles[f"{_metric_title(facts)} on new rows"] = _score(facts, facts["estimate"])
         tiles |= {"leaves": f"{facts['leaves']:,}"} if facts.get("leaves") else {}
         tiles |= {"terms": f"{facts['n_terms']:,}"} if facts.get("n_terms") else {}
-        cells = "".join(f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in tiles.items())
-        alarms = "".join(f'<p class="alarm">{_text(warning)}</p>' for warning in facts.get("warnings", ()))
-        return (
-            f'<header><h1>{escape(self.title)}</h1>\n<p class="soft">Model card. It predicts {escape(kind)}.</p>\n'
-            f'<div class="facts">{cells}</div>{alarms}</header>'
-        )
+        return f"Model card. It predicts {kind}.", tiles, [_text(warning) for warning in facts.get("warnings", ())]
 
     # ---- what it does ------------------------------------------------------------------------------------------------
 
@@ -469,7 +459,3 @@ def _text(text: str) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _file(name: str) -> str:
-    return (PACKAGE / "report" / name).read_text(encoding="utf-8")

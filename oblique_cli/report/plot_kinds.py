@@ -61,6 +61,7 @@ KINDS: Registry[Drawn] = Registry(
     "oblique plot --help",
     lambda function: fault_of_function(function, "material", "request", says="says what is drawn"),
 )
+KINDS.wait_for(f"oblique_cli.report.{name}" for name in ("fold_plots", "prediction_plots"))
 
 
 def plot(name: str) -> Callable[[Drawn], Drawn]:
@@ -76,11 +77,6 @@ def draw(kind: str, material: Material, request: Request) -> Plot:
     if not isinstance(made, Plot):
         raise PluginError(f"{source_of(KINDS[kind])}: plot {kind!r} must return a Plot. Got {quoted(made)}.")
     return made
-
-
-def summary(kind: str) -> str:
-    """Return what a kind of plot shows, one line."""
-    return (KINDS[kind].__doc__ or "").partition("\n")[0].removeprefix("Draw ").rstrip(".")
 
 
 # ---- shared ----------------------------------------------------------------------------------------------------------

@@ -80,11 +80,7 @@ def _reliability(method: Method, confident: np.ndarray, right: np.ndarray) -> tu
 def confusion(material: Material, request: Request) -> Plot:
     """Draw which class was taken for which."""
     classes_only(material, "a confusion matrix")
-    if len(material.datasets) > 1:
-        raise ConfigError(
-            f"a confusion matrix is of one data set; choose one by --dataset: {', '.join(material.datasets)}."
-        )
-    (dataset,) = material.datasets
+    dataset = _only_dataset(material, "a confusion matrix is")
     classes, counts_of = confusions(material, dataset)
     if not counts_of:
         raise nothing("predictions")
@@ -118,9 +114,7 @@ def confusions(material: Material, dataset: str) -> tuple[tuple[str, ...], list[
 def regions(material: Material, request: Request) -> Plot:
     """Draw the class that each algorithm predicts over the plane of two features."""
     classes_only(material, "regions")
-    if len(material.datasets) > 1:
-        raise ConfigError(f"regions are of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
-    (dataset,) = material.datasets
+    dataset = _only_dataset(material, "regions are")
     panels = []
     data = columns = None
     for method in methods_on(material, dataset):
@@ -155,6 +149,12 @@ def regions(material: Material, request: Request) -> Plot:
     over = f"{names[0]} and {names[1]}"
     caption = f"Classes of {dataset} that each model, fitted to all {data.n} rows, predicts over {over}.{note}"
     return Plot(figure, caption)
+
+
+def _only_dataset(material: Material, what: str) -> str:
+    if len(material.datasets) > 1:
+        raise ConfigError(f"{what} of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
+    return material.datasets[0]
 
 
 def _two(data: Any, requested: Sequence[str]) -> list[int]:

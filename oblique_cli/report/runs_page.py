@@ -26,9 +26,9 @@ from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
 from oblique_cli.experiments import environment as environments
 from oblique_cli.ground.nouns import Row
-from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.report.material import Material, Method, Shown
-from oblique_cli.report.plotting import Request, confusions, draw
+from oblique_cli.report.plot_kinds import Request, draw
+from oblique_cli.report.prediction_plots import confusions
 
 # Kinds of plots that every report tries; one whose runs have not what it shows is left out.
 PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")
@@ -61,8 +61,8 @@ def page(
     trees     how many folds of every method and data set have their tree shown; None: of one each, the smallest ones
     command   what made the page
     """
-    sections: list[tuple[str, str, str]] = [("results", "Results", _results(material))]
-    for anchor, title, body in (
+    sections = (
+        ("results", "Results", _results(material)),
         ("significance", "Significance", _significance(material)),
         ("plots", "Plots", _plots(material, request)),
         ("choices", "Choices of parameters", _choices(material)),
@@ -70,48 +70,30 @@ def page(
         ("failures", "Failures", _failures(material)),
         ("times", "Times", _times(material)),
         ("origin", "Where the numbers come from", _origin(material, command)),
-    ):
-        if body:
-            sections.append((anchor, title, body))
-    links = "".join(f'<a href="#{anchor}">{escape(title)}</a>' for anchor, title, _ in sections)
-    body = "\n".join(
-        f'<section id="{anchor}"><h2>{escape(title)}</h2>\n{content}</section>' for anchor, title, content in sections
     )
-    body = f'{_head(material)}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>'
-    return markup.document(material.title, _file("runs_page.css"), body, _file("runs_page.js"), painted=True)
+    style, script = markup.file("report/runs_page.css"), markup.file("report/runs_page.js")
+    return markup.sectioned(material.title, *_head(material), sections, style, script, painted=True)
 
 
-def _file(name: str) -> str:
-    return (PACKAGE / "report" / name).read_text(encoding="utf-8")
-
-
-# ---- the head --------------------------------------------------------------------------------------------------------
-
-
-def _head(material: Material) -> str:
+def _head(material: Material) -> tuple[str, dict[str, str], list[str]]:
+    """Names of the runs, counts, and what a reader must know first."""
     done = sum(shown.done for shown in material.shown)
     total = sum(shown.total for shown in material.shown)
     failed = sum(shown.failed for shown in material.shown)
-    facts = {
+    counts = {
         "data sets": str(len(material.datasets)),
         "algorithms": str(len(material.methods)),
         "folds": f"{done:,} of {total:,}" if done < total else f"{done:,}",
         "failed": f"{failed:,}",
     }
-    cells = "".join(f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items())
-    names = ", ".join(shown.run.name for shown in material.shown)
     alarms = []
     if failed:
         alarms.append(f'{failed} folds failed: see <a href="#failures">Failures</a>.')
     if done + failed < total:
         alarms.append(f"{total - done - failed} folds are still to run; tables average complete repetitions.")
     alarms += [escape(remark) for shown in material.shown for remark in shown.remarks]
-    shown = "".join(f'<p class="alarm">{alarm}</p>' for alarm in alarms)
-    whose = "run" if len(material.shown) == 1 else "runs"
-    return (
-        f'<header><h1>{escape(material.title)}</h1>\n<p class="soft">{whose} {escape(names)}</p>\n'
-        f'<div class="facts">{cells}</div>{shown}</header>'
-    )
+    names = ", ".join(shown.run.name for shown in material.shown)
+    return f"{'run' if len(material.shown) == 1 else 'runs'} {names}", counts, alarms
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -230,16 +230,6 @@ def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
     assert len(rows(plain("predict", "plain.json", "holes.csv").out)) == 1
 
 
-def test_what_the_model_lacks_is_one_sentence(call):
-    call("fit", "iris", "--algorithm", "svm", "--folds", "2", "--output", "svm.json")
-    table = "sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n"
-    (call.folder / "new.csv").write_text(table)
-    assert rows(call("predict", "svm.json", "new.csv").out)[0]["prediction"] == "Iris-setosa"
-    for option, sentence in (("--leaf", "has no leaves"), ("--proba", "gives no class probabilities")):
-        ended = call("predict", "svm.json", "new.csv", option)
-        assert ended.code == 2 and sentence in ended.err and ended.out == ""
-
-
 def test_a_table_without_rows_gives_a_table_without_rows(plain):
     """Not an empty file, which no reader takes for a table."""
     (plain.folder / "none.csv").write_text(PLAIN.read_text().splitlines()[0] + "\n")

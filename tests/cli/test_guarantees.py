@@ -1,4 +1,4 @@
-"""`oblique fit --coverage`, and sets and intervals by `oblique predict`."""
+"""`oblique fit --coverage`; sets, intervals and quantiles by `oblique predict`."""
 
 import csv
 import json
@@ -62,3 +62,18 @@ def test_abstaining_answers_where_the_set_has_one_class(call):
 def test_the_document_of_a_fit_has_the_guarantee(call):
     document = json.loads(fitted(call, "lac", "split", "--format", "json"))
     assert document["guarantee"]["coverage"] == 0.8 and document["rows"] == 180
+
+
+def test_quantiles_of_a_stored_model_are_columns_of_the_table(call):
+    fit = ("fit", PLAIN, "--target", "weight_mg", "--algorithm", "pilot", "--folds", "2", "--output", "model.json")
+    assert call(*fit, "--set", "leaf_residuals=true").code == 0
+    model = load("model.json")
+    (chunk,) = chunks(PLAIN, model.columns)
+    expected = model.predict_quantiles(chunk.X, (0.1, 0.5, 0.95))
+    ended = call("predict", "model.json", PLAIN, "--quantiles", "0.1, 0.5,0.95")
+    assert (ended.code, ended.err) == (0, "")
+    lines = list(csv.DictReader(ended.out.splitlines()))
+    names = ("q0.1", "q0.5", "q0.95")
+    np.testing.assert_array_equal([[float(line[name]) for name in names] for line in lines], expected)
+    plain = json.loads(call("predict", "model.json", PLAIN, "--quantiles", "0.1,0.5,0.95", "--format", "json").out)
+    assert [[line[name] for name in names] for line in plain] == expected.tolist()

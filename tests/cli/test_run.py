@@ -193,15 +193,6 @@ def test_failed_folds_are_marked_listed_and_in_the_exit_code_and_tried_again(sma
     assert "small     24    24       0     0" in small("status").out
 
 
-def test_the_data_directory_is_searched_and_offline_fetches_nothing(small):
-    ended = small("run", "small.yaml", "--set", "datasets=[seeds]", "--offline")
-    assert (ended.code, ended.out) == (4, "") and "offline nothing is fetched" in ended.err
-    (small.folder / "data").mkdir()
-    (small.folder / "data" / "seeds.csv").write_text("damaged")
-    ended = small("run", "small.yaml", "--set", "datasets=[seeds]", "--data-dir", "data")
-    assert ended.code == 4 and "sha256 of data/seeds.csv differs from the catalogue" in ended.err
-
-
 def test_paths_leave_the_project_folder_only_when_allowed(small):
     (small.folder / "project" / "configs").mkdir(parents=True)
     (small.folder / "my.csv").write_text("x,class\n" + "".join(f"{i},{i // 6}\n" for i in range(12)))

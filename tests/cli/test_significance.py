@@ -149,13 +149,6 @@ def test_one_algorithm_is_refused(call):
     assert "run has one algorithm, hhgdt; a test needs two: give another run as well." in ended.err
 
 
-def test_an_unknown_run_and_a_run_given_twice_are_refused(call):
-    store(call.folder, experiment())
-    assert "Did you mean 'run'?" in call("significance", "runn").err
-    ended = call("significance", "run", "run")
-    assert ended.code == 2 and "given twice" in ended.err
-
-
 def test_failed_folds_take_their_repetition_from_every_method(call):
     rows = rows_of(experiment())
     bad = next(i for i, r in enumerate(rows) if (r.dataset, r.algorithm, r.repeat) == ("wine", "gdt", 1))

@@ -1,6 +1,9 @@
-"""Unions from the command line: run, tree, fit and predict, and lists that make no union."""
+"""Unions from the command line: run, tree, fit and predict; parameters that may be lists."""
 
 import json
+
+import pytest
+from cli_support import forked
 
 BASE = "version: 1\ndataset: iris\ncv: {folds: 3, repeats: 1}\nalgorithms:\n"
 
@@ -43,3 +46,18 @@ def test_members_may_be_a_grid_that_inner_folds_choose_from(call):
     ended = call("run", config, *tuned, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["rows"][0]["accuracy_mean"] > 85.0
+
+
+LISTS = [
+    ("tao", "base", ["axis_parallel", "fdt"], ("penalty=0.01",)),
+    ("bagged_forest", "proposer", ["hhgdt", "axis_parallel"], ("n_estimators=3",)),
+    ("heterogeneous_forest", "models", ["lda", "ridge"], ("n_estimators=3",)),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "name", "several", "others"), LISTS)
+def test_a_list_is_one_value(tmp_path, algorithm, name, several, others):
+    given = [item for one in (f"{name}=[{', '.join(several)}]", *others) for item in ("--set", one)]
+    ended = forked(tmp_path, "fit", "iris", "--algorithm", algorithm, "--folds", "2", *given, "-o", "model.json")
+    assert ended.code == 0, ended.err
+    assert json.dumps(several) in json.dumps(json.loads((tmp_path / "model.json").read_text()))

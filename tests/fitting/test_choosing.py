@@ -311,24 +311,6 @@ def test_levels_count_as_the_columns_that_they_become():
     assert seen_columns(dataset, "onehot") == 6 and seen_columns(dataset, "ordinal") == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("regression: {}", r"^own.yaml must list costs for classification\. Got None\.$"),
-        ("classification: {fdt: 3}", r"^the cost of fdt in own.yaml must have base, seconds, rows, columns, classes\."),
-        (
-            "classification: {fdt: {base: a, seconds: 1, rows: 1, columns: 1, classes: 0}}",
-            r"^the cost of fdt in own.yaml must be numbers\. Got",
-        ),
-    ],
-)
-def test_a_file_of_costs_that_says_too_little_is_one_sentence(tmp_path, text, message):
-    path = tmp_path / "own.yaml"
-    path.write_text(text + "\n")
-    with pytest.raises(ConfigError, match=message):
-        budgets.costs("classification", path)
-
-
 def test_the_budget_plans_a_part_of_its_seconds():
     assert Budget(60.0).work == pytest.approx(60 * PLANNED) and Budget(None).work == np.inf
     assert Budget(60.0).plain() == {"seconds": 60.0}

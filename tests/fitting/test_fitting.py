@@ -14,7 +14,6 @@ from oblique_cli.estimators.default_pruning import FRACTION, MANY_ROWS, divides_
 from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
-from oblique_cli.fitting import candidates as candidates_module
 from oblique_cli.fitting import estimating, fitting, reporting
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.candidates import candidates
@@ -158,27 +157,6 @@ def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
         fitted = ALGORITHMS[one["name"]].make(random_state=0, **made.params).fit(dataset.X, dataset.y)
         size, trees = Size.of(fitted), len(getattr(fitted, "forest_", [0]))
         assert size.leaves >= 1 and size.n_terms >= 2 * size.leaves - trees
-
-
-def test_candidates_are_data(tmp_path):
-    path = tmp_path / "own.yaml"
-    path.write_text("classification: [hhgdt, {name: hhgdt, id: dense, epsilon: 0.1}]\nregression: []\n")
-    assert candidates("classification", path) == (
-        {"name": "hhgdt", "id": "hhgdt"},
-        {"name": "hhgdt", "id": "dense", "epsilon": 0.1},
-    )
-    with pytest.raises(ConfigError, match=r"^own.yaml must list algorithms for regression\. Got \[\]\.$"):
-        candidates("regression", path)
-    for text, message in (
-        ("classification: [fdt, fdt]", r"own2.yaml has two algorithms of the id 'fdt' for classification; give one"),
-        ("classification: [[fdt]]", r"an algorithm in own2.yaml must be a name, or a mapping with a name\. Got"),
-        ("[fdt]", r"own2.yaml must be a mapping of tasks to lists of algorithms\. Got"),
-    ):
-        other = tmp_path / "own2.yaml"
-        other.write_text(text)
-        with pytest.raises(ConfigError, match=message):
-            candidates("classification", other)
-        candidates_module._lists.cache_clear()
 
 
 def test_two_candidates_of_one_algorithm_go_by_their_ids():

@@ -8,7 +8,7 @@ from oblique_cli.drawing.charts import Axis, Curve, Panel
 from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report.material import gather
-from oblique_cli.report.plotting import Request, draw
+from oblique_cli.report.plot_kinds import Request, draw
 
 matplotlib = pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
 

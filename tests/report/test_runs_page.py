@@ -15,7 +15,7 @@ from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report import runs_page as report
 from oblique_cli.report.material import gather
-from oblique_cli.report.plotting import Request
+from oblique_cli.report.plot_kinds import Request
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
 

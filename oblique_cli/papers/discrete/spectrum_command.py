@@ -37,7 +37,7 @@ def spectrum(
         "--max-order", type=click.IntRange(1), help="Leave out coefficients of more features than this."
     ),
     format_: str = declare.form(FORMATS),
-    output: str | None = declare.output(),
+    output: str | None = declare.OUTPUT,
 ) -> None:
     """Fit trees to all rows of the data set NAME, or of your FILE, and show their Fourier spectrum.
 

@@ -54,9 +54,9 @@ class TaxonomyOptions:
     )
     min_size: int = declare.option("--min-size", type=click.IntRange(1), default=15, help="Objects of a subclass.")
     format_: str = declare.form(FORMATS, spelled={"nwk": "newick", "tree": "newick"})
-    data_dir: str | None = declare.data_dir()
-    offline: bool = declare.offline()
-    output: str | None = declare.output()
+    data_dir: str | None = declare.DATA_DIR
+    offline: bool = declare.OFFLINE
+    output: str | None = declare.OUTPUT
 
 
 # Title, condensed matrix, names, codes, classes and notes of the objects

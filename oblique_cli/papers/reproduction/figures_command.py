@@ -18,8 +18,8 @@ def figures(
     output: str = declare.option("--output", metavar="DIR", default="docs/figures", help="Folder to write to."),
     format_: str = declare.option("--format", type=click.Choice(("svg", "png")), default="svg", help="Form."),
     listing: bool = declare.flag("--list", "List the figures and draw nothing."),
-    data_dir: str | None = declare.data_dir(),
-    offline: bool = declare.offline(),
+    data_dir: str | None = declare.DATA_DIR,
+    offline: bool = declare.OFFLINE,
 ) -> None:
     """Draw the figures NAME, or all figures, each into a file of that name.
 
