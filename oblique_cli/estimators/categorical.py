@@ -1,7 +1,5 @@
-"""Columns of levels, as users hold them, into the level codes that trees work on.
-
-Levels are learned from the rows of `fit`. A level that appears later, and a missing value, become code -1: no level at
-all, whose score is 0 at every node (thesis 3.7).
+"""Columns of levels as codes; a level that `fit` has not seen, and a missing value, become -1, whose score is 0 (thesis
+3.7).
 """
 
 from __future__ import annotations

@@ -122,8 +122,7 @@ def running_sums(shares: Array) -> Array:
     """Return, for each class, the sum of the shares of likelier classes and half its own, (n, C).
 
     Of equal shares the first class counts as the likelier one. Romano, Sesia and Candes (2020) add a random part of the
-    class's share; adding half of it makes the sets deterministic. Shares are added in the order of classes, as exported
-    models do.
+    class's share; half of it makes the sets deterministic. Exported models add in the same order.
     """
     sums = np.zeros_like(shares)
     for j in range(shares.shape[1]):
@@ -140,10 +139,9 @@ def least_rows(coverage: float) -> int:
 
 
 def limit_of(scores: Array, coverage: float, groups: NDArray[Any] | None = None) -> float:
-    """Return the score of rank ceil((n + 1) c), the smallest first.
+    """Return the score of rank ceil((n + 1) c), the smallest first; n is at least `least_rows`.
 
-    scores : (n,), n at least `least_rows`; groups : (n,), of at least `least_rows` groups, whose rows share the weight
-    of one
+    groups : (n,), of which as many are there and whose rows share the weight of one
     """
     if groups is not None:
         _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
@@ -167,12 +165,11 @@ def checked(name: str, coverage: float, regression: bool) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a model says of rows that it has not seen, and the truth.
+    """Answers of a model to rows that it has not seen, (n, C) shares or (n,) numbers, and the truth, (n,) codes or
+    numbers.
 
-    answers (n, C) shares, or (n,) numbers; truth : (n,) class codes, or numbers
     leaves  (n,) node numbers of the rows in the model that makes the sets, None where leaves do not matter
-    spread  (n, 2) under NORMALIZED the leaf's typical error, twice, under QUANTILE what the leaf's quantiles are below
-            and above the prediction; in the model that gives `answers`
+    spread  (n, 2) of the leaf in the model that gives `answers`: as of `spreads_of`
     groups  (n,) of rows that belong together, None of independent rows
     """
 

@@ -25,8 +25,7 @@ FRACTION = 0.1  # what the estimators keep without being told
 
 
 def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> AlgorithmSpec:
-    """Return the algorithm pruned by the rule of one standard error, unless its parameters or grid decide about
-    pruning.
+    """Return the algorithm pruned by the rule of one standard error, unless its parameters or grid decide.
 
     rows : of the table; from MANY_ROWS on a tenth of them decides, below it cross-validation
     grouped : whether rows belong together. The standard error between a few dozen groups is wide and would prune many

@@ -38,13 +38,11 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnEncoder:
-    """Columns as a model takes them: first the quantitative ones, then the qualitative ones or their indicators.
+    """Columns as a model takes them: first the `quantitative` ones, then the `qualitative` ones or their indicators.
 
-    n_columns     of the table
-    quantitative  positions of quantitative columns; medians : what fills each, None if nothing is filled
-    qualitative   positions of qualitative columns; usual : code that fills each, None if nothing is filled
-    levels        for each qualitative column the codes that have an indicator (NaN among them, if cells may stay
-                  empty), None if codes stay as they are. A code without an indicator becomes a row of zeros
+    medians, usual  fill empty cells of these, None if nothing is filled
+    levels          codes that have an indicator, for each qualitative column (NaN among them, if cells may stay empty);
+                    None if codes stay as they are. A code without an indicator becomes a row of zeros
     """
 
     n_columns: int

@@ -186,9 +186,8 @@ class SingleTree(TreeKind):
         return oblique_cli.explain(self, np.asarray(row, np.float64), **options)
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
-        """Return which nodes each row passes, its leaf included. X : (n, p); returns (n, n_nodes) of 0 and 1, sparse.
-
-        Rows of a tree that takes a decision a node have depth of their leaf + 1 ones, in the order of the way down.
+        """Return the nodes that each row of X (n, p) passes, (n, n_nodes) of 0 and 1, sparse; in a row in the order of
+        the way down.
         """
         return paths(self.apply(X), self.tree_.parents)
 
@@ -296,10 +295,8 @@ class SeveralTrees(TreeKind):
         """Return the parents of the nodes of every tree."""
 
     def decision_path(self, X: ArrayLike) -> tuple[csr_matrix, NDArray[np.int64]]:
-        """Return the nodes of all trees that each row passes, and the first column of each tree.
-
-        X : (n, p); returns (n, all nodes) of 0 and 1, sparse, and (number of trees + 1,) first columns, as forests of
-        scikit-learn do
+        """Return the nodes of all trees that each row of X (n, p) passes, (n, all nodes) of 0 and 1, sparse, and the
+        first column of each tree, (number of trees + 1,), as forests of scikit-learn do.
         """
         leaves = self.apply(X)
         parents = self._parents()

@@ -28,11 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FrameEncoding:
-    """How columns of a data frame, with their names, become those that trees see.
-
-    levels : position of each column of words -> its levels as texts; encoder : fills empty cells and makes the
-    indicators
-    """
+    """How the columns of a data frame become those that trees see. levels : position of each column of words -> levels"""
 
     names: tuple[str, ...]
     levels: Mapping[int, tuple[str, ...]]
@@ -59,10 +55,7 @@ class FrameEncoding:
         return self.encoder.transform(cells_of(X, self.levels, owner))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return names of the columns that trees see, (m,): "age", "color=red".
-
-        input_features : (p,) in place of the frame's
-        """
+        """Return names of what trees see, (m,): "age", "color=red". input_features : (p,) in place of the frame's"""
         names = self.names if input_features is None else [str(name) for name in input_features]
         if len(names) != len(self.names):
             raise ConfigError(f"input_features must be {len(self.names)} names. Got {len(names)}.")
@@ -78,10 +71,7 @@ class FrameEncoding:
 
 
 class TakesFrames:
-    """An estimator of trees that see numbers alone, which takes data frames with words and gaps.
-
-    encoding_ : of the frame that `fit` got, None if its columns are taken as they are
-    """
+    """An estimator of trees that see numbers alone, for data frames with words and gaps. encoding_ : None without any"""
 
     n_features_in_: int
     encoding_: FrameEncoding | None = None
@@ -96,10 +86,7 @@ class TakesFrames:
         again: bool = False,
         **options: Any,
     ) -> tuple[Array, NDArray[Any]]:
-        """Return checked rows as trees see them, (n, m), and y; learn the encoding.
-
-        again : whether that of an earlier fit stays
-        """
+        """Return checked rows as trees see them, (n, m), and y; learn the encoding unless it stays (`again`)."""
         owner, encoding = type(self).__name__, self.encoding_ if again else None
         if encoding is None and (again or not _may_be_encoded(X, owner)):
             rows_and_y = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))

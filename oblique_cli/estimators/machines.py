@@ -141,10 +141,7 @@ def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
 
 
 def _plane(near: Array, far: Array, regularization: float) -> Array:
-    """Return z (m,) of length 1 that minimizes z'(near + d I)z / z' far z.
-
-    With a kernel z is long, and the leading vector alone is iterated for, at a tenth of the cost of a decomposition.
-    """
+    """Return z (m,) of length 1 that minimizes z'(near + d I)z / z' far z; a long one, of a kernel, by iteration."""
     size = len(near)
     metric = near + np.diag(np.full(size, regularization * near.trace() / size))
     if size <= DECOMPOSED:

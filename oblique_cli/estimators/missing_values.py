@@ -46,11 +46,7 @@ def all_finite(X: NDArray[Any]) -> bool:
 
 
 def medians(X: Array, weights: Array | None) -> Array:
-    """Return the median of each column of X (n, p), 0 for one of NaN only.
-
-    A weight of 2 is a doubled row: the median is where half of the weight lies, the middle of two values if it lies
-    between them.
-    """
+    """Return the median of each column of X (n, p), 0 for one of NaN only; a weight of 2 is a doubled row."""
     out = np.zeros(X.shape[1])
     for j in range(X.shape[1]):
         there = ~np.isnan(X[:, j])

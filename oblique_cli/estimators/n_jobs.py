@@ -44,9 +44,8 @@ def _is_dask(backend: Any) -> bool:
 
 
 def workers() -> int:
-    """Return how many workers of Dask `joblib.parallel_config` gives a fit, 0 without any.
-
-    A fit that is a task of one gets none: it would wait for workers that may all wait likewise.
+    """Return how many workers of Dask `joblib.parallel_config` gives a fit; 0 without any, and for a fit that is a task
+    of one, which would wait for workers that may all wait likewise.
     """
     backend, n_jobs = get_active_backend()
     if not _is_dask(backend) or n_jobs == 1:

@@ -23,10 +23,10 @@ CONSTANT, LINEAR = "constant", "linear"  # leaves
 
 
 class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
-    """An ensemble whose trees are a forest of the core, of one class, and whose leaves have a number or an equation.
+    """An ensemble of trees of one class of the core whose leaves have a number or an equation.
 
-    leaf_values_ : (leaves of all trees, 1) numbers, or (leaves of all trees, p + 3) equations: coefficients, intercept,
-    and the least and the largest that the leaf may say. Of k outputs it has an axis for them in the middle
+    leaf_values_ : (leaves of all trees, 1), or (leaves of all trees, p + 3): coefficients, intercept, least and largest
+    value. Of k outputs it has an axis for them in the middle
     """
 
     constraints: ClassVar[Mapping[str, Constraint]]

@@ -37,8 +37,7 @@ class Clustering:
     def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> ClassClusters:
         """Return the clusters of each class as row numbers of X (n, p). codes : (n,) positions in two or more `classes`
 
-        The last result is cached: trees that differ only in their hyperplanes have the same clusters, which take most
-        of the time.
+        The last result is cached for trees that differ only in their hyperplanes: clusters take most of the time.
         """
         global _latest
         digest = self._digest(X, codes, seed)

@@ -19,10 +19,7 @@ Array = NDArray[np.float64]
 
 
 class CodedRows:
-    """Rows as a tree with the parameters of `Columns` takes them.
-
-    levels_ : position of each qualitative column -> levels
-    """
+    """Rows as a tree with the parameters of `Columns` takes them. levels_ : position of a column -> its levels"""
 
     qualitative: Any
     missing: str
@@ -34,9 +31,9 @@ class CodedRows:
     _gaps: str  # what becomes of NaN in the rows of the fit
 
     def _training_rows(self, X: ArrayLike, y: ArrayLike, single: bool = False) -> tuple[Array, NDArray[Any]]:
-        """Checked rows, levels as codes, and labels; learns the levels.
+        """Checked rows, levels as codes, and labels; learns levels.
 
-        single : whether complete rows may stay in single precision
+        single : whether complete rows may be in single precision
         """
         owner = type(self).__name__
         columns = qualitative_columns(X, self.qualitative, owner)

@@ -1,7 +1,4 @@
-"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one flat list.
-
-They are ordinary classes, attributes of the module `classifiers`, by which they are pickled.
-"""
+"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one flat list."""
 
 from __future__ import annotations
 

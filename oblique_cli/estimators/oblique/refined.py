@@ -31,10 +31,7 @@ OF_THE_RESULT = ("class_weight", *Leaves.parameters)
 
 
 class Starts:
-    """Names that `base` may be, of heuristics registered later too.
-
-    groups : names of several, without those that cannot use the features at hand
-    """
+    """Names that `base` may be. groups : names of several, without those that cannot use the features at hand"""
 
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
         self.groups = groups

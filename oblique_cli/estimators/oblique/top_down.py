@@ -447,10 +447,7 @@ class ObliqueTreeClassifier(
         return Grown(tree, start, grown_folds)
 
     def _finished(self, tree: Tree, growing: Training, draws: Draws, grow: Callable[[Training, Draws], Tree]) -> Tree:
-        """Return the tree of rows `growing` with the probabilities and leaf models of the parameters.
-
-        grow : tree of other rows
-        """
+        """Return the tree of rows `growing` with probabilities and leaf models. grow : grows a tree of other rows"""
 
         def folds() -> Iterator[tuple[Tree, Training, Training]]:
             for part, left_out, fold_draws in draws.folds(growing, INNER_FOLDS, "probability"):

@@ -1,7 +1,4 @@
-"""The process in which models with limits, or of other libraries, live: it answers until its parent goes away.
-
-Whatever such a model does (crash, hang, use up memory, print), it does here and not in the run.
-"""
+"""The process in which models with limits, or of other libraries, live, crash, hang or print; it ends with its parent."""
 
 from __future__ import annotations
 

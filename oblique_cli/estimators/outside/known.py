@@ -1,7 +1,4 @@
-"""Classes of other libraries that a configuration may name without further ado.
-
-Everything here is said without importing a library, so that a configuration can be checked without running anything.
-"""
+"""Classes of other libraries that a configuration may name, known without importing a library."""
 
 from __future__ import annotations
 
@@ -229,10 +226,7 @@ def parameters_of(path: str) -> Mapping[str, Values]:
 
 
 def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
-    """Return why a configuration may not set a parameter of a known class, "" if it may.
-
-    params : all of the class; what estimators in value have is not looked at
-    """
+    """Return why a configuration may not set a parameter of a known class, "" if it may. params : all of the class"""
     known = parameters_of(path)
     if name not in known:
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)

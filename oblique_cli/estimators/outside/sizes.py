@@ -74,10 +74,7 @@ def together(sizes: Iterable[Sizes]) -> Sizes:
 def nested(
     root: Any, children: Callable[[Any], Iterable[Any]], coefficients: Callable[[Any], int] = lambda node: 1
 ) -> Sizes:
-    """Return the sizes of a tree of nodes.
-
-    children : node -> those below; coefficients : inner node -> those of its plane
-    """
+    """Return the sizes of a tree of nodes. children : of a node; coefficients : of the plane of an inner node"""
     leaves = nodes = deepest = terms = 0
     left = [(root, 0)]
     while left:

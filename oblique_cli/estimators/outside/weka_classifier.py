@@ -129,9 +129,8 @@ def write_arff(
 
 
 def sizes_of_text(text: str, n_classes: int) -> Sizes:
-    """Return the sizes of a model by what WEKA prints: a line `[f3] * 1.5` for every coefficient of a class in a leaf,
-    or of a logistic model a line a column. Of two classes the first is counted: scores of the other are their
-    negatives.
+    """Return the sizes of a model by what WEKA prints: lines `[f3] * 1.5` for coefficients of a class in a leaf, or a
+    line a column of a logistic model. Of two classes the first is counted: scores of the other are their negatives.
     """
     leaves = re.search(r"Number of Leaves\s*:\s*(\d+)", text)
     if leaves:

@@ -171,9 +171,9 @@ class ShownRegression(ShownNumbers, SingleTree):
         title: str = "",
         rows: TrainingRows = None,
     ) -> TreeView:
-        """Return what drawings show of the tree. rows : the training rows (n, p) and their numbers (n,), or None
+        """Return what drawings show of the tree, by parameters of `plot`.
 
-        Other parameters are those of `plot`.
+        rows : training rows (n, p) and numbers (n,), or None
         """
         check_is_fitted(self)
         features, tree = [unbroken(name) for name in self._feature_names(feature_names)], self.model_tree
