@@ -304,8 +304,8 @@ FAULTS = [
         "test_pruning.py",
     ),
     Fault(
-        "out.counts[static_cast<std::size_t>(code)]",
-        "out.counts[out.counts.size() - 1 - static_cast<std::size_t>(code)]",
+        "out.counts[code]",
+        "out.counts[out.counts.size() - 1 - code]",
         "classes in the other order",
         "test_growing.py",
     ),

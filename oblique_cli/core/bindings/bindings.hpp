@@ -1,7 +1,21 @@
-// The functions that fill the Python module, one for each binding file.
+// What all bindings share: NumPy arrays as arguments and results, work without the interpreter lock, and the functions
+// that fill the module, one for each binding file.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "common/interrupt.hpp"
+#include "split/monotone.hpp"
+#include "tree/levels.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace oblique {
 
@@ -17,5 +31,105 @@ void bind_model_tree(nanobind::module_& m);
 void bind_pathfinder(nanobind::module_& m);
 void bind_scale(nanobind::module_& m);
 void bind_shapley(nanobind::module_& m);
+
+// Runs the handlers of pending signals (only the main thread has any). Throws what a handler raises.
+inline void serve_signals() {
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// Releases the interpreter lock during the lifetime of the object.
+class Released {
+ private:
+  const nb::gil_scoped_release release_;
+  const Interruptible interruptible_{serve_signals};
+};
+
+// Returns what `work` returns, which does not touch Python.
+template <class Work>
+auto without_lock(const Work& work) {
+  const Released released;
+  return work();
+}
+
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = Rows<double>;
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// An array argument, taken without a conversion; or one that may be None, as it is by default.
+inline auto operator""_array(const char* name, size_t) { return nb::arg(name).noconvert(); }
+inline auto operator""_maybe(const char* name, size_t) { return operator""_array(name, 0).none() = nb::none(); }
+
+// Moves a vector into a NumPy array without a copy.
+template <class T>
+nb::object array(std::vector<T>&& values, std::vector<size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
+}
+template <class T>
+nb::object array(std::vector<T>&& values) {
+  const size_t n = values.size();
+  return array(std::move(values), {n});
+}
+
+// The numbers of an array that may be None.
+template <class Array>
+auto data_of(const std::optional<Array>& values) {
+  return values ? values->data() : nullptr;
+}
+
+// The value of a limit, after which it is `value`, if there is one.
+inline size_t exchanged(std::atomic<size_t>& limit, std::optional<size_t> value) {
+  return value ? limit.exchange(*value) : limit.load();
+}
+
+inline void require(bool holds, const char* message) {
+  if (!holds) throw nb::value_error(message);
+}
+
+template <class Array>
+void check_finite(const Array& values, const char* message) {
+  for (size_t i = 0; i < values.size(); ++i) require(std::isfinite(values.data()[i]), message);
+}
+
+inline void check_codes(const Codes& y, size_t n_classes) {
+  for (size_t i = 0; i < y.shape(0); ++i)
+    require(y(i) >= 0 && static_cast<size_t>(y(i)) < n_classes, "y must hold codes from 0 to n_classes - 1");
+}
+
+template <class T, class Y>
+void check_lengths(const Rows<T>& x, const Y& y, const std::optional<Doubles>& weights) {
+  require(y.shape(0) == x.shape(0), "X and y must have the same number of rows");
+  require(x.shape(0) <= UINT32_MAX, "X must have fewer than 2^32 rows");  // rows are numbered in 32 bits
+  require(!weights || weights->shape(0) == x.shape(0), "X and weights must have the same number of rows");
+}
+
+template <class T>
+void check_rows(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes) {
+  check_lengths(x, y, weights);
+  check_codes(y, n_classes);
+}
+
+// Number of levels of each feature (0 for a quantitative feature); empty if `levels` is None.
+inline Levels levels_of(const std::optional<Codes>& levels, size_t p) {
+  require(!levels || levels->shape(0) == p, "levels must have one entry per feature");
+  std::vector<int32_t> counts(p, 0);
+  if (levels) counts.assign(levels->data(), levels->data() + p);
+  for (const int32_t count : counts) require(count >= 0, "levels must not be negative");
+  return Levels(std::move(counts));
+}
+
+// The order that answers keep, none if `signs` is None.
+inline std::optional<Signs> signs_of(const std::optional<Codes>& signs, size_t p, size_t n_classes) {
+  if (!signs) return std::nullopt;
+  require(signs->shape(0) == p && n_classes == 2,
+          "signs must have one entry per feature, and there must be two classes");
+  for (size_t j = 0; j < p; ++j) require((*signs)(j) >= -1 && (*signs)(j) <= 1, "signs must be 1, -1 or 0");
+  return Signs(signs->data(), signs->data() + p);
+}
 
 }  // namespace oblique

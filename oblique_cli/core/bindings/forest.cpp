@@ -1,39 +1,18 @@
 // Python bindings of forests: argument checks, release of the interpreter lock, docstrings, and the plain arrays that a
 // pickle stores.
 #include "bindings/bindings.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-#include <vector>
-
-#include <optional>
-#include <utility>
-
-#include "bindings/arrays.hpp"
 #include "bindings/option_values.hpp"
-#include "bindings/release.hpp"
 #include "grow/boosting.hpp"
-#include "grow/forest.hpp"
 
 namespace oblique {
 namespace {
 
-template <class T>
-nb::object copied(const std::vector<T>& values) {
-  std::vector<T> copy(values);
-  const std::size_t n = copy.size();
-  return array(std::move(copy), {n});
-}
-
 // A vector of the same member of every item.
-template <class T, class Item, class Of>
-nb::object column_of(const std::vector<Item>& items, Of of) {
+template <class T, class Item>
+nb::object column_of(const std::vector<Item>& items, T Item::*member) {
   std::vector<T> values;
-  values.reserve(items.size());
-  for (const Item& item : items) values.push_back(of(item));
-  return array(std::move(values), {items.size()});
+  for (const Item& item : items) values.push_back(item.*member);
+  return array(std::move(values));
 }
 
 template <class T>
@@ -54,25 +33,24 @@ std::vector<FamilyChoice> choices(const nb::list& families) {
 }
 
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
-                 const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families,
+                 const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families,
                  const std::vector<std::string>& without, const std::optional<Codes>& signs) {
-  const std::size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
+  const size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
   ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   options.without = without;
   options.signs = signs_of(signs, p, forest.n_classes).value_or(Signs());
   const Released released;
-  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options.rotated(),
-                    options.ranked());
+  TrainingRows data(x.data(), y.data(), data_of(weights), n, p, forest.n_classes, options.rotated(), options.ranked());
   forest.grow(data, options, n_trees, n_threads);
 }
 
 void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::optional<Doubles>& weights,
-                  const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families,
-                  std::size_t max_bins, double min_leaf) {
-  const std::size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
+                  const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families, size_t max_bins,
+                  double min_leaf) {
+  const size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   require(forest.n_classes == 1, "a forest of numbers has one class");
   require(max_bins >= 2 && max_bins <= 256, "max_bins must be from 2 to 256");
   require(y.shape(0) >= 1 && y.shape(1) == n,
@@ -81,13 +59,11 @@ void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::o
   const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   require(!options.families.empty(), "a forest of numbers needs families");
   const Released released;
-  const std::vector<std::int32_t> one_class(n, 0);
-  TrainingRows data(x.data(), one_class.data(), weights ? weights->data() : nullptr, n, p, 1, std::nullopt, true);
+  const std::vector<int32_t> one_class(n, 0);
+  TrainingRows data(x.data(), one_class.data(), data_of(weights), n, p, 1, std::nullopt, true);
   data.targets.assign(y.data(), y.data() + y.size());
   forest.grow_numbers(data, options, max_bins, min_leaf, n_trees, n_threads);
 }
-
-const double* data_of(const std::optional<Doubles>& weights) { return weights ? weights->data() : nullptr; }
 
 BoostingOptions boosting_options(const nb::dict& boosting) {
   const Options how("boosting",
@@ -101,8 +77,8 @@ BoostingOptions boosting_options(const nb::dict& boosting) {
 
 ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const Matrix& kept_x, const nb::dict& given,
                                   const nb::list& families) {
-  const std::size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features && kept_x.shape(1) == p,
+  const size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features && kept_x.shape(1) == p,
           "X must have rows, and the forest's columns");
   require(forest.trees.empty(), "boosting starts with an empty forest");
   ForestOptions options = forest_options(option_values("a forest", given), choices(families));
@@ -112,12 +88,11 @@ ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const M
 
 nb::dict as_dict(Boosted&& boosted) {
   nb::dict out;
-  const std::size_t leaves = boosted.leaf_values.size() / boosted.width;
+  const size_t leaves = boosted.leaf_values.size() / boosted.width;
   out["baseline"] = array(std::move(boosted.baseline), {boosted.n_scores});
   out["leaf_values"] = array(std::move(boosted.leaf_values), {leaves, boosted.width});
-  const std::size_t rounds = boosted.training_loss.size(), checked = boosted.validation_loss.size();
-  out["training_loss"] = array(std::move(boosted.training_loss), {rounds});
-  out["validation_loss"] = array(std::move(boosted.validation_loss), {checked});
+  out["training_loss"] = array(std::move(boosted.training_loss));
+  out["validation_loss"] = array(std::move(boosted.validation_loss));
   return out;
 }
 
@@ -131,13 +106,9 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
   const BoostingOptions how = boosting_options(boosting);
   require(!start || (start->shape(0) == x.shape(0) && start->shape(1) == scores_of(forest.n_classes)),
           "start must have a row for each of X, and a column for each score");
-  const LabeledRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data(), start ? start->data() : nullptr};
+  const LabeledRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data(), data_of(start)};
   const LabeledRows validation{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
-  const auto boosted = [&] {
-    const Released released;
-    return boost(forest, rows, validation, options, how);
-  };
-  return as_dict(boosted());
+  return as_dict(without_lock([&] { return boost(forest, rows, validation, options, how); }));
 }
 
 nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
@@ -146,24 +117,22 @@ nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const 
                        double quantile, bool linear) {
   const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
   require(forest.n_classes == 1, "a forest of numbers has one class");
-  check_numbers(x, y, weights);
-  check_numbers(kept_x, kept_y, kept_weights);
+  check_lengths(x, y, weights);
+  check_lengths(kept_x, kept_y, kept_weights);
   const BoostingOptions how = boosting_options(boosting);
   require(how.max_bins >= 2, "boosting of numbers needs bins");
   require(quantile > 0.0 && quantile < 1.0, "quantile must be between 0 and 1");
   require(squared || !linear, "linear leaves need the squared loss");
   const NumberedRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data()};
   const NumberedRows validation{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
-  const auto boosted = [&] {
-    const Released released;
+  return as_dict(without_lock([&] {
     return boost(forest, rows, validation, options, how, {squared, quantile, linear});
-  };
-  return as_dict(boosted());
+  }));
 }
 
 void check_leaves(const Forest& forest, const Matrix& x, const Matrix& values) {
   require(x.shape(1) == forest.n_features, "X must have as many columns as the forest has features");
-  std::size_t leaves = 0;
+  size_t leaves = 0;
   for (const ForestTree& tree : forest.trees) leaves += tree.n_leaves();
   require(values.shape(0) == leaves, "values must have a row for each leaf of the forest");
 }
@@ -171,25 +140,19 @@ void check_leaves(const Forest& forest, const Matrix& x, const Matrix& values) {
 nb::object model_sums(const Forest& forest, const Matrix& x, const Matrix& models, int n_threads) {
   check_leaves(forest, x, models);
   require(models.shape(1) == forest.n_features + 3, "models must have a column for each feature and three more");
-  for (std::size_t leaf = 0; leaf < models.shape(0); ++leaf)
+  for (size_t leaf = 0; leaf < models.shape(0); ++leaf)
     require(models(leaf, forest.n_features + 1) <= models(leaf, forest.n_features + 2), "limits must be in order");
-  const std::size_t n = x.shape(0);
+  const size_t n = x.shape(0);
   std::vector<double> out(n, 0.0);
-  {
-    const Released released;
-    forest.sum_models(x.data(), n, models.data(), n_threads, out.data());
-  }
-  return array(std::move(out), {n});
+  without_lock([&] { forest.sum_models(x.data(), n, models.data(), n_threads, out.data()); });
+  return array(std::move(out));
 }
 
 nb::object sums(const Forest& forest, const Matrix& x, const Matrix& values, int n_threads) {
   check_leaves(forest, x, values);
-  const std::size_t n = x.shape(0), width = values.shape(1);
+  const size_t n = x.shape(0), width = values.shape(1);
   std::vector<double> out(n * width, 0.0);
-  {
-    const Released released;
-    forest.sum(x.data(), n, values.data(), width, n_threads, out.data());
-  }
+  without_lock([&] { forest.sum(x.data(), n, values.data(), width, n_threads, out.data()); });
   return array(std::move(out), {n, width});
 }
 
@@ -200,23 +163,17 @@ void check_columns(const Forest& forest, const Matrix& x) {
 template <class Vote>
 nb::object votes(const Forest& forest, const Matrix& x, Vote vote) {
   check_columns(forest, x);
-  const std::size_t n = x.shape(0);
+  const size_t n = x.shape(0);
   std::vector<double> out(n * forest.n_classes, 0.0);
-  {
-    const Released released;
-    vote(x.data(), n, out.data());
-  }
+  without_lock([&] { vote(x.data(), n, out.data()); });
   return array(std::move(out), {n, forest.n_classes});
 }
 
 nb::object leaves_of(const Forest& forest, const Matrix& x, int n_threads) {
   check_columns(forest, x);
-  const std::size_t n = x.shape(0);
-  std::vector<std::int32_t> leaves(n * forest.trees.size());
-  {
-    const Released released;
-    forest.apply(x.data(), n, n_threads, leaves.data());
-  }
+  const size_t n = x.shape(0);
+  std::vector<int32_t> leaves(n * forest.trees.size());
+  without_lock([&] { forest.apply(x.data(), n, n_threads, leaves.data()); });
   return array(std::move(leaves), {n, forest.trees.size()});
 }
 
@@ -228,9 +185,22 @@ nb::object importances(const Forest& forest) {
 
 template <class Of>
 nb::object per_tree(const Forest& forest, Of of) {
-  std::vector<std::int64_t> out;
-  for (const ForestTree& tree : forest.trees) out.push_back(static_cast<std::int64_t>(of(tree)));
+  std::vector<int64_t> out;
+  for (const ForestTree& tree : forest.trees) out.push_back(static_cast<int64_t>(of(tree)));
   return array(std::move(out), {forest.trees.size()});
+}
+
+// Calls visit(name, vector) for the vectors of a tree beside its nodes and terms.
+template <class Tree, class Visit>
+void each_vector(Tree& tree, const Visit& visit) {
+  visit("label", tree.label);
+  visit("leaf_start", tree.leaf_start);
+  visit("leaf_class", tree.leaf_class);
+  visit("leaf_weight", tree.leaf_weight);
+  visit("rotation_start", tree.rotation.start);
+  visit("rotation_feature", tree.rotation.feature);
+  visit("rotation_coef", tree.rotation.coef);
+  visit("importance", tree.importance);
 }
 
 // The trees as plain arrays; `restore` rebuilds the forest from them.
@@ -238,20 +208,15 @@ nb::list state(const Forest& forest) {
   nb::list out;
   for (const ForestTree& tree : forest.trees) {
     nb::dict d;
-    d["threshold"] = column_of<double>(tree.nodes, [](const SparsePlanes::Node& node) { return node.threshold; });
-    d["left"] = column_of<std::int32_t>(tree.nodes, [](const SparsePlanes::Node& node) { return node.left; });
-    d["term"] = column_of<std::int32_t>(tree.nodes, [](const SparsePlanes::Node& node) { return node.term; });
+    d["threshold"] = column_of(tree.nodes, &SparsePlanes::Node::threshold);
+    d["left"] = column_of(tree.nodes, &SparsePlanes::Node::left);
+    d["term"] = column_of(tree.nodes, &SparsePlanes::Node::term);
     d["width"] = tree.width;
-    d["feature"] = column_of<std::int32_t>(tree.terms, [](const SparsePlanes::Term& term) { return term.feature; });
-    d["coef"] = column_of<double>(tree.terms, [](const SparsePlanes::Term& term) { return term.coef; });
-    d["label"] = copied(tree.label);
-    d["leaf_start"] = copied(tree.leaf_start);
-    d["leaf_class"] = copied(tree.leaf_class);
-    d["leaf_weight"] = copied(tree.leaf_weight);
-    d["rotation_start"] = copied(tree.rotation.start);
-    d["rotation_feature"] = copied(tree.rotation.feature);
-    d["rotation_coef"] = copied(tree.rotation.coef);
-    d["importance"] = copied(tree.importance);
+    d["feature"] = column_of(tree.terms, &SparsePlanes::Term::feature);
+    d["coef"] = column_of(tree.terms, &SparsePlanes::Term::coef);
+    each_vector(tree, [&]<class T>(const char* name, const std::vector<T>& values) {
+      d[name] = array(std::vector<T>(values));
+    });
     d["depth"] = tree.depth;
     out.append(d);
   }
@@ -260,37 +225,35 @@ nb::list state(const Forest& forest) {
 
 // Refuses indices outside their arrays, so that a damaged pickle cannot cause a read elsewhere in memory.
 void check(const ForestTree& tree, const Forest& forest) {
-  const std::size_t n = tree.size(), leaves = tree.n_leaves();
-  const auto within = [](std::int64_t value, std::size_t limit) {
-    return value >= 0 && static_cast<std::size_t>(value) < limit;
-  };
+  const size_t n = tree.size(), leaves = tree.n_leaves();
+  const auto within = [](int64_t value, size_t limit) { return value >= 0 && static_cast<size_t>(value) < limit; };
   const auto damaged = [](bool holds) { require(holds, "the arrays do not form a forest"); };
   damaged(n >= 1 && tree.importance.size() == forest.n_features);
   damaged(tree.leaf_start.size() == leaves + 1 && leaves >= 1 && tree.leaf_start[0] == 0 &&
           tree.leaf_start[leaves] == tree.leaf_class.size() && tree.leaf_class.size() == tree.leaf_weight.size());
-  for (std::size_t i = 0; i < leaves; ++i)
+  for (size_t i = 0; i < leaves; ++i)
     damaged(tree.leaf_start[i] < tree.leaf_start[i + 1] && within(tree.label[i], forest.n_classes));
-  for (const std::int32_t code : tree.leaf_class) damaged(within(code, forest.n_classes));
+  for (const int32_t code : tree.leaf_class) damaged(within(code, forest.n_classes));
   const Rotation& rotation = tree.rotation;
   damaged(rotation.feature.size() == rotation.coef.size());
-  std::size_t columns = forest.n_features;
+  size_t columns = forest.n_features;
   if (rotation.rotates()) {
     columns = rotation.size();
-    damaged(rotation.start[0] == 0 && static_cast<std::size_t>(rotation.start.back()) == rotation.feature.size());
-    for (std::size_t q = 0; q < columns; ++q) damaged(rotation.start[q] < rotation.start[q + 1]);
-    for (const std::int32_t j : rotation.feature) damaged(within(j, forest.n_features));
+    damaged(rotation.start[0] == 0 && static_cast<size_t>(rotation.start.back()) == rotation.feature.size());
+    for (size_t q = 0; q < columns; ++q) damaged(rotation.start[q] < rotation.start[q + 1]);
+    for (const int32_t j : rotation.feature) damaged(within(j, forest.n_features));
   } else {
     damaged(rotation.feature.empty());
   }
   damaged(tree.width == 0 ? tree.terms.empty() : tree.terms.size() % tree.width == 0);
   for (const SparsePlanes::Term& term : tree.terms) damaged(within(term.feature, columns));
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const SparsePlanes::Node& node = tree.nodes[i];
     if (node.left < 0) {
       damaged(within(~node.left, leaves));
       continue;
     }
-    damaged(static_cast<std::size_t>(node.left) > i && static_cast<std::size_t>(node.left) + 1 < n);
+    damaged(static_cast<size_t>(node.left) > i && static_cast<size_t>(node.left) + 1 < n);
     damaged(node.term < 0 ? within(~node.term, columns) : within(node.term, tree.n_oblique()));
   }
 }
@@ -301,23 +264,16 @@ void restore(Forest& forest, const nb::list& trees) {
     const nb::dict d = nb::cast<nb::dict>(item);
     ForestTree tree;
     const auto threshold = values_of<double>(d, "threshold");
-    const auto left = values_of<std::int32_t>(d, "left"), term = values_of<std::int32_t>(d, "term");
-    const auto feature = values_of<std::int32_t>(d, "feature");
+    const auto left = values_of<int32_t>(d, "left"), term = values_of<int32_t>(d, "term");
+    const auto feature = values_of<int32_t>(d, "feature");
     const auto coef = values_of<double>(d, "coef");
     require(left.size() == threshold.size() && term.size() == left.size() && feature.size() == coef.size(),
             "the arrays do not form a forest");
-    for (std::size_t i = 0; i < left.size(); ++i) tree.nodes.push_back({threshold[i], left[i], term[i]});
-    for (std::size_t i = 0; i < coef.size(); ++i) tree.terms.push_back({coef[i], feature[i]});
-    tree.width = nb::cast<std::size_t>(d["width"]);
-    tree.label = values_of<std::int32_t>(d, "label");
-    tree.leaf_start = values_of<std::uint32_t>(d, "leaf_start");
-    tree.leaf_class = values_of<std::int32_t>(d, "leaf_class");
-    tree.leaf_weight = values_of<double>(d, "leaf_weight");
-    tree.rotation.start = values_of<std::int32_t>(d, "rotation_start");
-    tree.rotation.feature = values_of<std::int32_t>(d, "rotation_feature");
-    tree.rotation.coef = values_of<double>(d, "rotation_coef");
-    tree.importance = values_of<double>(d, "importance");
-    tree.depth = nb::cast<std::int32_t>(d["depth"]);
+    for (size_t i = 0; i < left.size(); ++i) tree.nodes.push_back({threshold[i], left[i], term[i]});
+    for (size_t i = 0; i < coef.size(); ++i) tree.terms.push_back({coef[i], feature[i]});
+    tree.width = nb::cast<size_t>(d["width"]);
+    each_vector(tree, [&]<class T>(const char* name, std::vector<T>& into) { into = values_of<T>(d, name); });
+    tree.depth = nb::cast<int32_t>(d["depth"]);
     check(tree, forest);
     out.push_back(std::move(tree));
   }
@@ -333,71 +289,67 @@ void bind_forest(nb::module_& m) {
   nb::class_<Forest>(m, "Forest", "Trees of one forest. Tree number t depends on the data, the seed and t alone.")
       .def(
           "__init__",
-          [](Forest* forest, std::size_t n_features, std::size_t n_classes, std::uint64_t seed,
-             std::size_t first_number) {
+          [](Forest* forest, size_t n_features, size_t n_classes, uint64_t seed, size_t first_number) {
             new (forest) Forest{n_features, n_classes, seed, {}, first_number};
           },
           "n_features"_a, "n_classes"_a, "seed"_a, "first_number"_a = 0,
           "first_number is that of the first tree; above 0 for a part of a forest, whose `state` is put together with "
           "those of other parts.")
-      .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
-           "n_trees"_a, "n_threads"_a, "families"_a = nb::list(), "without"_a = std::vector<std::string>(),
-           "signs"_a.noconvert().none() = nb::none(),
+      .def("grow", &grow_forest, "X"_array, "y"_array, "weights"_array.none(), "options"_a, "n_trees"_a, "n_threads"_a,
+           "families"_a = nb::list(), "without"_a = std::vector<std::string>(), "signs"_maybe,
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
            "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth. "
            "without: "
            "tactics of the search along axes to leave out, which changes no tree. signs as in the growth of a tree, "
            "for splits by families and along axes.")
-      .def("boost", &boost_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
-           "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
-           "families"_a, "boosting"_a, "start"_a.noconvert().none() = nb::none(),
+      .def("boost", &boost_forest, "X"_array, "y"_array, "weights"_array.none(), "kept_X"_array, "kept_y"_array,
+           "kept_weights"_array.none(), "options"_a, "families"_a, "boosting"_a, "start"_maybe,
            "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly none. "
            "start (n, K): scores of the rows to go on from, which those for early stopping do not have. "
            "Returns baseline (K,), leaf_values (all leaves, K) and the mean log loss after every round, K = 1 for two "
            "classes.")
-      .def("grow_numbers", &grow_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
-           "options"_a, "n_trees"_a, "n_threads"_a, "families"_a, "max_bins"_a, "min_leaf"_a,
+      .def("grow_numbers", &grow_numbers, "X"_array, "y"_array, "weights"_array.none(), "options"_a, "n_trees"_a,
+           "n_threads"_a, "families"_a, "max_bins"_a, "min_leaf"_a,
            "Add trees of numbers y (outputs, n) float64 to a forest of one class; X, weights, options and families as "
            "in `grow`. A cut lowers the sum of squares over all outputs. min_leaf: least weight of a child.")
-      .def("boost_numbers", &boost_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
-           "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
-           "families"_a, "boosting"_a, "squared"_a, "quantile"_a, "linear"_a = false,
+      .def("boost_numbers", &boost_numbers, "X"_array, "y"_array, "weights"_array.none(), "kept_X"_array,
+           "kept_y"_array, "kept_weights"_array.none(), "options"_a, "families"_a, "boosting"_a, "squared"_a,
+           "quantile"_a, "linear"_a = false,
            "The same as `boost` for numbers y (n,) float64 and a forest of one class: the squared loss, or that of a "
            "quantile. linear: leaf_values are ridge regressions, as in `model_sums`, for the squared loss.")
-      .def("model_sums", &model_sums, "X"_a.noconvert(), "models"_a.noconvert(), "n_threads"_a,
+      .def("model_sums", &model_sums, "X"_array, "models"_array, "n_threads"_a,
            "Sums over the trees of what linear models of a row's leaves say, (n,). models (all leaves, p + 3): "
            "coefficients, intercept, and the limits that what a leaf says is cut off at.")
-      .def("sums", &sums, "X"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a,
+      .def("sums", &sums, "X"_array, "values"_array, "n_threads"_a,
            "Sums over the trees of the values of a row's leaves, (n, K). values (all leaves, K).")
       .def(
           "votes",
           [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
-            return votes(forest, x, [&](const double* rows, std::size_t n, double* out) {
+            return votes(forest, x, [&](const double* rows, size_t n, double* out) {
               forest.vote(rows, n, shares, n_threads, out);
             });
           },
-          "X"_a.noconvert(), "shares"_a, "n_threads"_a,
+          "X"_array, "shares"_a, "n_threads"_a,
           "Sum over the trees of the votes for each class, (n, C): a whole vote for the label of the leaf, or its "
           "shares.")
       .def(
           "out_of_bag_votes",
-          [](const Forest& forest, const Matrix& x, bool shares, int n_threads, bool bootstrap,
-             std::size_t max_samples) {
-            return votes(forest, x, [&](const double* rows, std::size_t n, double* out) {
+          [](const Forest& forest, const Matrix& x, bool shares, int n_threads, bool bootstrap, size_t max_samples) {
+            return votes(forest, x, [&](const double* rows, size_t n, double* out) {
               forest.vote_out_of_bag(rows, n, {bootstrap, max_samples}, shares, n_threads, out);
             });
           },
-          "X"_a.noconvert(), "shares"_a, "n_threads"_a, "bootstrap"_a = true, "max_samples"_a = 0,
+          "X"_array, "shares"_a, "n_threads"_a, "bootstrap"_a = true, "max_samples"_a = 0,
           "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`, and how "
           "trees drew.")
       .def(
           "draws",
-          [](const Forest& forest, std::size_t n, std::size_t more, bool bootstrap, std::size_t max_samples) {
+          [](const Forest& forest, size_t n, size_t more, bool bootstrap, size_t max_samples) {
             return array(forest.draws(n, more, {bootstrap, max_samples}), {more, n});
           },
           "n"_a, "more"_a, "bootstrap"_a, "max_samples"_a,
           "How often each of n rows is drawn for each of the next trees, (more, n) uint32.")
-      .def("apply", &leaves_of, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
+      .def("apply", &leaves_of, "X"_array, "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
       .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
       .def(
           "n_nodes", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.size(); }); },
@@ -420,11 +372,11 @@ void bind_forest(nb::module_& m) {
       .def("__getstate__",
            [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f), f.first_number); })
       .def("__setstate__", [](Forest& f, const nb::tuple& saved) {
-        new (&f) Forest{nb::cast<std::size_t>(saved[0]),
-                        nb::cast<std::size_t>(saved[1]),
-                        nb::cast<std::uint64_t>(saved[2]),
+        new (&f) Forest{nb::cast<size_t>(saved[0]),
+                        nb::cast<size_t>(saved[1]),
+                        nb::cast<uint64_t>(saved[2]),
                         {},
-                        nb::cast<std::size_t>(saved[4])};
+                        nb::cast<size_t>(saved[4])};
         restore(f, nb::cast<nb::list>(saved[3]));
       });
 }

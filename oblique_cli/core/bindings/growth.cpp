@@ -1,36 +1,15 @@
 // Python bindings of the growth of whole trees.
-#include "bindings/bindings.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "bindings/arrays.hpp"
 #include "bindings/grown_tree.hpp"
 #include "bindings/option_values.hpp"
-#include "bindings/release.hpp"
-#include "common/random.hpp"
-#include "common/team.hpp"
-#include "grow/finish.hpp"
 #include "grow/tree_growth.hpp"
-#include "heuristic/heuristic.hpp"
-#include "split/node.hpp"
-#include "tree/levels.hpp"
 
 namespace oblique {
 namespace {
 
-using Flag = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flag = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-void check_training(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
+void check_training(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes) {
   require(x.shape(0) >= 1 && x.shape(1) >= 1 && n_classes >= 1, "X must have at least one row and one column");
   check_rows(x, y, weights, n_classes);
 }
@@ -49,7 +28,7 @@ nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
 
 // T: double or float
 template <class T>
-nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
               const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature,
               int n_threads, const std::optional<Flag>& stop, const std::optional<Codes>& signs_given) {
   check_training(x, y, weights, n_classes);
@@ -66,38 +45,31 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
     const Released released;
     std::optional<Interruptible> stoppable;
     if (stop)
-      stoppable.emplace([flag = static_cast<const volatile std::uint8_t*>(stop->data())] {
+      stoppable.emplace([flag = static_cast<const volatile uint8_t*>(stop->data())] {
         serve_signals();
         if (*flag != 0) throw std::runtime_error("the growth of the tree was stopped");
       });
-    const Training data{x.data(),
-                        y.data(),
-                        weights ? weights->data() : nullptr,
-                        x.shape(0),
-                        n_classes,
-                        levels,
-                        signs ? &*signs : nullptr};
+    const Training data{x.data(), y.data(), data_of(weights), x.shape(0), n_classes, levels, signs ? &*signs : nullptr};
     Team team(n_threads);
     team.run([&] { tree = grow_tree(data, family, options, team, searched); });
   }
   return as_dict(std::move(tree), searched.all());
 }
 
-nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
-                 const std::string& family_name, const nb::dict& given, std::uint64_t path) {
+nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
+                 const std::string& family_name, const nb::dict& given, uint64_t path) {
   check_training(x, y, weights, n_classes);
   const Family& family = family_of(family_name);
   const Options options = read_options(family, search_options(), given);
-  const Levels levels(std::vector<std::int32_t>(x.shape(1), 0));
+  const Levels levels(std::vector<int32_t>(x.shape(1), 0));
   Split out;
   bool is_found = false;
   {
     const Released released;
     Team alone(1);
     SearchTally searched;
-    const std::size_t n = x.shape(0);
-    MemoryRows rows(x.data(), y.data(), weights ? weights->data() : nullptr, n, n_classes, levels,
-                    family.adds_up || weights, n);
+    const size_t n = x.shape(0);
+    MemoryRows rows(x.data(), y.data(), data_of(weights), n, n_classes, levels, family.adds_up || weights, n);
     const auto splitter = tree_splitter(rows, family, options, {}, nullptr, alone, searched);
     OpenNode<MemoryRows::Place> all{.place = rows.root(alone), .path = path};
     MemoryRows::Place left, right;
@@ -105,25 +77,19 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
     out = splitter->best_split;
   }
   if (!is_found) return nb::none();
-  const std::size_t p = out.normal.size();
-  return nb::make_tuple(array(std::move(out.normal), {p}), out.threshold, out.gain, out.is_final);
+  return nb::make_tuple(array(std::move(out.normal)), out.threshold, out.gain, out.is_final);
 }
 
 // The rows of one node of quantitative features, in their canonical order.
 class OneNode {
  public:
-  OneNode(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const Options& options,
-          std::uint64_t path)
-      : levels_(std::vector<std::int32_t>(x.shape(1), 0)), alone_(1),
-        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true),
+  OneNode(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const Options& options, uint64_t path)
+      : levels_(std::vector<int32_t>(x.shape(1), 0)), alone_(1),
+        rows_(x.data(), y.data(), data_of(weights), x.shape(0), levels_, true),
         block_(rows_.copy(0, x.shape(0), alone_)), view_(rows_), options_(search_of(options)),
-        search_(make_search(options_)), node_{view_.node(0, x.shape(0), block_.get()),
-                                              spread_,
-                                              view_.predicted(),
-                                              *search_,
-                                              options_,
-                                              static_cast<std::uint64_t>(options.integer("seed")),
-                                              path} {
+        search_(make_search(options_)),
+        node_{view_.node(0, x.shape(0), block_.get()),        spread_, view_.predicted(), *search_, options_,
+              static_cast<uint64_t>(options.integer("seed")), path} {
     spread_.measure(node_.rows);
     search_->begin(node_.rows);
   }
@@ -142,7 +108,7 @@ class OneNode {
   Node node_;
 };
 
-nb::list groups_of(Candidates&& candidates, std::size_t p) {
+nb::list groups_of(Candidates&& candidates, size_t p) {
   nb::list out;
   for (const Candidates::Group& group : candidates.groups()) {
     for (const Space& space : group.spaces)
@@ -153,7 +119,7 @@ nb::list groups_of(Candidates&& candidates, std::size_t p) {
     if (group.directions.empty()) continue;
     Vector rows;
     for (const Vector& each : group.directions) rows.insert(rows.end(), each.begin(), each.end());
-    const std::size_t k = group.directions.size();
+    const size_t k = group.directions.size();
     nb::object thresholds = nb::none();
     if (!group.thresholds.empty()) thresholds = array(Vector(group.thresholds), {k});
     out.append(nb::make_tuple("directions", array(std::move(rows), {k, p}), thresholds));
@@ -161,8 +127,8 @@ nb::list groups_of(Candidates&& candidates, std::size_t p) {
   return out;
 }
 
-nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
-                 const std::string& family_name, const nb::dict& given, std::uint64_t path) {
+nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
+                 const std::string& family_name, const nb::dict& given, uint64_t path) {
   check_training(x, y, weights, n_classes);
   const Family& family = family_of(family_name);
   const Options options = read_options(family, search_options(), given);
@@ -175,12 +141,12 @@ nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   return groups_of(std::move(candidates), x.shape(1));
 }
 
-nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
-                 const nb::dict& given, const Doubles& normal, double threshold, double gain, std::uint64_t path) {
+nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
+                 const nb::dict& given, const Doubles& normal, double threshold, double gain, uint64_t path) {
   check_training(x, y, weights, n_classes);
   const Options options("polish", search_options(), option_values("polish", given));
   require(normal.shape(0) == x.shape(1), "the normal needs one component per feature");
-  const std::size_t p = x.shape(1);
+  const size_t p = x.shape(1);
   Split split{Vector(normal.data(), normal.data() + p), threshold, gain, true, 0};
   {
     const Released released;
@@ -194,13 +160,7 @@ nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
       }
     }
   }
-  return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain);
-}
-
-std::size_t copied_up_to(std::optional<std::size_t> bytes) {
-  const std::size_t before = copied_whole_up_to();
-  if (bytes) set_copied_whole_up_to(*bytes);
-  return before;
+  return nb::make_tuple(array(std::move(split.normal)), split.threshold, split.gain);
 }
 
 // The options of each family, with the allowed values.
@@ -219,9 +179,8 @@ nb::dict list_families() {
 
 void bind_growth(nb::module_& m) {
   families();  // a family with a wrong declaration stops the import
-  m.def("grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
-        "stop"_a.noconvert().none() = nb::none(), "signs"_a.noconvert().none() = nb::none(),
+  m.def("grow", &grow<double>, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
+        "levels"_maybe, "n_threads"_a = 1, "stop"_maybe, "signs"_maybe,
         "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
         "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
         "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
@@ -231,25 +190,26 @@ void bind_growth(nb::module_& m) {
         "of the second of two classes never falls, or never rises, as a feature grows. Returns the tree's arrays and "
         "search counts as a "
         "dict.");
-  m.def("grow", &grow<float>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
-        "stop"_a.noconvert().none() = nb::none(), "signs"_a.noconvert().none() = nb::none());
-  m.def("split", &split, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "path"_a = kRootPath,
+  m.def("grow", &grow<float>, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
+        "levels"_maybe, "n_threads"_a = 1, "stop"_maybe, "signs"_maybe);
+  m.def("split", &split, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
+        "path"_a = kRootPath,
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "
         "threshold is the family's own) or None. Options are those of a search and of the family, not those of growth; "
         "path names the node's random streams.");
-  m.def("propose", &propose, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "path"_a = kRootPath,
+  m.def("propose", &propose, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
+        "path"_a = kRootPath,
         "Where a family would look for the split of one node of quantitative features, as `search` takes it. Options "
         "as in `split`.");
-  m.def("polish", &polish, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "options"_a, "normal"_a.noconvert(), "threshold"_a, "gain"_a, "path"_a = kRootPath,
+  m.def("polish", &polish, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "options"_a, "normal"_array,
+        "threshold"_a, "gain"_a, "path"_a = kRootPath,
         "What growth makes of a split that was found at one node of quantitative features, with the option polish: "
         "(normal (p,), threshold, gain). Options are those of a search.");
-  m.def("copied_whole_up_to", &copied_up_to, "bytes"_a = nb::none(),
-        "Bytes, in double precision, up to which a table is copied as a whole for growth; sets it, for tests, and "
-        "returns what it was.");
+  m.def(
+      "copied_whole_up_to", [](std::optional<size_t> bytes) { return exchanged(copied_whole_up_to, bytes); },
+      "bytes"_a = nb::none(),
+      "Bytes, in double precision, up to which a table is copied as a whole for growth; sets it, for tests, and "
+      "returns what it was.");
   m.def("families", &list_families, "The families that `grow` knows: name -> option -> what the option may be.");
 }
 

@@ -1,9 +1,7 @@
 // The Python module. Each binding file exposes one folder of the core: argument checks, release of the lock,
 // docstrings.
 #include "bindings/bindings.hpp"
-
-#include "bindings/arrays.hpp"
-#include "common/lapack.hpp"
+#include "common/eigen.hpp"
 
 namespace oblique {
 namespace {

@@ -2,13 +2,6 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-
-#include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "common/options.hpp"
 
@@ -34,14 +27,14 @@ inline std::map<std::string, OptionValue> option_values(const std::string& owner
   std::map<std::string, OptionValue> out;
   for (const auto& [key, value] : given) {
     const std::string name = nb::cast<std::string>(nb::str(key));
-    std::int64_t whole = 0;
+    int64_t whole = 0;
     double number = 0.0;
     std::vector<Member> members;
     if (nb::isinstance<nb::bool_>(value))
       out[name] = nb::cast<bool>(value);
     else if (nb::isinstance<nb::str>(value))
       out[name] = nb::cast<std::string>(value);
-    else if (PyIndex_Check(value.ptr()) && nb::try_cast<std::int64_t>(value, whole))
+    else if (PyIndex_Check(value.ptr()) && nb::try_cast<int64_t>(value, whole))
       out[name] = whole;
     else if (PyNumber_Check(value.ptr()) && nb::try_cast<double>(value, number))
       out[name] = number;

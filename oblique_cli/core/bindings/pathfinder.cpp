@@ -1,19 +1,6 @@
 // Python bindings of PATHFINDER.
 #include "bindings/bindings.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "bindings/arrays.hpp"
-#include "bindings/release.hpp"
-#include "pathfinder/inside_test.hpp"
 #include "pathfinder/planes.hpp"
-#include "pathfinder/rectangles.hpp"
 
 namespace oblique {
 namespace {
@@ -21,17 +8,15 @@ namespace {
 void check_planes(const Matrix& u, const Codes& y, int n_classes, int cells) {
   require(u.shape(0) >= 1 && u.shape(0) == y.shape(0), "U and y must have the same number of rows, at least one");
   require(n_classes >= 1 && cells >= 2, "there must be a class and at least two cells along an axis");
-  check_codes(y, static_cast<std::size_t>(n_classes));
+  check_codes(y, static_cast<size_t>(n_classes));
 }
 
 std::optional<nb::tuple> region_split(const Matrix& u, const Codes& y, int n_classes, int cells, double alpha,
                                       double theta) {
   check_planes(u, y, n_classes, cells);
-  RegionSplit best;
-  {
-    const Released released;
-    best = best_regions(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells, {alpha, theta});
-  }
+  RegionSplit best = without_lock([&] {
+    return best_regions(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells, {alpha, theta});
+  });
   if (best.x < 0) return std::nullopt;
   return nb::make_tuple(best.x, best.y, best.pivot, best.other, best.gain);
 }
@@ -62,16 +47,16 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
   std::vector<double> corners;
   for (const Rectangle& r : regions.rectangles)
     corners.insert(corners.end(), {frame.x(r.x0), frame.y(r.y0), frame.x(r.x1 + 1), frame.y(r.y1 + 1)});
-  const std::size_t n = regions.rectangles.size(), n_points = regions.points.size();
+  const size_t n = regions.rectangles.size(), n_points = regions.points.size();
   return nb::make_tuple(array(std::move(corners), {n, 4}),
-                        array(std::vector<std::int32_t>(regions.cluster.begin(), regions.cluster.end()), {n}),
+                        array(std::vector<int32_t>(regions.cluster.begin(), regions.cluster.end()), {n}),
                         points_array(regions.centers), points_array(regions.points),
-                        array(std::vector<std::int32_t>(regions.owner.begin(), regions.owner.end()), {n_points}));
+                        array(std::vector<int32_t>(regions.owner.begin(), regions.owner.end()), {n_points}));
 }
 
 nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix& centers, const Codes& cluster,
                           const Matrix& rows) {
-  const std::size_t n_points = points.shape(0), n_rectangles = centers.shape(0), n = rows.shape(0);
+  const size_t n_points = points.shape(0), n_rectangles = centers.shape(0), n = rows.shape(0);
   require(n_points >= 1 && points.shape(1) == 2 && centers.shape(1) == 2 && rows.shape(1) == 2,
           "points must lie in a plane");
   require(owner.shape(0) == n_points && cluster.shape(0) == n_rectangles,
@@ -79,23 +64,23 @@ nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix
   check_codes(owner, n_rectangles);
   const InsideTest inside(reinterpret_cast<const Point*>(points.data()), owner.data(), n_points,
                           reinterpret_cast<const Point*>(centers.data()), cluster.data(), n_rectangles);
-  std::vector<std::uint8_t> out(n);
-  for (std::size_t i = 0; i < n; ++i) out[i] = inside({rows(i, 0), rows(i, 1)});
-  return array(std::move(out), {n});
+  std::vector<uint8_t> out(n);
+  for (size_t i = 0; i < n; ++i) out[i] = inside({rows(i, 0), rows(i, 1)});
+  return array(std::move(out));
 }
 
 }  // namespace
 
 void bind_pathfinder(nb::module_& m) {
-  m.def("region_split", &region_split, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "cells"_a, "alpha"_a,
-        "theta"_a, "Best (feature, feature, pivot class, other class, Gini gain) over all planes and pairs, or None.");
+  m.def("region_split", &region_split, "U"_array, "y"_array, "n_classes"_a, "cells"_a, "alpha"_a, "theta"_a,
+        "Best (feature, feature, pivot class, other class, Gini gain) over all planes and pairs, or None.");
   m.def(
-      "regions", &regions_of, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "x"_a, "y_axis"_a, "pivot"_a,
-      "other"_a, "cells"_a, "alpha"_a, "theta"_a,
+      "regions", &regions_of, "U"_array, "y"_array, "n_classes"_a, "x"_a, "y_axis"_a, "pivot"_a, "other"_a, "cells"_a,
+      "alpha"_a, "theta"_a,
       "Rectangles of the pivot class against the other: corners (m, 4), cluster (m,), centers (m, 2), boundary points "
       "(k, 2) and the rectangle that owns each (k,).");
-  m.def("inside_regions", &inside_regions, "points"_a.noconvert(), "owner"_a.noconvert(), "centers"_a.noconvert(),
-        "cluster"_a.noconvert(), "rows"_a.noconvert(), "Whether each row (n, 2) lies inside, (n,) uint8.");
+  m.def("inside_regions", &inside_regions, "points"_array, "owner"_array, "centers"_array, "cluster"_array,
+        "rows"_array, "Whether each row (n, 2) lies inside, (n,) uint8.");
 }
 
 }  // namespace oblique

@@ -1,18 +1,5 @@
 // Python bindings of tree alternating optimization.
 #include "bindings/bindings.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "bindings/arrays.hpp"
-#include "bindings/release.hpp"
 #include "refinement/alternation.hpp"
 
 namespace oblique {
@@ -20,16 +7,16 @@ namespace {
 
 using FlagMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void check_tree(const Codes& left, const Codes& right, const Codes& labels, std::size_t n_classes) {
-  const std::size_t nodes = left.shape(0);
-  const auto last = static_cast<std::int32_t>(nodes);
-  for (std::size_t node = 0; node < nodes; ++node) {
+void check_tree(const Codes& left, const Codes& right, const Codes& labels, size_t n_classes) {
+  const size_t nodes = left.shape(0);
+  const auto last = static_cast<int32_t>(nodes);
+  for (size_t node = 0; node < nodes; ++node) {
     require((left(node) < 0) == (right(node) < 0), "a node must have two children or none");
     if (left(node) < 0) {
-      require(labels(node) >= 0 && static_cast<std::size_t>(labels(node)) < n_classes, "labels must be class codes");
+      require(labels(node) >= 0 && static_cast<size_t>(labels(node)) < n_classes, "labels must be class codes");
       continue;
     }
-    const auto here = static_cast<std::int32_t>(node);
+    const auto here = static_cast<int32_t>(node);
     require(
         left(node) > here && right(node) > here && left(node) < last && right(node) < last && left(node) != right(node),
         "children must have larger numbers than their parent");
@@ -37,13 +24,13 @@ void check_tree(const Codes& left, const Codes& right, const Codes& labels, std:
 }
 
 nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, const Codes& y, const Doubles& weights,
-                     std::size_t n_classes, const Codes& left, const Codes& right, const Matrix& w, const Doubles& b,
+                     size_t n_classes, const Codes& left, const Codes& right, const Matrix& w, const Doubles& b,
                      const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
                      int max_sweeps, double tolerance, bool split_leaves, int n_threads,
                      const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x, double leaf_penalty,
-                     const std::optional<Matrix>& models, std::size_t max_terms, const std::optional<Codes>& feature_of,
+                     const std::optional<Matrix>& models, size_t max_terms, const std::optional<Codes>& feature_of,
                      const std::optional<Matrix>& numbers) {
-  const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
+  const size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
   check_rows(x, y, weights, n_classes);
   require(!absent || (absent->shape(0) == n && absent->shape(1) == p), "absent must have the shape of X");
@@ -59,10 +46,10 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   tree.right.assign(right.data(), right.data() + nodes);
   tree.weights.assign(w.data(), w.data() + nodes * p);
   // A row goes left if w.x + b <= 0, which equals w.x <= -b to the bit.
-  for (std::size_t node = 0; node < nodes; ++node) tree.thresholds.push_back(-b(node));
+  for (size_t node = 0; node < nodes; ++node) tree.thresholds.push_back(-b(node));
   tree.missing_left.assign(missing_left.data(), missing_left.data() + nodes);
   tree.label.assign(labels.data(), labels.data() + nodes);
-  const RefinementRows rows{x.data(), absent ? absent->data() : nullptr, y.data(), weights.data(), n, p, n_classes};
+  const RefinementRows rows{x.data(), data_of(absent), y.data(), weights.data(), n, p, n_classes};
   const MarginLoss loss = surrogate == "logistic" ? MarginLoss::logistic : MarginLoss::squared_hinge;
   RefinementOptions options{penalty, loss, max_sweeps, tolerance, split_leaves, n_threads};
   require(max_terms == 0 || (feature_of && feature_of->shape(0) == p), "max_terms needs the feature of every column");
@@ -70,7 +57,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   if (feature_of) options.feature_of = feature_of->data();
   LeafLogistic leaves;
   LeafNumbers means;
-  std::size_t size = 0;  // of a model
+  size_t size = 0;  // of a model
   require(!((leaf_prior || numbers) && split_leaves), "leaves with models are not divided");
   require(!(leaf_prior && numbers), "leaves have models of classes or means of numbers");
   if (leaf_prior) {
@@ -78,7 +65,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
             "models of leaves need columns of all rows and a positive penalty");
     require(leaf_prior->shape(0) == n_classes && leaf_prior->shape(1) == leaf_x->shape(1) + 1,
             "leaf_prior must hold the coefficients of every class and its intercept");
-    for (std::size_t i = 0; i < leaf_x->size(); ++i) require(std::isfinite(leaf_x->data()[i]), "leaf_x must be finite");
+    check_finite(*leaf_x, "leaf_x must be finite");
     leaves.x = leaf_x->data();
     leaves.p = leaf_x->shape(1);
     leaves.prior.assign(leaf_prior->data(), leaf_prior->data() + leaf_prior->size());
@@ -88,38 +75,33 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   }
   if (numbers) {
     require(numbers->shape(0) == n && numbers->shape(1) >= 1, "numbers must have a row for each row of X");
-    for (std::size_t i = 0; i < numbers->size(); ++i)
-      require(std::isfinite(numbers->data()[i]), "numbers must be finite");
+    check_finite(*numbers, "numbers must be finite");
     means = {numbers->data(), numbers->shape(1)};
     options.numbers = &means;
     size = means.k;
   }
   if (models && size > 0) {
     require(models->shape(0) == nodes && models->shape(1) == size, "models must hold the scores of every node");
-    for (std::size_t node = 0; node < nodes; ++node)
+    for (size_t node = 0; node < nodes; ++node)
       tree.models.emplace_back(models->data() + node * size, models->data() + (node + 1) * size);
   }
-  Refinement done;
-  {
-    const Released released;
-    done = refine(rows, options, tree);
-  }
-  const std::size_t steps = done.steps.size(), grown = tree.size();
-  std::vector<std::int32_t> sweep(steps), node(steps);
+  Refinement done = without_lock([&] { return refine(rows, options, tree); });
+  const size_t steps = done.steps.size(), grown = tree.size();
+  std::vector<int32_t> sweep(steps), node(steps);
   std::vector<double> objective(steps);
-  for (std::size_t i = 0; i < steps; ++i) {
+  for (size_t i = 0; i < steps; ++i) {
     sweep[i] = done.steps[i].sweep;
     node[i] = done.steps[i].node;
     objective[i] = done.steps[i].objective;
   }
   nb::dict out;
-  out["left"] = array(std::move(tree.left), {grown});
-  out["right"] = array(std::move(tree.right), {grown});
+  out["left"] = array(std::move(tree.left));
+  out["right"] = array(std::move(tree.right));
   out["w"] = array(std::move(tree.weights), {grown, p});
   for (double& threshold : tree.thresholds) threshold = -threshold;
-  out["b"] = array(std::move(tree.thresholds), {grown});
-  out["missing_left"] = array(std::move(tree.missing_left), {grown});
-  out["labels"] = array(std::move(tree.label), {grown});
+  out["b"] = array(std::move(tree.thresholds));
+  out["missing_left"] = array(std::move(tree.missing_left));
+  out["labels"] = array(std::move(tree.label));
   if (size > 0) {
     Scores all;
     for (Scores& each : tree.models) {
@@ -128,9 +110,9 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     }
     out["models"] = array(std::move(all), {grown, size});
   }
-  out["sweep"] = array(std::move(sweep), {steps});
-  out["node"] = array(std::move(node), {steps});
-  out["objective"] = array(std::move(objective), {steps});
+  out["sweep"] = array(std::move(sweep));
+  out["node"] = array(std::move(node));
+  out["objective"] = array(std::move(objective));
   out["before"] = done.before;
   out["after"] = done.after;
   out["sweeps"] = done.sweeps;
@@ -142,13 +124,11 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
 
 void bind_refinement(nb::module_& m) {
   m.def(
-      "refine", &refine_tree, "X"_a.noconvert(), "absent"_a.noconvert().none(), "y"_a.noconvert(),
-      "weights"_a.noconvert(), "n_classes"_a, "left"_a.noconvert(), "right"_a.noconvert(), "w"_a.noconvert(),
-      "b"_a.noconvert(), "missing_left"_a.noconvert(), "labels"_a.noconvert(), "penalty"_a, "surrogate"_a = "logistic",
-      "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false, "n_threads"_a = 1,
-      "leaf_prior"_a.noconvert().none() = nb::none(), "leaf_x"_a.noconvert().none() = nb::none(),
-      "leaf_penalty"_a = 1.0, "models"_a.noconvert().none() = nb::none(), "max_terms"_a = 0,
-      "feature_of"_a.noconvert().none() = nb::none(), "numbers"_a.noconvert().none() = nb::none(),
+      "refine", &refine_tree, "X"_array, "absent"_array.none(), "y"_array, "weights"_array, "n_classes"_a, "left"_array,
+      "right"_array, "w"_array, "b"_array, "missing_left"_array, "labels"_array, "penalty"_a,
+      "surrogate"_a = "logistic", "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false,
+      "n_threads"_a = 1, "leaf_prior"_maybe, "leaf_x"_maybe, "leaf_penalty"_a = 1.0, "models"_maybe, "max_terms"_a = 0,
+      "feature_of"_maybe, "numbers"_maybe,
       "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
       "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "

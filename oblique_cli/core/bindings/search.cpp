@@ -1,28 +1,9 @@
 // Python bindings of the search at one node.
 #include "bindings/bindings.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "bindings/arrays.hpp"
-#include "bindings/release.hpp"
 #include "common/counting.hpp"
-#include "common/kernels.hpp"
 #include "heuristic/climbing/line_search.hpp"
-#include "split/candidates.hpp"
 #include "split/criteria.hpp"
 #include "split/monotone_search.hpp"
-#include "split/node.hpp"
-#include "split/node_search.hpp"
-#include "split/spread.hpp"
-#include "tree/levels.hpp"
 
 namespace oblique {
 namespace {
@@ -30,26 +11,26 @@ namespace {
 // Owned columns of a node, grouped by class; NodeRows points into them.
 struct OwnedRows {
   std::vector<double> columns, weights;
-  std::vector<std::uint32_t> order;
-  std::vector<std::size_t> offsets;
+  std::vector<uint32_t> order;
+  std::vector<size_t> offsets;
   NodeRows rows;
 
-  OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, std::size_t n_classes) {
-    const std::size_t n = x.shape(0), p = x.shape(1);
-    for (std::size_t k = 0; k < n_classes; ++k) {
-      const std::size_t before = order.size();
-      for (std::size_t i = 0; i < n; ++i)
-        if (static_cast<std::size_t>(y(i)) == k) order.push_back(static_cast<std::uint32_t>(i));
+  OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, size_t n_classes) {
+    const size_t n = x.shape(0), p = x.shape(1);
+    for (size_t k = 0; k < n_classes; ++k) {
+      const size_t before = order.size();
+      for (size_t i = 0; i < n; ++i)
+        if (static_cast<size_t>(y(i)) == k) order.push_back(static_cast<uint32_t>(i));
       if (order.size() > before) offsets.push_back(before);
     }
     offsets.push_back(n);
     columns.resize(n * p);
-    for (std::size_t j = 0; j < p; ++j)
-      for (std::size_t i = 0; i < n; ++i) columns[j * n + i] = x(order[i], j);
+    for (size_t j = 0; j < p; ++j)
+      for (size_t i = 0; i < n; ++i) columns[j * n + i] = x(order[i], j);
     if (w)
-      for (std::size_t i = 0; i < n; ++i) weights.push_back((*w)(order[i]));
+      for (size_t i = 0; i < n; ++i) weights.push_back((*w)(order[i]));
     rows.n = n;
-    for (std::size_t j = 0; j < p; ++j) rows.columns.push_back(columns.data() + j * n);
+    for (size_t j = 0; j < p; ++j) rows.columns.push_back(columns.data() + j * n);
     rows.weights = w ? weights.data() : nullptr;
     rows.n_classes = static_cast<int>(offsets.size()) - 1;
     rows.first_row = offsets.data();
@@ -57,7 +38,7 @@ struct OwnedRows {
 };
 
 // Reads ('axes',), ('reflection', u) and ('directions', D, thresholds or None).
-Candidates candidates_of(const nb::list& items, std::size_t p) {
+Candidates candidates_of(const nb::list& items, size_t p) {
   Candidates out;
   for (const nb::handle& item : items) {
     const nb::tuple parts = nb::cast<nb::tuple>(item);
@@ -76,7 +57,7 @@ Candidates candidates_of(const nb::list& items, std::size_t p) {
         thresholds = nb::cast<Doubles>(parts[2]);
         require(thresholds->shape(0) == rows.shape(0), "directions and thresholds must have the same length");
       }
-      for (std::size_t i = 0; i < rows.shape(0); ++i) {
+      for (size_t i = 0; i < rows.shape(0); ++i) {
         Vector w(rows.data() + i * p, rows.data() + (i + 1) * p);
         thresholds ? out.add_hyperplane(std::move(w), (*thresholds)(i)) : out.add_direction(std::move(w));
       }
@@ -87,17 +68,17 @@ Candidates candidates_of(const nb::list& items, std::size_t p) {
   return out;
 }
 
-nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
                   const std::string& criterion, const nb::list& candidates, double min_leaf, bool strict_ties,
                   bool exhaustive, const std::vector<std::string>& without, const std::optional<Codes>& signs_given,
                   double low, double high) {
-  const std::size_t n = x.shape(0), p = x.shape(1);
+  const size_t n = x.shape(0), p = x.shape(1);
   check_rows(x, y, weights, n_classes);
   const OwnedRows owned(x, y, weights, n_classes);
   if (owned.rows.n_classes < 2) return nb::none();
   const Candidates chosen = candidates_of(candidates, p);
   const SearchOptions options{criterion, strict_ties, min_leaf, exhaustive, without};
-  const Levels levels(std::vector<std::int32_t>(p, 0));
+  const Levels levels(std::vector<int32_t>(p, 0));
   const std::optional<Signs> signs = signs_of(signs_given, p, n_classes);
   Split split;
   bool is_found = false;
@@ -119,21 +100,21 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
     }
   }
   if (!is_found) return nb::none();
-  return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain, split.order);
+  return nb::make_tuple(array(std::move(split.normal)), split.threshold, split.gain, split.order);
 }
 
 nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const std::optional<Doubles>& weights,
-                       std::size_t n_classes, const std::string& criterion, bool exact, bool strict_ties, bool direct) {
-  const std::size_t n = v.shape(0);
+                       size_t n_classes, const std::string& criterion, bool exact, bool strict_ties, bool direct) {
+  const size_t n = v.shape(0);
   require(n >= 1 && c.shape(0) == n && y.shape(0) == n && (!weights || weights->shape(0) == n),
           "v, c, y and weights must have the same number of rows, at least one");
   check_codes(y, n_classes);
   std::vector<double> both(2 * n);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     both[2 * i] = v(i);
     both[2 * i + 1] = c(i);
   }
-  const std::size_t shape[] = {n, 2};
+  const size_t shape[] = {n, 2};
   const OwnedRows owned(Matrix(both.data(), 2, shape), y, weights, n_classes);
   const auto searcher = make_search({criterion, strict_ties, 1.0, false});
   searcher->begin(owned.rows);
@@ -148,98 +129,92 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
 
 // Small building blocks, for tests that compare them with textbook formulas.
 
+// of_class must outlive the result.
+Totals totals_of(const double* of_class, size_t n_classes, const std::string& criterion) {
+  Totals totals;
+  totals.runtime_criterion = given_criterion(criterion);
+  totals.n_classes = static_cast<int>(n_classes);
+  totals.of_class = of_class;
+  totals.counts = false;
+  for (size_t k = 0; k < n_classes; ++k) totals.n += of_class[k];
+  return totals;
+}
+
 nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   const int n_classes = static_cast<int>(counts.shape(0)), n_bins = static_cast<int>(counts.shape(1));
   Vector of_class(counts.shape(0), 0.0);
   BinTable<double> table;
-  Totals totals;
-  totals.runtime_criterion = given_criterion(criterion);
-  totals.n_classes = n_classes;
-  totals.counts = false;
-  for (std::size_t k = 0; k < counts.shape(0); ++k)
-    for (std::size_t b = 0; b < counts.shape(1); ++b) of_class[k] += counts(k, b);
-  for (double w : of_class) totals.n += w;
-  totals.of_class = of_class.data();
+  for (size_t k = 0; k < counts.shape(0); ++k)
+    for (size_t b = 0; b < counts.shape(1); ++b) of_class[k] += counts(k, b);
+  const Totals totals = totals_of(of_class.data(), of_class.size(), criterion);
   table.resize(n_classes, n_bins, of_class.data());
-  for (int k = 0; k < n_classes; ++k)
-    cumulate(counts.data() + static_cast<std::size_t>(k) * counts.shape(1), n_bins, table.of_class(k));
+  for (int k = 0; k < n_classes; ++k) cumulate(counts.data() + k * counts.shape(1), n_bins, table.of_class(k));
   edge_sums(table.edges(), table.sums());
   with_criterion(criterion, [&]<class Criterion>() { Criterion::bounds(table, totals); });
-  std::vector<double> out(table.bound.begin(), table.bound.begin() + n_bins);
-  const std::size_t size = out.size();
-  return array(std::move(out), {size});
+  return array(Vector(table.bound.begin(), table.bound.begin() + n_bins));
 }
 
+// Places of rows by class, one class after the other, and a number for each of 256 places.
+struct PlacesOfClasses {
+  std::vector<uint8_t> place, of_place;
+  std::vector<size_t> first_row{0};
+
+  PlacesOfClasses(const Codes& places, const Codes& sizes, const Codes& numbers)
+      : place(places.data(), places.data() + places.shape(0)) {
+    require(numbers.shape(0) == 256, "there are 256 places");
+    of_place.assign(numbers.data(), numbers.data() + 256);
+    for (size_t k = 0; k < sizes.shape(0); ++k) first_row.push_back(first_row.back() + sizes(k));
+    require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
+    place.resize(place.size() + kPlacePadding);
+  }
+  int n_classes() const { return static_cast<int>(first_row.size()) - 1; }
+};
+
 nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bin_of, bool plainly) {
-  require(bin_of.shape(0) == 256, "there are 256 places");
-  std::vector<std::uint8_t> place(places.data(), places.data() + places.shape(0)),
-      bin(bin_of.data(), bin_of.data() + 256);
-  std::vector<std::size_t> first_row{0};
-  for (std::size_t k = 0; k < sizes.shape(0); ++k)
-    first_row.push_back(first_row.back() + static_cast<std::size_t>(sizes(k)));
-  require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
-  place.resize(place.size() + kPlacePadding);
-  constexpr std::size_t stride = kPlaceBins + 1;
+  const PlacesOfClasses all(places, sizes, bin_of);
+  constexpr size_t stride = kPlaceBins + 1;
   std::vector<float> counts(sizes.shape(0) * stride);
-  (plainly ? count_up_to_plainly : count_up_to)(place.data(), first_row.data(), static_cast<int>(sizes.shape(0)),
-                                                bin.data(), counts.data(), stride);
+  (plainly ? count_up_to_plainly : count_up_to)(all.place.data(), all.first_row.data(), all.n_classes(),
+                                                all.of_place.data(), counts.data(), stride);
   return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
 }
 
 nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& wanted, bool plainly) {
-  require(wanted.shape(0) == 256, "there are 256 places");
-  std::vector<std::uint8_t> place(places.data(), places.data() + places.shape(0)),
-      want(wanted.data(), wanted.data() + 256);
-  std::vector<std::size_t> first_row{0}, up_to(sizes.shape(0));
-  for (std::size_t k = 0; k < sizes.shape(0); ++k)
-    first_row.push_back(first_row.back() + static_cast<std::size_t>(sizes(k)));
-  require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
-  std::vector<std::uint32_t> rows(place.size());
-  place.resize(place.size() + kPlacePadding);
-  (plainly ? pick_rows_plainly : pick_rows)(place.data(), first_row.data(), static_cast<int>(sizes.shape(0)),
-                                            want.data(), rows.data(), up_to.data());
-  const std::size_t picked = up_to.empty() ? 0 : up_to.back();
-  return nb::make_tuple(array(Vector(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(picked)), {picked}),
-                        array(Vector(up_to.begin(), up_to.end()), {up_to.size()}));
+  const PlacesOfClasses all(places, sizes, wanted);
+  std::vector<size_t> up_to(sizes.shape(0));
+  std::vector<uint32_t> rows(places.shape(0));
+  (plainly ? pick_rows_plainly : pick_rows)(all.place.data(), all.first_row.data(), all.n_classes(),
+                                            all.of_place.data(), rows.data(), up_to.data());
+  rows.resize(up_to.empty() ? 0 : up_to.back());
+  return nb::make_tuple(array(Vector(rows.begin(), rows.end())), array(Vector(up_to.begin(), up_to.end())));
 }
 
 nb::object least_of_above(const Codes& places, int place, const Doubles& x, const Doubles& w, double c) {
   require(x.shape(0) == w.shape(0) && x.shape(0) == places.shape(0),
           "places, x and w must have the same number of rows");
-  const std::vector<std::uint8_t> of_row(places.data(), places.data() + places.shape(0));
-  return nb::float_(least_above(of_row.data(), static_cast<std::uint8_t>(place), x.data(), w.data(), c, of_row.size()));
+  const std::vector<uint8_t> of_row(places.data(), places.data() + places.shape(0));
+  return nb::float_(least_above(of_row.data(), static_cast<uint8_t>(place), x.data(), w.data(), c, of_row.size()));
 }
 
 nb::object counted_below(const Doubles& z, const Doubles& values) {
-  std::vector<std::uint32_t> below(values.shape(0));
+  std::vector<uint32_t> below(values.shape(0));
   count_below(z.data(), z.shape(0), values.data(), values.shape(0), below.data());
   return array(Vector(below.begin(), below.end()), {below.size()});
 }
 
 nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift, bool plainly) {
   require(x.shape(0) == w.shape(0), "x and w must have the same number of rows");
-  std::vector<std::uint8_t> places(x.shape(0));
+  std::vector<uint8_t> places(x.shape(0));
   (plainly ? place_reflected_plainly : place_reflected)(x.data(), w.data(), c, scale, shift, places.data(),
                                                         places.size());
   return array(Vector(places.begin(), places.end()), {places.size()});
 }
 
-// of_class must outlive the result.
-Totals totals_of(const Doubles& of_class, const std::string& criterion) {
-  Totals totals;
-  totals.runtime_criterion = given_criterion(criterion);
-  totals.n_classes = static_cast<int>(of_class.shape(0));
-  totals.of_class = of_class.data();
-  totals.counts = false;
-  for (std::size_t k = 0; k < of_class.shape(0); ++k) totals.n += of_class(k);
-  return totals;
-}
-
 nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
   require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
-  const Totals totals = totals_of(of_class, criterion);
+  const Totals totals = totals_of(of_class.data(), of_class.shape(0), criterion);
   double s = 0.0;
-  for (std::size_t k = 0; k < of_class.shape(0); ++k) s += left(k);
+  for (size_t k = 0; k < of_class.shape(0); ++k) s += left(k);
   double value = 0.0, gain = 0.0;
   with_criterion(criterion, [&]<class Criterion>() {
     value = Criterion::value(left.data(), s, totals);
@@ -249,16 +224,16 @@ nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::str
 }
 
 double impurity(const Doubles& of_class, const std::string& criterion) {
-  const Totals totals = totals_of(of_class, criterion);
+  const Totals totals = totals_of(of_class.data(), of_class.shape(0), criterion);
   return with_criterion(criterion, [&]<class Criterion>() { return Criterion::impurity(totals); });
 }
 
 // The arrays are copies: Python code may store them after the call.
 void give_criterion_of_python(const std::string& name, const nb::callable& values, const nb::object& gain) {
   GivenCriterion criterion;
-  criterion.values = [values](const Vector& left, const Vector& right, std::size_t m, double* out) {
+  criterion.values = [values](const Vector& left, const Vector& right, size_t m, double* out) {
     const nb::gil_scoped_acquire lock;
-    const std::size_t k = left.size() / m;
+    const size_t k = left.size() / m;
     const auto cut_values = nb::cast<Doubles>(values(array(Vector(left), {m, k}), array(Vector(right), {m, k})), false);
     require(cut_values.shape(0) == m, "a criterion must return a value for each cut");
     std::copy_n(cut_values.data(), m, out);
@@ -266,7 +241,7 @@ void give_criterion_of_python(const std::string& name, const nb::callable& value
   if (!gain.is_none())
     criterion.gain = [gain](double v, const Totals& t) {
       const nb::gil_scoped_acquire lock;
-      const std::size_t k = static_cast<std::size_t>(t.n_classes);
+      const size_t k = t.n_classes;
       return nb::cast<double>(gain(v, array(Vector(t.of_class, t.of_class + k), {k})));
     };
   give_criterion(name, std::move(criterion));
@@ -276,9 +251,8 @@ void give_criterion_of_python(const std::string& name, const nb::callable& value
 
 void bind_search(nb::module_& m) {
   m.def(
-      "search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-      "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
-      "without"_a = std::vector<std::string>(), "signs"_a.noconvert().none() = nb::none(),
+      "search", &search, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "criterion"_a, "candidates"_a,
+      "min_leaf"_a, "strict_ties"_a, "exhaustive"_a, "without"_a = std::vector<std::string>(), "signs"_maybe,
       "low"_a = -std::numeric_limits<double>::infinity(), "high"_a = std::numeric_limits<double>::infinity(),
       "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
       "None). Returns (normal (p,), threshold, gain, order) or None. without : tactics to leave out, which changes no "
@@ -290,27 +264,25 @@ void bind_search(nb::module_& m) {
   m.def("give_criterion", &give_criterion_of_python, "name"_a, "values"_a, "gain"_a.none(),
         "Lets all engines know a criterion for as long as the process lives. values : (left (m, K), right (m, K)) -> "
         "(m,) float64, pure; gain : (value, totals (K,)) -> float, or None: the value itself. Any thread calls them.");
-  m.def("impurity", &impurity, "of_class"_a.noconvert(), "criterion"_a,
+  m.def("impurity", &impurity, "of_class"_array, "criterion"_a,
         "Impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.");
-  m.def("line_search", &line_search, "v"_a.noconvert(), "c"_a.noconvert(), "y"_a.noconvert(),
-        "weights"_a.noconvert().none(), "n_classes"_a, "criterion"_a, "exact"_a, "strict_ties"_a, "direct"_a,
+  m.def("line_search", &line_search, "v"_array, "c"_array, "y"_array, "weights"_array.none(), "n_classes"_a,
+        "criterion"_a, "exact"_a, "strict_ties"_a, "direct"_a,
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
-  m.def("bin_bounds", &bin_bounds, "counts"_a.noconvert(), "criterion"_a,
+  m.def("bin_bounds", &bin_bounds, "counts"_array, "criterion"_a,
         "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
-  m.def("places_along", &places_along, "x"_a.noconvert(), "w"_a.noconvert(), "c"_a, "scale"_a, "shift"_a, "plainly"_a,
+  m.def("places_along", &places_along, "x"_array, "w"_array, "c"_a, "scale"_a, "shift"_a, "plainly"_a,
         "Places of the rows along x - c * w: (x - c * w) * scale + shift, rounded and cut off at 0 and 255.");
-  m.def("count_places", &count_places, "places"_a.noconvert(), "sizes"_a.noconvert(), "bin_of"_a.noconvert(),
-        "plainly"_a,
+  m.def("count_places", &count_places, "places"_array, "sizes"_array, "bin_of"_array, "plainly"_a,
         "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "
         "classes have the given sizes and come one after the other.");
   m.def(
-      "pick_rows", &picked_rows, "places"_a.noconvert(), "sizes"_a.noconvert(), "wanted"_a.noconvert(), "plainly"_a,
+      "pick_rows", &picked_rows, "places"_array, "sizes"_array, "wanted"_array, "plainly"_a,
       "Rows whose place is wanted (256 numbers, 0 for no), class by class, and how many up to the end of each class.");
-  m.def("least_above", &least_of_above, "places"_a.noconvert(), "place"_a, "x"_a.noconvert(), "w"_a.noconvert(), "c"_a,
+  m.def("least_above", &least_of_above, "places"_array, "place"_a, "x"_array, "w"_array, "c"_a,
         "Least x - c * w of the rows with places above a place; infinite if there is none.");
-  m.def("count_below", &counted_below, "z"_a.noconvert(), "values"_a.noconvert(),
-        "For each value how many z are less.");
-  m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
+  m.def("count_below", &counted_below, "z"_array, "values"_array, "For each value how many z are less.");
+  m.def("cut_value", &cut_value, "left"_array, "totals"_array, "criterion"_a,
         "Value and published gain of a cut with class weights `left` of `totals` on the left.");
 }
 

@@ -1,31 +1,24 @@
 // Python bindings of Shapley values.
 #include "bindings/bindings.hpp"
-
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-#include "bindings/arrays.hpp"
-#include "bindings/release.hpp"
 #include "shapley/cubes.hpp"
 
 namespace oblique {
 namespace {
 
-using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // A tree of sums that keeps its arrays alive.
 class Game {
  public:
   Game(Codes left, Codes right, Doubles thresholds, Offsets split_start, Codes split_feature, Offsets leaf_start,
        Codes leaf_feature, Matrix intercepts, Offsets sum_start, Doubles term_coef, Codes term_source, Codes term_lane,
-       Codes slot_feature, Codes missing_left, std::size_t n_features)
+       Codes slot_feature, Codes missing_left, size_t n_features)
       : left_(std::move(left)), right_(std::move(right)), split_feature_(std::move(split_feature)),
         leaf_feature_(std::move(leaf_feature)), term_source_(std::move(term_source)), term_lane_(std::move(term_lane)),
         slot_feature_(std::move(slot_feature)), missing_left_(std::move(missing_left)),
         thresholds_(std::move(thresholds)), term_coef_(std::move(term_coef)), split_start_(std::move(split_start)),
         leaf_start_(std::move(leaf_start)), sum_start_(std::move(sum_start)), intercepts_(std::move(intercepts)) {
-    const std::size_t n = left_.shape(0);
+    const size_t n = left_.shape(0);
     require(n >= 1 && right_.shape(0) == n && thresholds_.shape(0) == n && intercepts_.shape(0) == n &&
                 missing_left_.shape(0) == n,
             "the arrays of a tree must all have one entry per node");
@@ -35,10 +28,10 @@ class Game {
     check_codes(slot_feature_, n_features);
     check_codes(split_feature_, n_features);
     check_codes(leaf_feature_, n_features);
-    for (std::size_t node = 0; node < n; ++node) {
+    for (size_t node = 0; node < n; ++node) {
       if (left_(node) < 0) continue;
-      for (const std::int32_t child : {left_(node), right_(node)})
-        require(child > static_cast<std::int32_t>(node) && static_cast<std::size_t>(child) < n,
+      for (const int32_t child : {left_(node), right_(node)})
+        require(child > static_cast<int32_t>(node) && static_cast<size_t>(child) < n,
                 "a child must have a larger number than its parent, below n_nodes");
     }
     tree_ = {n,
@@ -62,11 +55,11 @@ class Game {
   }
 
   nb::object shapley(const Matrix& splits, const Matrix& leaves, const Matrix& slots, const Matrix& background_splits,
-                     const Matrix& background_leaves, const Matrix& background_slots, bool interactions,
-                     std::size_t limit, int n_threads) const {
+                     const Matrix& background_leaves, const Matrix& background_slots, bool interactions, size_t limit,
+                     int n_threads) const {
     const SumRows rows = rows_of(splits, leaves, slots),
                   background = rows_of(background_splits, background_leaves, background_slots);
-    const std::size_t n = rows.n, p = tree_.n_features, k = tree_.n_outputs;
+    const size_t n = rows.n, p = tree_.n_features, k = tree_.n_outputs;
     std::vector<double> out(n * p * (interactions ? p : 1) * k, 0.0);
     try {
       const Released released;
@@ -82,33 +75,30 @@ class Game {
   nb::object values(const Matrix& splits, const Matrix& leaves, const Matrix& slots) const {
     const SumRows rows = rows_of(splits, leaves, slots);
     std::vector<double> out(rows.n * tree_.n_outputs, 0.0);
-    {
-      const Released released;
-      sum_values(tree_, rows, out.data());
-    }
+    without_lock([&] { sum_values(tree_, rows, out.data()); });
     return array(std::move(out), {rows.n, tree_.n_outputs});
   }
 
  private:
-  static void check_offsets(const Offsets& start, std::size_t n, std::size_t entries) {
-    require(start.shape(0) == n + 1 && start(0) == 0 && start(n) == static_cast<std::int64_t>(entries),
+  static void check_offsets(const Offsets& start, size_t n, size_t entries) {
+    require(start.shape(0) == n + 1 && start(0) == 0 && start(n) == static_cast<int64_t>(entries),
             "offsets must have one entry more than there are nodes, from 0 to the number of entries");
-    for (std::size_t i = 0; i < n; ++i) require(start(i) <= start(i + 1), "offsets must rise");
+    for (size_t i = 0; i < n; ++i) require(start(i) <= start(i + 1), "offsets must rise");
   }
 
   // Sums of nodes and of rotated features, which take no rotated features themselves.
-  void check_sums(std::size_t n_nodes) const {
+  void check_sums(size_t n_nodes) const {
     require(sum_start_.shape(0) > n_nodes, "every node must have a sum");
-    const std::size_t n_sums = sum_start_.shape(0) - 1, n_terms = term_coef_.shape(0);
+    const size_t n_sums = sum_start_.shape(0) - 1, n_terms = term_coef_.shape(0);
     check_offsets(sum_start_, n_sums, n_terms);
     require(term_source_.shape(0) == n_terms && term_lane_.shape(0) == n_terms,
             "every term must have a source and a lane");
-    for (std::size_t t = 0; t < n_terms; ++t) {
+    for (size_t t = 0; t < n_terms; ++t) {
       require(term_lane_(t) >= 0 && term_lane_(t) < 4, "lanes must be from 0 to 3");
-      const std::int64_t source = term_source_(t);
-      const bool in_a_node = static_cast<std::int64_t>(t) < sum_start_(n_nodes);
-      require(source >= 0 ? source < static_cast<std::int64_t>(slot_feature_.shape(0))
-                          : in_a_node && -1 - source < static_cast<std::int64_t>(n_sums - n_nodes),
+      const int64_t source = term_source_(t);
+      const bool in_a_node = static_cast<int64_t>(t) < sum_start_(n_nodes);
+      require(source >= 0 ? source < static_cast<int64_t>(slot_feature_.shape(0))
+                          : in_a_node && -1 - source < static_cast<int64_t>(n_sums - n_nodes),
               "the source of a term must be a slot or, for that of a node, a rotated feature");
     }
   }
@@ -134,18 +124,16 @@ class Game {
 void bind_shapley(nb::module_& m) {
   nb::class_<Game>(m, "Game", "A tree whose splits and leaves are sums over features (core/shapley/cubes.hpp).")
       .def(nb::init<Codes, Codes, Doubles, Offsets, Codes, Offsets, Codes, Matrix, Offsets, Doubles, Codes, Codes,
-                    Codes, Codes, std::size_t>(),
-           "left"_a.noconvert(), "right"_a.noconvert(), "thresholds"_a.noconvert(), "split_start"_a.noconvert(),
-           "split_feature"_a.noconvert(), "leaf_start"_a.noconvert(), "leaf_feature"_a.noconvert(),
-           "intercepts"_a.noconvert(), "sum_start"_a.noconvert(), "term_coef"_a.noconvert(),
-           "term_source"_a.noconvert(), "term_lane"_a.noconvert(), "slot_feature"_a.noconvert(),
-           "missing_left"_a.noconvert(), "n_features"_a)
-      .def("shapley", &Game::shapley, "splits"_a.noconvert(), "leaves"_a.noconvert(), "slots"_a.noconvert(),
-           "background_splits"_a.noconvert(), "background_leaves"_a.noconvert(), "background_slots"_a.noconvert(),
-           "interactions"_a = false, "limit"_a = SIZE_MAX, "n_threads"_a = 1,
+                    Codes, Codes, size_t>(),
+           "left"_array, "right"_array, "thresholds"_array, "split_start"_array, "split_feature"_array,
+           "leaf_start"_array, "leaf_feature"_array, "intercepts"_array, "sum_start"_array, "term_coef"_array,
+           "term_source"_array, "term_lane"_array, "slot_feature"_array, "missing_left"_array, "n_features"_a)
+      .def("shapley", &Game::shapley, "splits"_array, "leaves"_array, "slots"_array, "background_splits"_array,
+           "background_leaves"_array, "background_slots"_array, "interactions"_a = false, "limit"_a = SIZE_MAX,
+           "n_threads"_a = 1,
            "Shapley values added up over the background rows, (n, p, K), or interaction indices, (n, p, p, K), with "
            "Shapley values on the diagonal; OverflowError where a row takes more steps than the limit.")
-      .def("values", &Game::values, "splits"_a.noconvert(), "leaves"_a.noconvert(), "slots"_a.noconvert(),
+      .def("values", &Game::values, "splits"_array, "leaves"_array, "slots"_array,
            "What the tree says of each row, (n, K).");
 }
 

@@ -1,21 +1,6 @@
 // Python bindings of a grown tree.
 #include "bindings/bindings.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <mutex>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "bindings/arrays.hpp"
-#include "bindings/release.hpp"
 #include "tree/block_walk.hpp"
-#include "tree/levels.hpp"
-#include "tree/traverse.hpp"
 
 namespace oblique {
 namespace {
@@ -28,7 +13,7 @@ class Walker {
       : left_(std::move(left)), right_(std::move(right)), weights_(std::move(weights)),
         thresholds_(std::move(thresholds)), scores_(std::move(level_scores)), missing_left_(std::move(missing_left)),
         levels_(levels_of(levels, weights_.shape(1))) {
-    const std::size_t nodes = left_.shape(0), p = weights_.shape(1);
+    const size_t nodes = left_.shape(0), p = weights_.shape(1);
     require(nodes >= 1 && right_.shape(0) == nodes && weights_.shape(0) == nodes && thresholds_.shape(0) == nodes,
             "the arrays of a tree must all have one entry per node");
     require(!missing_left_ || missing_left_->shape(0) == nodes, "missing_left must have one entry per node");
@@ -36,18 +21,17 @@ class Walker {
             "level_scores must have a row per node and a column per level");
     std::vector<char> reached(nodes, 0);
     axis_.assign(nodes, -1);
-    for (std::size_t node = 0; node < nodes; ++node) {
-      const std::int32_t l = left_(node), r = right_(node);
+    for (size_t node = 0; node < nodes; ++node) {
+      const int32_t l = left_(node), r = right_(node);
       if (l < 0 && r < 0) continue;
       // A child has a larger index than its parent and exactly one parent: no cycle, no index outside the arrays.
-      for (const std::int32_t child : {l, r}) {
-        require(child > static_cast<std::int32_t>(node) && static_cast<std::size_t>(child) < nodes &&
-                    !reached[static_cast<std::size_t>(child)],
+      for (const int32_t child : {l, r}) {
+        require(child > static_cast<int32_t>(node) && static_cast<size_t>(child) < nodes && !reached[child],
                 "a child must have a larger number than its parent, below n_nodes, and one parent only");
-        reached[static_cast<std::size_t>(child)] = 1;
+        reached[child] = 1;
       }
       int used = 0, feature = -1;
-      for (std::size_t j = 0; j < p; ++j) {
+      for (size_t j = 0; j < p; ++j) {
         if (weights_(node, j) == 0.0) continue;
         ++used;
         feature = weights_(node, j) == 1.0 ? static_cast<int>(j) : -1;
@@ -63,16 +47,16 @@ class Walker {
              axis_.data(),
              &levels_,
              levels_.any() ? scores_->data() : nullptr,
-             missing_left_ ? missing_left_->data() : nullptr};
+             data_of(missing_left_)};
   }
 
   // T : double or float
   // only_finite : whether to return None if a row is not finite
   template <class T>
-  nb::object apply_rows(const Rows<T>& x, int n_threads, std::size_t block_rows, bool only_finite) const {
+  nb::object apply_rows(const Rows<T>& x, int n_threads, size_t block_rows, bool only_finite) const {
     require(x.shape(1) == view_.n_features, "X must have as many columns as the tree has features");
-    const std::size_t n = x.shape(0);
-    std::vector<std::int32_t> leaf(n);
+    const size_t n = x.shape(0);
+    std::vector<int32_t> leaf(n);
     bool finite = true;
     {
       const Released released;
@@ -86,27 +70,23 @@ class Walker {
       }
     }
     if (only_finite && !finite) return nb::none();
-    return array(std::move(leaf), {n});
+    return array(std::move(leaf));
   }
 
   nb::object apply_limits(const Matrix& x, const Doubles& rate, const Doubles& limits) const {
     check_columns(x);
     check_nodes(rate);
-    const std::size_t n = x.shape(0), m = limits.shape(0);
-    std::vector<std::int32_t> stop(n * m);
-    {
-      const Released released;
-      apply_truncated(view_, rate.data(), limits.data(), m, x.data(), n, stop.data());
-    }
+    const size_t n = x.shape(0), m = limits.shape(0);
+    std::vector<int32_t> stop(n * m);
+    without_lock([&] { apply_truncated(view_, rate.data(), limits.data(), m, x.data(), n, stop.data()); });
     return array(std::move(stop), {n, m});
   }
 
   nb::object leaves_of_limits(const Doubles& rate, const Doubles& limits) const {
     check_nodes(rate);
-    std::vector<std::int64_t> leaves(limits.shape(0));
+    std::vector<int64_t> leaves(limits.shape(0));
     count_truncated(view_, rate.data(), limits.data(), limits.shape(0), leaves.data());
-    const std::size_t m = leaves.size();
-    return array(std::move(leaves), {m});
+    return array(std::move(leaves));
   }
 
   nb::object links(const Doubles& errors, double tie) const {
@@ -124,13 +104,11 @@ class Walker {
     require(y.shape(0) == x.shape(0) && (!weights || weights->shape(0) == x.shape(0)),
             "X, y and weights must have the same number of rows");
     std::vector<double> wrong(alphas.shape(0), 0.0);
-    {
-      const Released released;
+    without_lock([&] {
       errors_of_sequence(view_, node_alpha.data(), labels.data(), alphas.data(), alphas.shape(0), x.data(), y.data(),
-                         weights ? weights->data() : nullptr, x.shape(0), wrong.data());
-    }
-    const std::size_t m = wrong.size();
-    return array(std::move(wrong), {m});
+                         data_of(weights), x.shape(0), wrong.data());
+    });
+    return array(std::move(wrong));
   }
 
  private:
@@ -146,7 +124,7 @@ class Walker {
   std::optional<Matrix> scores_;
   std::optional<Flags> missing_left_;
   Levels levels_;
-  std::vector<std::int32_t> axis_;
+  std::vector<int32_t> axis_;
   FlatTree view_;
   // Built when a call has enough rows to repay it.
   mutable std::once_flag laid_out_;
@@ -159,25 +137,24 @@ void bind_tree(nb::module_& m) {
   nb::class_<Walker>(m, "Walker", "A finished tree ready to send rows through; checks its node numbers.")
       .def(nb::init<Codes, Codes, Matrix, Doubles, const std::optional<Codes>&, std::optional<Matrix>,
                     std::optional<Flags>>(),
-           "left"_a.noconvert(), "right"_a.noconvert(), "weights"_a.noconvert(), "thresholds"_a.noconvert(),
-           "levels"_a.noconvert().none() = nb::none(), "level_scores"_a.noconvert().none() = nb::none(),
-           "missing_left"_a.noconvert().none() = nb::none())
+           "left"_array, "right"_array, "weights"_array, "thresholds"_array, "levels"_maybe, "level_scores"_maybe,
+           "missing_left"_maybe)
       .def(
-          "apply", &Walker::apply_rows<double>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0,
+          "apply", &Walker::apply_rows<double>, "X"_array, "n_threads"_a = 1, "block_rows"_a = 0,
           "only_finite"_a = false,
           "Leaf of each row, (n,) int32. X (n, p) float64 or float32; the number of threads and the rows of a block, 0 "
           "for those that suit the tree, change nothing but time. None if there are to be finite rows only and one is "
           "not.")
-      .def("apply", &Walker::apply_rows<float>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0,
+      .def("apply", &Walker::apply_rows<float>, "X"_array, "n_threads"_a = 1, "block_rows"_a = 0,
            "only_finite"_a = false)
-      .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
+      .def("apply_limits", &Walker::apply_limits, "X"_array, "rate"_array, "limits"_array,
            "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")
-      .def("leaves_of_limits", &Walker::leaves_of_limits, "rate"_a.noconvert(), "limits"_a.noconvert(),
+      .def("leaves_of_limits", &Walker::leaves_of_limits, "rate"_array, "limits"_array,
            "Number of leaves for each limit, (m,); limits ascending.")
-      .def("weakest_links", &Walker::links, "errors"_a.noconvert(), "tie"_a,
+      .def("weakest_links", &Walker::links, "errors"_array, "tie"_a,
            "Complexity at which each internal node collapses, (n_nodes,); -inf at leaves.")
-      .def("sequence_errors", &Walker::sequence_errors, "node_alpha"_a.noconvert(), "labels"_a.noconvert(),
-           "alphas"_a.noconvert(), "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
+      .def("sequence_errors", &Walker::sequence_errors, "node_alpha"_array, "labels"_array, "alphas"_array, "X"_array,
+           "y"_array, "weights"_array.none(),
            "Misclassified weight of every member of a pruning sequence, (m,); alphas ascending.");
 }
 

@@ -1,28 +1,52 @@
 // Macros that compile a function for several instruction sets; the loader chooses the one of the processor.
 #pragma once
 
+#include "common/standard.hpp"
+
+#define OBLIQUE_INLINE inline __attribute__((always_inline))
 // OBLIQUE_NO_CLONES leaves out the code for newer processors: the thread sanitizer fails with the choice at load time,
 // and a test asserts that the choice changes no bit.
 #if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define OBLIQUE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-// Two versions by hand, for code that has a different form for registers of 64 bytes. A compiler turns vectors wider
-// than the registers into slow code, so one source cannot serve both.
 #define OBLIQUE_NARROW __attribute__((target_clones("avx2", "default")))
 #define OBLIQUE_WIDE __attribute__((target("arch=x86-64-v4")))
+// OBLIQUE_BY_WIDTH(name, parameters, arguments, body) defines a function whose body depends on W, the bytes of a
+// register: a compiler turns vectors wider than the registers into slow code, so one version cannot serve all. Each
+// version gives the same bits.
+#define OBLIQUE_BY_WIDTH(name, parameters, arguments, ...) \
+  OBLIQUE_WIDE static void name##_wide parameters {        \
+    constexpr int W = 64;                                  \
+    __VA_ARGS__;                                           \
+  }                                                        \
+  OBLIQUE_NARROW static void name##_narrow parameters {    \
+    constexpr int W = 32;                                  \
+    __VA_ARGS__;                                           \
+  }                                                        \
+  void name parameters { wide_registers ? name##_wide arguments : name##_narrow arguments; }
 #else
 #define OBLIQUE_CLONES
 #define OBLIQUE_NARROW
+#define OBLIQUE_BY_WIDTH(name, parameters, arguments, ...) \
+  void name parameters {                                   \
+    constexpr int W = 32;                                  \
+    __VA_ARGS__;                                           \
+  }
 #endif
-#define OBLIQUE_INLINE inline __attribute__((always_inline))
 
-// OBLIQUE_BY_WIDTH(f, ...) calls f_wide or f_narrow. Each is written for its registers, with the same bits.
-#if defined(OBLIQUE_WIDE)
 namespace oblique {
+
+#if defined(OBLIQUE_WIDE)
 inline const bool wide_registers = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                                    __builtin_cpu_supports("avx512vl");
-}
-#define OBLIQUE_BY_WIDTH(function, ...) wide_registers ? function##_wide(__VA_ARGS__) : function##_narrow(__VA_ARGS__)
-#else
-#define OBLIQUE_BY_WIDTH(function, ...) function##_narrow(__VA_ARGS__)
 #endif
+
+// W bytes of T. Where registers have 16 bytes, the compiler splits 32.
+template <class T, int W>
+struct PackOf {
+  typedef T type __attribute__((vector_size(W)));
+};
+template <class T, int W>
+using Pack = typename PackOf<T, W>::type;
+
+}  // namespace oblique

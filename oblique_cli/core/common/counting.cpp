@@ -1,10 +1,5 @@
 #include "common/counting.hpp"
 
-#include <array>
-#include <bit>
-#include <cstring>
-#include <limits>
-
 #include "common/clones.hpp"
 #include "common/kernels.hpp"
 #if defined(OBLIQUE_WIDE)
@@ -24,18 +19,18 @@ constexpr double kWhole = 6755399441055744.0;  // 1.5 * 2^52
 
 OBLIQUE_CLONES
 static void place_rows(const double* __restrict x, const double* __restrict w, double c, double scale, double from,
-                       std::uint8_t* __restrict places, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
+                       uint8_t* __restrict places, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
     const double along = (x[i] - c * w[i]) * scale + from;
-    const int whole = static_cast<int>(static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(along)));
+    const int whole = static_cast<int>(static_cast<uint32_t>(std::bit_cast<uint64_t>(along)));
     const int above = whole > 0 ? whole : 0;
-    places[i] = static_cast<std::uint8_t>(above < 255 ? above : 255);
+    places[i] = static_cast<uint8_t>(above < 255 ? above : 255);
   }
 }
 
-Moments sample_moments(const double* x, const double* w, double c, std::size_t step) {
+Moments sample_moments(const double* x, const double* w, double c, size_t step) {
   double z[64], sum[8] = {}, square[8] = {};
-  for (std::size_t i = 0; i < 64; ++i) z[i] = x[i * step] - c * w[i * step];
+  for (size_t i = 0; i < 64; ++i) z[i] = x[i * step] - c * w[i * step];
   for (int i = 0; i < 64; i += 8)
     for (int lane = 0; lane < 8; ++lane) sum[lane] += z[i + lane];
   double mean = 0.0, variance = 0.0;
@@ -47,18 +42,18 @@ Moments sample_moments(const double* x, const double* w, double c, std::size_t s
 }
 
 OBLIQUE_CLONES
-static void divide_places(const float* __restrict below, float per, std::uint8_t* __restrict bin_of) {
+static void divide_places(const float* __restrict below, float per, uint8_t* __restrict bin_of) {
   for (int place = 0; place < 256; ++place) {
     const float bin = below[place] * per, last = kPlaceBins - 1;
-    bin_of[place] = static_cast<std::uint8_t>(static_cast<int>(bin < last ? bin : last));
+    bin_of[place] = static_cast<uint8_t>(static_cast<int>(bin < last ? bin : last));
   }
 }
 
-void choose_bins(const std::uint8_t* places, std::size_t step, int sample, std::uint8_t* bin_of) {
-  std::uint32_t even[256] = {}, odd[256] = {};
+void choose_bins(const uint8_t* places, size_t step, int sample, uint8_t* bin_of) {
+  uint32_t even[256] = {}, odd[256] = {};
   for (int i = 0; i < sample; i += 2) {
-    ++even[places[static_cast<std::size_t>(i) * step]];
-    ++odd[places[static_cast<std::size_t>(i + 1) * step]];
+    ++even[places[static_cast<size_t>(i) * step]];
+    ++odd[places[static_cast<size_t>(i + 1) * step]];
   }
   float below[257];
   cumulate(even, odd, 256, below);
@@ -67,49 +62,48 @@ void choose_bins(const std::uint8_t* places, std::size_t step, int sample, std::
 
 namespace {
 
-constexpr int kTogether = 8;         // edges that one pass over the places serves
-constexpr std::size_t kTurns = 255;  // as many increments as a byte can hold
-constexpr std::ptrdiff_t kFew = 64;  // classes with fewer rows are counted row by row
+constexpr int kTogether = 8;    // edges that one pass over the places serves
+constexpr size_t kTurns = 255;  // as many increments as a byte can hold
+constexpr ptrdiff_t kFew = 64;  // classes with fewer rows are counted row by row
 
 // 64 bytes of 0 before 64 of 255: read from 64 - m on, the first m are 0.
-constexpr std::array<std::uint8_t, 128> behind_last = [] {
-  std::array<std::uint8_t, 128> out{};
-  for (std::size_t i = 64; i < 128; ++i) out[i] = 255;
+constexpr std::array<uint8_t, 128> behind_last = [] {
+  std::array<uint8_t, 128> out{};
+  for (size_t i = 64; i < 128; ++i) out[i] = 255;
   return out;
 }();
 
-typedef std::uint8_t Bytes __attribute__((vector_size(32)));
-typedef std::int8_t Signed __attribute__((vector_size(32)));
+typedef uint8_t Bytes __attribute__((vector_size(32)));
+typedef int8_t Signed __attribute__((vector_size(32)));
 
-OBLIQUE_INLINE Bytes load_bytes(const std::uint8_t* p) {
+OBLIQUE_INLINE Bytes load_bytes(const uint8_t* p) {
   Bytes v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
 
-OBLIQUE_INLINE std::uint32_t sum_of(Bytes bytes) {
-  typedef std::uint16_t Pairs __attribute__((vector_size(32)));
-  typedef std::uint32_t Fours __attribute__((vector_size(32)));
-  typedef std::uint64_t Eights __attribute__((vector_size(32)));
+OBLIQUE_INLINE uint32_t sum_of(Bytes bytes) {
+  typedef uint16_t Pairs __attribute__((vector_size(32)));
+  typedef uint32_t Fours __attribute__((vector_size(32)));
+  typedef uint64_t Eights __attribute__((vector_size(32)));
   const Pairs all = reinterpret_cast<Pairs>(bytes);
   const Fours pairs = reinterpret_cast<Fours>((all & 255) + (all >> 8));
   const Eights fours = reinterpret_cast<Eights>((pairs & 0xffff) + (pairs >> 16));
   const Eights eights = (fours & 0xffffffff) + (fours >> 32);
-  return static_cast<std::uint32_t>((eights[0] + eights[1]) + (eights[2] + eights[3]));
+  return static_cast<uint32_t>((eights[0] + eights[1]) + (eights[2] + eights[3]));
 }
 
 // Bytes as signed numbers of the same order: processors compare signed bytes by one instruction.
-constexpr std::uint8_t kHalf = 128;
+constexpr uint8_t kHalf = 128;
 OBLIQUE_INLINE Signed in_order_of(Bytes bytes) { return reinterpret_cast<Signed>(bytes ^ kHalf); }
 
 // For each of kTogether values, how many places in [place, last) are below it.
 // beyond : these values, as signed numbers of the same order
-OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* last, const std::int8_t* beyond,
-                                 float* counts) {
-  std::uint32_t sums[kTogether] = {};
+OBLIQUE_INLINE void count_narrow(const uint8_t* place, const uint8_t* last, const int8_t* beyond, float* counts) {
+  uint32_t sums[kTogether] = {};
   while (place < last) {
     Bytes ones[kTogether] = {};
-    std::size_t turns = 0;
+    size_t turns = 0;
     for (; turns < kTurns && last - place >= 32; ++turns, place += 32) {
       const Signed here = in_order_of(load_bytes(place));
       for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here < beyond[e]);
@@ -121,36 +115,35 @@ OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* 
     }
     for (int e = 0; e < kTogether; ++e) sums[e] += sum_of(ones[e]);
   }
-  for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(static_cast<std::int32_t>(sums[e]));
+  for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(static_cast<int32_t>(sums[e]));
 }
 
 // beyond[b] : the first place beyond bins up to b, in the form of `count_narrow`; the rows of place 255 are added at
 // the end
-OBLIQUE_INLINE void find_beyond(const std::uint8_t* bin_of, std::int8_t* beyond) {
-  std::uint8_t first[kPlaceBins + 1] = {};
-  for (int place = 0; place < 255; ++place) first[bin_of[place]] = static_cast<std::uint8_t>(place + 1);
+OBLIQUE_INLINE void find_beyond(const uint8_t* bin_of, int8_t* beyond) {
+  uint8_t first[kPlaceBins + 1] = {};
+  for (int place = 0; place < 255; ++place) first[bin_of[place]] = static_cast<uint8_t>(place + 1);
   for (int b = 1; b <= kPlaceBins; ++b) first[b] = first[b] > first[b - 1] ? first[b] : first[b - 1];
-  for (int b = 0; b <= kPlaceBins; ++b) beyond[b] = static_cast<std::int8_t>(first[b] ^ kHalf);
+  for (int b = 0; b <= kPlaceBins; ++b) beyond[b] = static_cast<int8_t>(first[b] ^ kHalf);
 }
 
 // Counts for all edges among the places in [place, last), row by row; the counts must fit in a byte.
-OBLIQUE_INLINE void count_few(const std::uint8_t* place, const std::uint8_t* last, const std::uint8_t* bin_of,
-                              float* counts) {
-  std::uint8_t up_to[kPlaceBins + 1] = {};
+OBLIQUE_INLINE void count_few(const uint8_t* place, const uint8_t* last, const uint8_t* bin_of, float* counts) {
+  uint8_t up_to[kPlaceBins + 1] = {};
   for (; place < last; ++place) ++up_to[bin_of[*place]];
-  for (int b = 1; b <= kPlaceBins; ++b) up_to[b] = static_cast<std::uint8_t>(up_to[b] + up_to[b - 1]);
+  for (int b = 1; b <= kPlaceBins; ++b) up_to[b] = static_cast<uint8_t>(up_to[b] + up_to[b - 1]);
   for (int b = 0; b <= kPlaceBins; ++b) counts[b] = static_cast<float>(up_to[b]);
 }
 
 }  // namespace
 
-OBLIQUE_NARROW static void count_up_to_narrow(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                                              const std::uint8_t* bin_of, float* counts, std::size_t stride) {
-  std::int8_t beyond[kPlaceBins + 1];
+OBLIQUE_NARROW static void count_up_to_narrow(const uint8_t* places, const size_t* first_row, int n_classes,
+                                              const uint8_t* bin_of, float* counts, size_t stride) {
+  int8_t beyond[kPlaceBins + 1];
   bool is_found = false;
   for (int k = 0; k < n_classes; ++k) {
-    const std::uint8_t *place = places + first_row[k], *last = places + first_row[k + 1];
-    float* out = counts + static_cast<std::size_t>(k) * stride;
+    const uint8_t *place = places + first_row[k], *last = places + first_row[k + 1];
+    float* out = counts + static_cast<size_t>(k) * stride;
     if (last - place <= kFew) {
       count_few(place, last, bin_of, out);
       continue;
@@ -167,7 +160,7 @@ static const bool packs = __builtin_cpu_supports("avx2");
 
 // 32 rows at a time; packing cuts their integers off to bytes.
 __attribute__((target("avx2"))) static void place_rows_packed(const double* x, const double* w, double c, double scale,
-                                                              double from, std::uint8_t* places, std::size_t n) {
+                                                              double from, uint8_t* places, size_t n) {
   if (n < 32) return place_rows(x, w, c, scale, from, places, n);
   const __m256d by_c = _mm256_set1_pd(c), by_scale = _mm256_set1_pd(scale), start = _mm256_set1_pd(from);
   // Packing works within parts of 16 bytes: of the rows 8 v to 8 v + 7 (v from 0 to 3) the first part holds 0, 1, 4, 5
@@ -175,11 +168,11 @@ __attribute__((target("avx2"))) static void place_rows_packed(const double* x, c
   const __m256i in_turn =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
   // The last 32 rows may overlap the previous 32; both passes store the same places.
-  for (std::size_t next = 0; next < n; next += 32) {
-    const std::size_t i = next + 32 <= n ? next : n - 32;
+  for (size_t next = 0; next < n; next += 32) {
+    const size_t i = next + 32 <= n ? next : n - 32;
     __m256 sums[8];
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < 8; ++v) {
+    for (size_t v = 0; v < 8; ++v) {
       const __m256d z =
           _mm256_sub_pd(_mm256_loadu_pd(x + i + 4 * v), _mm256_mul_pd(by_c, _mm256_loadu_pd(w + i + 4 * v)));
       sums[v] = _mm256_castpd_ps(_mm256_add_pd(_mm256_mul_pd(z, by_scale), start));
@@ -206,30 +199,28 @@ namespace {
 
 // Packing works within parts of 16 bytes, so it puts two neighboring rows of each of the 8 vectors of sums into one
 // part. in_order[row] is the position of the place of a row after packing: vector 2 a + b, pair r, row d of the pair.
-constexpr std::array<std::uint8_t, 64> in_order = [] {
-  std::array<std::uint8_t, 64> out{};
+constexpr std::array<uint8_t, 64> in_order = [] {
+  std::array<uint8_t, 64> out{};
   for (int r = 0; r < 4; ++r)
     for (int a = 0; a < 4; ++a)
       for (int b = 0; b < 2; ++b)
-        for (int d = 0; d < 2; ++d)
-          out[static_cast<std::size_t>(16 * a + 8 * b + 2 * r + d)] =
-              static_cast<std::uint8_t>(16 * r + 4 * a + 2 * b + d);
+        for (int d = 0; d < 2; ++d) out[16 * a + 8 * b + 2 * r + d] = static_cast<uint8_t>(16 * r + 4 * a + 2 * b + d);
   return out;
 }();
 
 }  // namespace
 
 OBLIQUE_SLICED static void place_rows_sliced(const double* x, const double* w, double c, double scale, double from,
-                                             std::uint8_t* places, std::size_t n) {
+                                             uint8_t* places, size_t n) {
   const __m512d by_c = _mm512_set1_pd(c), by_scale = _mm512_set1_pd(scale), start = _mm512_set1_pd(from);
   const __m512i order = _mm512_loadu_si512(in_order.data());
   if (n < 64) return place_rows(x, w, c, scale, from, places, n);
   // The last 64 rows may overlap the previous 64; both passes store the same places.
-  for (std::size_t next = 0; next < n; next += 64) {
-    const std::size_t i = next + 64 <= n ? next : n - 64;
+  for (size_t next = 0; next < n; next += 64) {
+    const size_t i = next + 64 <= n ? next : n - 64;
     __m512 sums[8];
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < 8; ++v) {
+    for (size_t v = 0; v < 8; ++v) {
       const __m512d z =
           _mm512_sub_pd(_mm512_loadu_pd(x + i + 8 * v), _mm512_mul_pd(by_c, _mm512_loadu_pd(w + i + 8 * v)));
       sums[v] = _mm512_castpd_ps(_mm512_add_pd(_mm512_mul_pd(z, by_scale), start));
@@ -247,17 +238,17 @@ namespace {
 
 // in_planes[8 d + q] = 8 q + d: the position of digit d of the eight rows q after the transposition of each group of
 // eight.
-constexpr std::array<std::uint8_t, 64> in_planes = [] {
-  std::array<std::uint8_t, 64> out{};
-  for (std::size_t d = 0; d < 8; ++d)
-    for (std::size_t q = 0; q < 8; ++q) out[8 * d + q] = static_cast<std::uint8_t>(8 * q + d);
+constexpr std::array<uint8_t, 64> in_planes = [] {
+  std::array<uint8_t, 64> out{};
+  for (size_t d = 0; d < 8; ++d)
+    for (size_t q = 0; q < 8; ++q) out[8 * d + q] = static_cast<uint8_t>(8 * q + d);
   return out;
 }();
 
 // Up to 8 chunks of up to 64 rows of one class each.
 struct Chunks {
-  alignas(64) std::uint64_t zeros[8][8];  // [chunk][d]: the rows, in any order, whose digit d of the bin is 0
-  alignas(64) std::uint8_t up_to[8][32];  // [chunk][b]: rows in bins up to b
+  alignas(64) uint64_t zeros[8][8];  // [chunk][d]: the rows, in any order, whose digit d of the bin is 0
+  alignas(64) uint8_t up_to[8][32];  // [chunk][b]: rows in bins up to b
 
   OBLIQUE_SLICED void set(int chunk, __m512i bins) {
     // A matrix of 8 x 8 bits, whose columns are the digits of eight bytes, times the unit vectors.
@@ -346,26 +337,26 @@ struct Chunks {
 
 // Transposes 64 bytes at a time into five words of 64 bits, one for each binary digit of the bins; a few operations
 // then compare 512 rows with a bin.
-OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                                              const std::uint8_t* bin_of, float* counts, std::size_t stride) {
+OBLIQUE_SLICED static void count_up_to_sliced(const uint8_t* places, const size_t* first_row, int n_classes,
+                                              const uint8_t* bin_of, float* counts, size_t stride) {
   const __m512i bins0 = _mm512_loadu_si512(bin_of), bins1 = _mm512_loadu_si512(bin_of + 64),
                 bins2 = _mm512_loadu_si512(bin_of + 128), bins3 = _mm512_loadu_si512(bin_of + 192);
   Chunks chunks = {};
-  const std::uint8_t* place = places;
+  const uint8_t* place = places;
   int k = 0, counted = 0;                 // classes begun and classes completed
-  std::size_t begun = 0, done = 0;        // rows of these classes
+  size_t begun = 0, done = 0;             // rows of these classes
   __m512i sums = _mm512_setzero_si512();  // of the counted class, up to 2^15 rows, then in `counts`
   bool first = true;
   while (counted < n_classes) {
     int n = 0;
     for (; n < 8 && k < n_classes; ++n) {
-      const std::size_t rest = first_row[k + 1] - first_row[k] - begun;
+      const size_t rest = first_row[k + 1] - first_row[k] - begun;
       const __m512i here = _mm512_loadu_si512(place + first_row[k] + begun);
       const __m512i bin =
           _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(bins0, here, bins1),
                                  _mm512_permutex2var_epi8(bins2, here, bins3));
       // Padding beyond the last row goes to bin 31.
-      const std::uint64_t mask = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+      const uint64_t mask = rest >= 64 ? ~uint64_t{0} : (uint64_t{1} << rest) - 1;
       chunks.set(n, _mm512_mask_blend_epi8(mask, _mm512_set1_epi8(31), bin));
       begun += 64;
       if (rest <= 64) {
@@ -380,7 +371,7 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
       done += 64;
       const bool ends = done >= first_row[counted + 1] - first_row[counted];
       if (!ends && done % 32768 != 0) continue;
-      float* out = counts + static_cast<std::size_t>(counted) * stride;
+      float* out = counts + static_cast<size_t>(counted) * stride;
       __m512 low = _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(sums))),
              high = _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(sums, 1)));
       if (!first) {
@@ -400,13 +391,13 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
 }
 #endif
 
-void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift,
-                             std::uint8_t* places, std::size_t n) {
+void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
+                             size_t n) {
   place_rows(x, w, c, scale, kWhole + shift, places, n);
 }
 
-void place_reflected(const double* x, const double* w, double c, double scale, double shift, std::uint8_t* places,
-                     std::size_t n) {
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
+                     size_t n) {
 #if defined(OBLIQUE_WIDE)
   if (slices) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
   if (packs) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
@@ -414,43 +405,42 @@ void place_reflected(const double* x, const double* w, double c, double scale, d
   place_rows(x, w, c, scale, kWhole + shift, places, n);
 }
 
-void pick_rows_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                       const std::uint8_t* wanted, std::uint32_t* rows, std::size_t* picked_up_to) {
-  std::size_t picked = 0;
+void pick_rows_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted,
+                       uint32_t* rows, size_t* picked_up_to) {
+  size_t picked = 0;
   for (int k = 0; k < n_classes; ++k) {
-    for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i)
-      if (wanted[places[i]]) rows[picked++] = static_cast<std::uint32_t>(i);
+    for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
+      if (wanted[places[i]]) rows[picked++] = static_cast<uint32_t>(i);
     picked_up_to[k] = picked;
   }
 }
 
 #if defined(OBLIQUE_WIDE)
-OBLIQUE_SLICED static void pick_rows_sliced(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                                            const std::uint8_t* wanted, std::uint32_t* rows,
-                                            std::size_t* picked_up_to) {
+OBLIQUE_SLICED static void pick_rows_sliced(const uint8_t* places, const size_t* first_row, int n_classes,
+                                            const uint8_t* wanted, uint32_t* rows, size_t* picked_up_to) {
   const __m512i wanted0 = _mm512_loadu_si512(wanted), wanted1 = _mm512_loadu_si512(wanted + 64),
                 wanted2 = _mm512_loadu_si512(wanted + 128), wanted3 = _mm512_loadu_si512(wanted + 192);
-  std::size_t picked = 0;
+  size_t picked = 0;
   int k = 0;
-  for (std::size_t i = 0; i < first_row[n_classes]; i += 64) {
+  for (size_t i = 0; i < first_row[n_classes]; i += 64) {
     const __m512i here = _mm512_loadu_si512(places + i);
     const __m512i want =
         _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(wanted0, here, wanted1),
                                _mm512_permutex2var_epi8(wanted2, here, wanted3));
-    std::uint64_t rest = _mm512_test_epi8_mask(want, want);
+    uint64_t rest = _mm512_test_epi8_mask(want, want);
     for (; rest != 0; rest &= rest - 1) {
-      const std::size_t row = i + static_cast<std::size_t>(std::countr_zero(rest));
+      const size_t row = i + static_cast<size_t>(std::countr_zero(rest));
       if (row >= first_row[n_classes]) break;
       while (row >= first_row[k + 1]) picked_up_to[k++] = picked;
-      rows[picked++] = static_cast<std::uint32_t>(row);
+      rows[picked++] = static_cast<uint32_t>(row);
     }
   }
   while (k < n_classes) picked_up_to[k++] = picked;
 }
 #endif
 
-void pick_rows(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* wanted,
-               std::uint32_t* rows, std::size_t* picked_up_to) {
+void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
+               size_t* picked_up_to) {
 #if defined(OBLIQUE_WIDE)
   if (slices) return pick_rows_sliced(places, first_row, n_classes, wanted, rows, picked_up_to);
 #endif
@@ -458,23 +448,23 @@ void pick_rows(const std::uint8_t* places, const std::size_t* first_row, int n_c
 }
 
 OBLIQUE_CLONES
-double least_above(const std::uint8_t* __restrict places, std::uint8_t place, const double* __restrict x,
-                   const double* __restrict w, double c, std::size_t n) {
+double least_above(const uint8_t* __restrict places, uint8_t place, const double* __restrict x,
+                   const double* __restrict w, double c, size_t n) {
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double value = places[i] > place ? x[i] - c * w[i] : std::numeric_limits<double>::infinity();
     least = value < least ? value : least;
   }
   return least;
 }
 
-void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                         const std::uint8_t* bin_of, float* counts, std::size_t stride) {
+void count_up_to_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of,
+                         float* counts, size_t stride) {
   count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
 }
 
-void count_up_to(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* bin_of,
-                 float* counts, std::size_t stride) {
+void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
+                 size_t stride) {
 #if defined(OBLIQUE_WIDE)
   if (slices) return count_up_to_sliced(places, first_row, n_classes, bin_of, counts, stride);
 #endif

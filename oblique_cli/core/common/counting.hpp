@@ -3,8 +3,7 @@
 // each is compiled for several instruction sets, all with the same result.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -14,20 +13,19 @@ namespace oblique {
 // large number, so |shift| must be below kLargestShift, and the sums before are limited to kLargestPlace.
 inline constexpr double kLargestShift = 1125899906842624.0;  // 2^50
 inline constexpr double kLargestPlace = 1073741824.0;        // 2^30
-void place_reflected(const double* x, const double* w, double c, double scale, double shift, std::uint8_t* places,
-                     std::size_t n);
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n);
 // As place_reflected, without instructions of newer processors, for tests.
-void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift,
-                             std::uint8_t* places, std::size_t n);
+void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
+                             size_t n);
 
 // Mean and mean squared deviation of 64 projections x[i] - c * w[i], of rows 0, step, 2 step, ...
 struct Moments {
   double mean, variance;
 };
-Moments sample_moments(const double* x, const double* w, double c, std::size_t step);
+Moments sample_moments(const double* x, const double* w, double c, size_t step);
 
 // Bytes behind the last place that may be read.
-inline constexpr std::size_t kPlacePadding = 64;
+inline constexpr size_t kPlacePadding = 64;
 
 // Bins of places: bin_of[place] is below kPlaceBins and does not fall as the place grows. counts[k * stride + b] is the
 // number of places of class k, places[first_row[k]] to places[first_row[k + 1] - 1], in bins up to b, for each bin b
@@ -35,23 +33,22 @@ inline constexpr std::size_t kPlacePadding = 64;
 inline constexpr int kPlaceBins = 31;
 // Chooses bins of all 256 places that hold about equally many rows of a sample: rows 0, step, 2 step, ..., `sample` of
 // them, fewer than 2^16.
-void choose_bins(const std::uint8_t* places, std::size_t step, int sample, std::uint8_t* bin_of);
-void count_up_to(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* bin_of,
-                 float* counts, std::size_t stride);
+void choose_bins(const uint8_t* places, size_t step, int sample, uint8_t* bin_of);
+void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
+                 size_t stride);
 // As count_up_to, without instructions of newer processors, for tests.
-void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                         const std::uint8_t* bin_of, float* counts, std::size_t stride);
+void count_up_to_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of,
+                         float* counts, size_t stride);
 
 // Selects the rows whose place is wanted (wanted[place] is not 0), class by class; picked_up_to[k] is the number of
 // selected rows of classes up to k.
-void pick_rows(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* wanted,
-               std::uint32_t* rows, std::size_t* picked_up_to);
+void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
+               size_t* picked_up_to);
 // As pick_rows, without instructions of newer processors, for tests.
-void pick_rows_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
-                       const std::uint8_t* wanted, std::uint32_t* rows, std::size_t* picked_up_to);
+void pick_rows_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted,
+                       uint32_t* rows, size_t* picked_up_to);
 
 // Least x[i] - c * w[i] among the rows with places above `place`; infinite if there is none.
-double least_above(const std::uint8_t* places, std::uint8_t place, const double* x, const double* w, double c,
-                   std::size_t n);
+double least_above(const uint8_t* places, uint8_t place, const double* x, const double* w, double c, size_t n);
 
 }  // namespace oblique

@@ -1,8 +1,7 @@
 // Division of the values of a node between its children.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -10,11 +9,11 @@ namespace oblique {
 // processor can predict it.
 // right : buffer for n values; goes_right : 0 or 1 for a place and its value
 template <class T, class GoesRight>
-void divide_in_order(T* values, std::size_t n, T* right, const GoesRight& goes_right) {
-  std::size_t l = 0, r = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+void divide_in_order(T* values, size_t n, T* right, const GoesRight& goes_right) {
+  size_t l = 0, r = 0;
+  for (size_t i = 0; i < n; ++i) {
     const T value = values[i];
-    const std::size_t side = goes_right(i, value);
+    const size_t side = goes_right(i, value);
     values[l] = value;
     right[r] = value;
     l += 1u - side;

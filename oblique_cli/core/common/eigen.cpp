@@ -1,18 +1,9 @@
 #include "common/eigen.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <condition_variable>
-#include <cstddef>
-#include <cstdlib>
-#include <memory>
-#include <mutex>
-#include <stdexcept>
 #include <thread>
 
 #include "common/interrupt.hpp"
-#include "common/kernels.hpp"
-#include "common/lapack.hpp"
 
 namespace oblique {
 
@@ -30,7 +21,7 @@ int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
 
 void SymmetricEigen::solve(const double* a, int p) {
   if (p > OwnEigen::kLargest) return solve_by_lapack(a, p);
-  p_ = static_cast<std::size_t>(p);
+  p_ = static_cast<size_t>(p);
   values.resize(p_);
   vectors.resize(p_ * p_);
   if (!own_.solve(a, p, values.data(), vectors.data())) solve_by_lapack(a, p);  // no known matrix needs this line
@@ -38,17 +29,17 @@ void SymmetricEigen::solve(const double* a, int p) {
 
 void SymmetricEigen::solve_dominant(const double* a, int p) {
   if (p > OwnEigen::kLargest) return solve_by_lapack(a, p);
-  p_ = static_cast<std::size_t>(p);
+  p_ = static_cast<size_t>(p);
   values.resize(1);
   vectors.resize(p_);
   if (!own_.dominant(a, p, values[0], vectors.data())) solve(a, p);
 }
 
 void SymmetricEigen::solve_by_lapack(const double* a, int p) {
-  p_ = static_cast<std::size_t>(p);
+  p_ = static_cast<size_t>(p);
   vectors.assign(a, a + p_ * p_);
   values.resize(p_);
-  const std::size_t size = static_cast<std::size_t>(std::max(1, 34 * p));
+  const size_t size = static_cast<size_t>(std::max(1, 34 * p));
   if (work_.size() < size) work_.resize(size);
   const int info = p > OwnEigen::kLargest && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
   if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
@@ -87,11 +78,11 @@ int SymmetricEigen::solve_aside(int p) {
   return work->info;
 }
 
-void orient(double* v, std::size_t p, double sign) {
-  for (std::size_t j = 0; j < p; ++j) {
+void orient(double* v, size_t p, double sign) {
+  for (size_t j = 0; j < p; ++j) {
     if (std::fabs(v[j]) <= kZeroComponent) continue;
     if (v[j] * sign < 0.0)
-      for (std::size_t i = 0; i < p; ++i) v[i] = -v[i];
+      for (size_t i = 0; i < p; ++i) v[i] = -v[i];
     return;
   }
 }
@@ -100,33 +91,33 @@ namespace {
 
 // Makes one more column orthogonal to `count` orthonormal columns and scales it to length 1; false if nothing is left
 // of it.
-bool orthonormalize_next(const double* columns, std::size_t count, double* column, std::size_t size) {
+bool orthonormalize_next(const double* columns, size_t count, double* column, size_t size) {
   checkpoint(4 * count * size);
   for (int pass = 0; pass < 2; ++pass) {
-    for (std::size_t e = 0; e < count; ++e) {
+    for (size_t e = 0; e < count; ++e) {
       const double* earlier = columns + e * size;
       add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
     }
     const double length = norm(column, size);
     if (!(length > 0.0)) return false;
-    for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+    for (size_t j = 0; j < size; ++j) column[j] /= length;
   }
   return true;
 }
 
 }  // namespace
 
-void orthonormalize(Vector& columns, std::size_t size) {
-  for (std::size_t c = 0; c * size < columns.size(); ++c) {
+void orthonormalize(Vector& columns, size_t size) {
+  for (size_t c = 0; c * size < columns.size(); ++c) {
     double* column = columns.data() + c * size;
     // The length itself is not needed; its square must be a normal number.
     int power = 0;
     std::frexp(largest_magnitude(column, size), &power);
     if (std::abs(power) > 300)
-      for (std::size_t j = 0; j < size; ++j) column[j] = std::ldexp(column[j], -power);
+      for (size_t j = 0; j < size; ++j) column[j] = std::ldexp(column[j], -power);
     bool is_found = orthonormalize_next(columns.data(), c, column, size);
     // The columns are independent, but not in floating point: any direction orthogonal to the previous ones will do.
-    for (std::size_t axis = 0; !is_found && axis < size; ++axis) {
+    for (size_t axis = 0; !is_found && axis < size; ++axis) {
       std::fill_n(column, size, 0.0);
       column[axis] = 1.0;
       is_found = orthonormalize_next(columns.data(), c, column, size);
@@ -134,24 +125,24 @@ void orthonormalize(Vector& columns, std::size_t size) {
   }
 }
 
-void canonical_basis(double* columns, int count, std::size_t p) {
+void canonical_basis(double* columns, int count, size_t p) {
   Vector basis;
-  basis.reserve(static_cast<std::size_t>(count) * p);
+  basis.reserve(static_cast<size_t>(count) * p);
   Vector r(p);
   int n_found = 0;
-  for (std::size_t axis = 0; axis < p && n_found < count; ++axis) {
-    checkpoint(static_cast<std::size_t>(count) * p);
+  for (size_t axis = 0; axis < p && n_found < count; ++axis) {
+    checkpoint(static_cast<size_t>(count) * p);
     std::fill(r.begin(), r.end(), 0.0);
     for (int c = 0; c < count; ++c) {
-      const double* column = columns + static_cast<std::size_t>(c) * p;
-      for (std::size_t j = 0; j < p; ++j) r[j] += column[axis] * column[j];
+      const double* column = columns + static_cast<size_t>(c) * p;
+      for (size_t j = 0; j < p; ++j) r[j] += column[axis] * column[j];
     }
     // Two passes are enough (Kahan): the second removes the rounding errors of the first.
     for (int pass = 0; pass < 2; ++pass) {
       for (int b = 0; b < n_found; ++b) {
-        const double* column = basis.data() + static_cast<std::size_t>(b) * p;
+        const double* column = basis.data() + static_cast<size_t>(b) * p;
         const double along = dot_columns(column, r.data(), p);
-        for (std::size_t j = 0; j < p; ++j) r[j] -= along * column[j];
+        for (size_t j = 0; j < p; ++j) r[j] -= along * column[j];
       }
     }
     const double length = norm(r.data(), p);
@@ -171,31 +162,28 @@ int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, doubl
 
 int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool dominant_only, Vector& out) {
   const int count = static_cast<int>(eigen.values.size());
-  const double largest = eigen.values[static_cast<std::size_t>(count) - 1];
+  const double largest = eigen.values[static_cast<size_t>(count) - 1];
   if (!(largest > 0.0)) return 0;
-  const auto vector = [&](int i) {
-    return eigen.vectors.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(p);
-  };
+  const auto vector = [&](int i) { return eigen.vectors.data() + static_cast<size_t>(i) * static_cast<size_t>(p); };
   int n_axes = 0;
   int last = count - 1;
-  while (last >= 0 && eigen.values[static_cast<std::size_t>(last)] > tolerance * largest) {
+  while (last >= 0 && eigen.values[last] > tolerance * largest) {
     int first = last;
-    while (first > 0 && eigen.values[static_cast<std::size_t>(first) - 1] > tolerance * largest &&
-           eigen.values[static_cast<std::size_t>(first)] - eigen.values[static_cast<std::size_t>(first) - 1] <=
-               1e-10 * largest)
+    while (first > 0 && eigen.values[static_cast<size_t>(first) - 1] > tolerance * largest &&
+           eigen.values[first] - eigen.values[static_cast<size_t>(first) - 1] <= 1e-10 * largest)
       --first;
     const int repeated = last - first + 1;
     if (repeated > 1) {
-      canonical_basis(vector(first), repeated, static_cast<std::size_t>(p));
+      canonical_basis(vector(first), repeated, static_cast<size_t>(p));
       for (int c = first; c <= last; ++c) {
         out.insert(out.end(), vector(c), vector(c) + p);
-        orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
+        orient(out.data() + out.size() - static_cast<size_t>(p), static_cast<size_t>(p), sign);
         ++n_axes;
         if (dominant_only) return n_axes;
       }
     } else {
       out.insert(out.end(), vector(last), vector(last) + p);
-      orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
+      orient(out.data() + out.size() - static_cast<size_t>(p), static_cast<size_t>(p), sign);
       ++n_axes;
       if (dominant_only) return n_axes;
     }

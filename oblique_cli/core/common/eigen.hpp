@@ -3,19 +3,30 @@
 // OwnEigen solves matrices of up to OwnEigen::kLargest columns, LAPACK larger ones. Matrices are column-major.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <vector>
-
 #include "common/kernels.hpp"
-#include "common/lapack.hpp"
 #include "common/own_eigen.hpp"
 
 namespace oblique {
 
+// LAPACK as SciPy exports it: the addresses come from scipy.linalg.cython_lapack, so the core uses the library of the
+// user's SciPy and bundles none. The first call fetches them: importing SciPy takes longer than many predictions, which
+// need no eigenvectors.
+using dsyev_t = void (*)(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork,
+                         int* info);
+
+// Until the first call, `dsyev` is a function of the bindings that looks up the address, stores it here and calls it.
+struct Lapack {
+  std::atomic<dsyev_t> dsyev{nullptr};
+};
+
+inline Lapack& lapack() {
+  static Lapack table;
+  return table;
+}
+
 using Vector = std::vector<double>;
 
-inline double norm(const double* v, std::size_t p) { return std::sqrt(dot_columns(v, v, p)); }
+inline double norm(const double* v, size_t p) { return std::sqrt(dot_columns(v, v, p)); }
 
 // Eigenvalues in ascending order, eigenvectors as columns.
 class SymmetricEigen {
@@ -28,13 +39,13 @@ class SymmetricEigen {
   void solve_dominant(const double* a, int p);
   // Uses LAPACK for every size.
   void solve_by_lapack(const double* a, int p);
-  const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * p_; }
-  double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * p_; }
+  const double* vector(int i) const { return vectors.data() + static_cast<size_t>(i) * p_; }
+  double* vector(int i) { return vectors.data() + static_cast<size_t>(i) * p_; }
 
  private:
   int solve_aside(int p);
 
-  std::size_t p_ = 0;
+  size_t p_ = 0;
   Vector work_;
   OwnEigen own_;
 };
@@ -43,14 +54,14 @@ class SymmetricEigen {
 inline constexpr double kZeroComponent = 1e-9;
 
 // Makes the first nonzero component negative (sign = -1) or positive (sign = +1).
-void orient(double* v, std::size_t p, double sign);
+void orient(double* v, size_t p, double sign);
 
 // Modified Gram-Schmidt, twice; `columns` must be independent.
-void orthonormalize(Vector& columns, std::size_t size);
+void orthonormalize(Vector& columns, size_t size);
 
 // Replaces `count` orthonormal columns of length p by the basis of the same space that results from projecting e_1,
 // e_2, ... onto it and orthonormalizing. This basis depends on the space alone, not on the solver.
-void canonical_basis(double* columns, int count, std::size_t p);
+void canonical_basis(double* columns, int count, size_t p);
 
 // Eigenvectors of a covariance matrix in descending order of eigenvalue, only those above tolerance * largest,
 // oriented. Appends unit vectors of length p to `out`; returns their number.

@@ -5,10 +5,9 @@
 // costs an addition.
 #pragma once
 
+#include "common/standard.hpp"
+
 #include <chrono>
-#include <cstddef>
-#include <functional>
-#include <utility>
 
 namespace oblique {
 
@@ -17,12 +16,12 @@ using Question = std::function<void()>;
 
 namespace interrupt {
 
-inline constexpr std::size_t kWork = std::size_t{1} << 18;  // about a tenth of a millisecond
+inline constexpr size_t kWork = size_t{1} << 18;  // about a tenth of a millisecond
 inline constexpr std::chrono::milliseconds kEvery{100};
 
 struct State {
   const Question* question = nullptr;
-  std::size_t work = 0;
+  size_t work = 0;
   std::chrono::steady_clock::time_point due{};
 };
 
@@ -39,7 +38,7 @@ inline void ask() {
 }
 
 // Counts completed work, and runs the question when it is due.
-inline void checkpoint(std::size_t work) {
+inline void checkpoint(size_t work) {
   interrupt::State& state = interrupt::state();
   state.work += work;
   if (state.work < interrupt::kWork) return;

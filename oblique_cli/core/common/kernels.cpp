@@ -1,7 +1,5 @@
 #include "common/kernels.hpp"
 
-#include <cstring>
-
 #include "common/clones.hpp"
 
 // GCC 12 and Clang have one of these builtins.
@@ -14,14 +12,14 @@
 namespace oblique {
 
 namespace {
-constexpr std::size_t kLanes = 8;
+constexpr size_t kLanes = 8;
 }
 
 OBLIQUE_CLONES
 Range project_reflected(const double* __restrict x, const double* __restrict w, double c, double* __restrict z,
-                        std::size_t n) {
+                        size_t n) {
   double low = x[0] - c * w[0], high = low;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double value = x[i] - c * w[i];
     z[i] = value;
     low = value < low ? value : low;
@@ -31,9 +29,9 @@ Range project_reflected(const double* __restrict x, const double* __restrict w, 
 }
 
 OBLIQUE_CLONES
-Range range_of_reflected(const double* __restrict x, const double* __restrict w, double c, std::size_t n) {
+Range range_of_reflected(const double* __restrict x, const double* __restrict w, double c, size_t n) {
   double low = x[0] - c * w[0], high = low;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double value = x[i] - c * w[i];
     low = value < low ? value : low;
     high = value > high ? value : high;
@@ -42,9 +40,9 @@ Range range_of_reflected(const double* __restrict x, const double* __restrict w,
 }
 
 OBLIQUE_CLONES
-Range range_of(const double* __restrict z, std::size_t n) {
+Range range_of(const double* __restrict z, size_t n) {
   double low = z[0], high = z[0];
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     low = z[i] < low ? z[i] : low;
     high = z[i] > high ? z[i] : high;
   }
@@ -52,149 +50,126 @@ Range range_of(const double* __restrict z, std::size_t n) {
 }
 
 OBLIQUE_CLONES
-void count_below(const double* __restrict z, std::size_t n, const double* __restrict values, std::size_t m,
-                 std::uint32_t* __restrict below) {
-  for (std::size_t first = 0; first < m; first += kLanes) {
+void count_below(const double* __restrict z, size_t n, const double* __restrict values, size_t m,
+                 uint32_t* __restrict below) {
+  for (size_t first = 0; first < m; first += kLanes) {
     double value[kLanes];
-    std::int64_t count[kLanes] = {};
-    for (std::size_t k = 0; k < kLanes; ++k) value[k] = values[first + k < m ? first + k : m - 1];
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = 0; k < kLanes; ++k) count[k] += z[i] < value[k] ? 1 : 0;
-    for (std::size_t k = 0; k < kLanes && first + k < m; ++k) below[first + k] = static_cast<std::uint32_t>(count[k]);
+    int64_t count[kLanes] = {};
+    for (size_t k = 0; k < kLanes; ++k) value[k] = values[first + k < m ? first + k : m - 1];
+    for (size_t i = 0; i < n; ++i)
+      for (size_t k = 0; k < kLanes; ++k) count[k] += z[i] < value[k] ? 1 : 0;
+    for (size_t k = 0; k < kLanes && first + k < m; ++k) below[first + k] = static_cast<uint32_t>(count[k]);
   }
 }
 
 OBLIQUE_CLONES
-float largest_of(const float* __restrict x, std::size_t n) {
+float largest_of(const float* __restrict x, size_t n) {
   float largest = x[0];
-  for (std::size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  for (size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
   return largest;
 }
 
 OBLIQUE_CLONES
-double largest_of(const double* __restrict x, std::size_t n) {
+double largest_of(const double* __restrict x, size_t n) {
   double largest = x[0];
-  for (std::size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  for (size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
   return largest;
 }
 
 OBLIQUE_CLONES
-void combine_columns(const double* const* columns, const double* u, std::size_t p, double* __restrict out,
-                     std::size_t n) {
+void combine_columns(const double* const* columns, const double* u, size_t p, double* __restrict out, size_t n) {
   // One stretch of rows at a time, so that the sums stay in the nearest cache.
-  constexpr std::size_t stretch = 1024;
-  for (std::size_t first = 0; first < n; first += stretch) {
-    const std::size_t count = n - first < stretch ? n - first : stretch;
+  constexpr size_t stretch = 1024;
+  for (size_t first = 0; first < n; first += stretch) {
+    const size_t count = n - first < stretch ? n - first : stretch;
     double* __restrict sum = out + first;
-    std::size_t j = 1;
-    for (std::size_t i = 0; i < count; ++i) sum[i] = u[0] * columns[0][first + i];
+    size_t j = 1;
+    for (size_t i = 0; i < count; ++i) sum[i] = u[0] * columns[0][first + i];
     for (; j + 4 <= p; j += 4) {
       const double* __restrict a = columns[j] + first;
       const double* __restrict b = columns[j + 1] + first;
       const double* __restrict c = columns[j + 2] + first;
       const double* __restrict d = columns[j + 3] + first;
-      for (std::size_t i = 0; i < count; ++i)
+      for (size_t i = 0; i < count; ++i)
         sum[i] = (((sum[i] + u[j] * a[i]) + u[j + 1] * b[i]) + u[j + 2] * c[i]) + u[j + 3] * d[i];
     }
     for (; j < p; ++j) {
       const double* __restrict x = columns[j] + first;
-      for (std::size_t i = 0; i < count; ++i) sum[i] += u[j] * x[i];
+      for (size_t i = 0; i < count; ++i) sum[i] += u[j] * x[i];
     }
   }
 }
 
 OBLIQUE_CLONES
-void add_scaled(double a, const double* __restrict x, double* __restrict y, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+void add_scaled(double a, const double* __restrict x, double* __restrict y, size_t n) {
+  for (size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
 OBLIQUE_CLONES
-double dot_columns(const double* __restrict x, const double* __restrict y, std::size_t n) {
-  double sum[kLanes] = {0, 0, 0, 0, 0, 0, 0, 0};
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) sum[k] += x[i + k] * y[i + k];
-  }
-  for (; i < n; ++i) sum[0] += x[i] * y[i];
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
-OBLIQUE_CLONES
-void add_dot(const double* __restrict x, const double* __restrict y, std::size_t n, double* __restrict lanes) {
+void add_dot(const double* __restrict x, const double* __restrict y, size_t n, double* __restrict lanes) {
   double sum[kLanes];
-  for (std::size_t k = 0; k < kLanes; ++k) sum[k] = lanes[k];
-  std::size_t i = 0;
+  for (size_t k = 0; k < kLanes; ++k) sum[k] = lanes[k];
+  size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) sum[k] += x[i + k] * y[i + k];
+    for (size_t k = 0; k < kLanes; ++k) sum[k] += x[i + k] * y[i + k];
   }
   for (; i < n; ++i) sum[0] += x[i] * y[i];
-  for (std::size_t k = 0; k < kLanes; ++k) lanes[k] = sum[k];
+  for (size_t k = 0; k < kLanes; ++k) lanes[k] = sum[k];
 }
 
 double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-OBLIQUE_INLINE double add_up_row(const double* __restrict w, const double* __restrict x, std::size_t p) {
+double dot_columns(const double* x, const double* y, size_t n) {
+  double lanes[kLanes] = {};
+  add_dot(x, y, n, lanes);
+  return sum_of_lanes(lanes);
+}
+
+OBLIQUE_INLINE double add_up_row(const double* __restrict w, const double* __restrict x, size_t p) {
   double sum[4] = {0, 0, 0, 0};
-  std::size_t j = 0;
+  size_t j = 0;
   for (; j + 4 <= p; j += 4) {
-    for (std::size_t k = 0; k < 4; ++k) sum[k] += w[j + k] * x[j + k];
+    for (size_t k = 0; k < 4; ++k) sum[k] += w[j + k] * x[j + k];
   }
-  for (std::size_t k = 0; j < p; ++j, ++k) sum[k] += w[j] * x[j];
+  for (size_t k = 0; j < p; ++j, ++k) sum[k] += w[j] * x[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 OBLIQUE_CLONES
-double dot_row(const double* w, const double* x, std::size_t p) { return add_up_row(w, x, p); }
+double dot_row(const double* w, const double* x, size_t p) { return add_up_row(w, x, p); }
 
 OBLIQUE_CLONES
-void dot_rows(const double* w, const double* x, const std::uint32_t* rows, std::size_t n, std::size_t p, double* z) {
-  for (std::size_t i = 0; i < n; ++i) z[i] = add_up_row(w, x + rows[i] * p, p);
+void dot_rows(const double* w, const double* x, const uint32_t* rows, size_t n, size_t p, double* z) {
+  for (size_t i = 0; i < n; ++i) z[i] = add_up_row(w, x + rows[i] * p, p);
 }
 
 OBLIQUE_CLONES
-void bin_rows(const double* __restrict z, double low, double scale, int n_bins, std::uint8_t* __restrict bins,
-              std::size_t n) {
+void bin_rows(const double* __restrict z, double low, double scale, int n_bins, uint8_t* __restrict bins, size_t n) {
   const int last = n_bins - 1;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const int bin = static_cast<int>((z[i] - low) * scale);
-    bins[i] = static_cast<std::uint8_t>(bin < last ? bin : last);
+    bins[i] = static_cast<uint8_t>(bin < last ? bin : last);
   }
-}
-
-OBLIQUE_CLONES
-void keys_along(const double* __restrict z, double low, double scale, std::int32_t* __restrict keys, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((z[i] - low) * scale);
-}
-
-OBLIQUE_CLONES
-float largest_gini(const EdgeSums<float>& sums, float n, int n_edges) {
-  float largest = 0.0f;
-  for (int e = 0; e < n_edges; ++e) {
-    const float s = sums.s[e], value = sums.left_square[e] / s + sums.right_square[e] / (n - s);
-    const float of_cut = s > 0.0f && s < n ? value : 0.0f;
-    largest = of_cut > largest ? of_cut : largest;
-  }
-  return largest;
 }
 
 OBLIQUE_CLONES
 void part_rows(const double* __restrict z, double low, double scale, const int* __restrict first,
-               const double* __restrict parts, std::uint8_t* __restrict bins, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
+               const double* __restrict parts, uint8_t* __restrict bins, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
     const int bin = bins[i];
     const double along = ((z[i] - low) * scale - bin) * parts[bin], last = parts[bin] - 1.0;
-    bins[i] = static_cast<std::uint8_t>(first[bin] + static_cast<int>(along < last ? along : last));
+    bins[i] = static_cast<uint8_t>(first[bin] + static_cast<int>(along < last ? along : last));
   }
 }
 
 OBLIQUE_CLONES
 Range step_keys(const double* __restrict v, const double* __restrict c, double scale, double* __restrict keys,
-                std::size_t n) {
+                size_t n) {
   constexpr double tiny = 1e-300;  // 0 / 0 is 0
   double low = 2.0, high = -2.0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double size = c[i] < 0.0 ? -c[i] : c[i], value = v[i] < 0.0 ? -v[i] : v[i];
     const double key = (c[i] < 0.0 ? -v[i] : v[i]) / (scale * size + value + tiny);
     keys[i] = key;
@@ -205,9 +180,9 @@ Range step_keys(const double* __restrict v, const double* __restrict c, double s
 }
 
 OBLIQUE_CLONES
-double largest_magnitude(const double* __restrict v, std::size_t n) {
+double largest_magnitude(const double* __restrict v, size_t n) {
   double largest = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double value = v[i] < 0.0 ? -v[i] : v[i];
     largest = value > largest ? value : largest;
   }
@@ -215,38 +190,38 @@ double largest_magnitude(const double* __restrict v, std::size_t n) {
 }
 
 OBLIQUE_CLONES
-std::size_t count_left(const double* __restrict v, const double* __restrict c, double t, std::size_t n) {
-  std::int64_t left = 0;
-  for (std::size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? 1 : 0;
-  return static_cast<std::size_t>(left);
+size_t count_left(const double* __restrict v, const double* __restrict c, double t, size_t n) {
+  int64_t left = 0;
+  for (size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? 1 : 0;
+  return static_cast<size_t>(left);
 }
 
 OBLIQUE_CLONES
 double weigh_left(const double* __restrict v, const double* __restrict c, double t, const double* __restrict weights,
-                  std::size_t n) {
+                  size_t n) {
   double left = 0.0;
-  for (std::size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? weights[i] : 0.0;
+  for (size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? weights[i] : 0.0;
   return left;
 }
 
 OBLIQUE_CLONES
-void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
-  std::int64_t sorted[64], all[64];
-  const std::size_t padded = (n + 7) / 8 * 8;
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // vector instructions compare signed numbers
-  for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<std::int64_t>(keys[i] ^ sign);
-  for (std::size_t i = n; i < padded; ++i) all[i] = INT64_MAX;
-  std::uint64_t used = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t key = all[i];
-    std::int64_t smaller = 0;
-    for (std::size_t j = 0; j < padded; ++j) smaller += all[j] < key ? 1 : 0;
+void sort_few(uint64_t* __restrict keys, size_t n) {
+  int64_t sorted[64], all[64];
+  const size_t padded = (n + 7) / 8 * 8;
+  constexpr uint64_t sign = uint64_t{1} << 63;  // vector instructions compare signed numbers
+  for (size_t i = 0; i < n; ++i) all[i] = static_cast<int64_t>(keys[i] ^ sign);
+  for (size_t i = n; i < padded; ++i) all[i] = INT64_MAX;
+  uint64_t used = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t key = all[i];
+    int64_t smaller = 0;
+    for (size_t j = 0; j < padded; ++j) smaller += all[j] < key ? 1 : 0;
     // Equal keys take successive places.
     const int place = static_cast<int>(smaller) + __builtin_ctzll(~(used >> smaller));
-    used |= std::uint64_t{1} << place;
+    used |= uint64_t{1} << place;
     sorted[place] = key;
   }
-  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::uint64_t>(sorted[i]) ^ sign;
+  for (size_t i = 0; i < n; ++i) keys[i] = static_cast<uint64_t>(sorted[i]) ^ sign;
 }
 
 void cumulate(const double* __restrict weights, int n_bins, double* __restrict cum) {
@@ -261,28 +236,6 @@ void cumulate(const double* __restrict weights, int n_bins, double* __restrict c
 // ---- sums over classes, several edges at a time ---------------------------------------------------------------------
 
 namespace {
-
-// W bytes of T. Where registers have 16 bytes, the compiler splits 32.
-template <class T, int W>
-struct PackOf;
-template <>
-struct PackOf<float, 32> {
-  typedef float type __attribute__((vector_size(32)));
-};
-template <>
-struct PackOf<double, 32> {
-  typedef double type __attribute__((vector_size(32)));
-};
-template <>
-struct PackOf<float, 64> {
-  typedef float type __attribute__((vector_size(64)));
-};
-template <>
-struct PackOf<double, 64> {
-  typedef double type __attribute__((vector_size(64)));
-};
-template <class T, int W>
-using Pack = typename PackOf<T, W>::type;
 
 template <class T, int W>
 inline constexpr int kWidth = W / static_cast<int>(sizeof(T));
@@ -307,7 +260,7 @@ OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& 
   for (int e = 0; e < edges.n_edges; e += kWidth<T, W>) {
     Pack<T, W> s = {}, q = {}, r = {}, left = {}, right = {};
     for (int k = 0; k < edges.n_classes; ++k) {
-      const Pack<T, W> l = load<T, W>(edges.cum + static_cast<std::size_t>(k) * edges.stride + e);
+      const Pack<T, W> l = load<T, W>(edges.cum + static_cast<size_t>(k) * edges.stride + e);
       const Pack<T, W> rest = edges.totals[k] - l;
       s += l;
       q += l * l;
@@ -323,32 +276,11 @@ OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& 
   }
 }
 
-// Compares several edges with one row at a time.
 template <int W>
-OBLIQUE_INLINE void weigh_below_of(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row,
-                                   int n_classes, const std::int32_t* edges, const float* start, float* cum,
-                                   std::size_t stride) {
-  typedef std::int32_t Ints __attribute__((vector_size(W)));
-  constexpr int parts = kWeighed * 4 / W;
-  Ints edge[parts];
-  std::memcpy(edge, edges, sizeof edge);
-  for (int k = 0; k < n_classes; ++k) {
-    const std::int32_t before = start ? static_cast<std::int32_t>(start[k]) : 0;
-    Ints sum[parts] = {};
-    for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i)
-      for (int part = 0; part < parts; ++part) sum[part] += (edge[part] > keys[i]) & weights[i];
-    for (int part = 0; part < parts; ++part) {
-      const Pack<float, W> sums = __builtin_convertvector(sum[part] + before, Pack<float, W>);
-      store<float, W>(cum + static_cast<std::size_t>(k) * stride + part * kWidth<float, W>, sums);
-    }
-  }
-}
-
-template <int W>
-OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* const* u, std::size_t p,
-                                    double* const* out, std::size_t n) {
-  constexpr std::size_t width = kWidth<double, W>;
-  std::size_t i = 0;
+OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* const* u, size_t p, double* const* out,
+                                    size_t n) {
+  constexpr size_t width = kWidth<double, W>;
+  size_t i = 0;
   for (; i + 2 * width <= n; i += 2 * width) {
     Pack<double, W> sum[4][2];
     const Pack<double, W> x0 = load<double, W>(columns[0] + i), x1 = load<double, W>(columns[0] + i + width);
@@ -356,7 +288,7 @@ OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* 
       sum[q][0] = u[q][0] * x0;
       sum[q][1] = u[q][0] * x1;
     }
-    for (std::size_t j = 1; j < p; ++j) {
+    for (size_t j = 1; j < p; ++j) {
       const Pack<double, W> a = load<double, W>(columns[j] + i), b = load<double, W>(columns[j] + i + width);
       for (int q = 0; q < 4; ++q) {
         sum[q][0] += u[q][j] * a;
@@ -371,7 +303,7 @@ OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* 
   for (; i < n; ++i)
     for (int q = 0; q < 4; ++q) {
       double sum = u[q][0] * columns[0][i];
-      for (std::size_t j = 1; j < p; ++j) sum += u[q][j] * columns[j][i];
+      for (size_t j = 1; j < p; ++j) sum += u[q][j] * columns[j][i];
       out[q][i] = sum;
     }
 }
@@ -405,7 +337,7 @@ OBLIQUE_INLINE void gini_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>
     const Pack<T, W> multiplier = ((q + q1) * is * is - (r + r1) * ir * ir) / 2;
     Pack<T, W> at_lo = {}, at_hi = {};
     for (int k = 0; k < edges.n_classes; ++k) {
-      const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
+      const T* row = edges.cum + static_cast<size_t>(k) * edges.stride + b;
       const Pack<T, W> left = load<T, W>(row), right = load<T, W>(row + 1);
       const Pack<T, W> d = right - left, sum = left + right, rest = 2 * edges.totals[k] - sum;
       at_lo += d * larger<T, W>(sum * inv_lo - rest * inv_nlo - multiplier, zero);
@@ -432,7 +364,7 @@ OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<
     const Pack<T, W> share = middle / n;
     Pack<T, W> size = {}, signs = {};
     for (int k = 0; k < edges.n_classes; ++k) {
-      const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
+      const T* row = edges.cum + static_cast<size_t>(k) * edges.stride + b;
       const T total = edges.totals[k];
       const Pack<T, W> y = (load<T, W>(row) + load<T, W>(row + 1)) / 2 - total * share;
       size += larger<T, W>(y, -y);
@@ -444,7 +376,7 @@ OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<
     const Pack<T, W> share_lo = at.lo / n, share_hi = at.hi / n;
     Pack<T, W> at_lo = {}, at_hi = {};
     for (int k = 0; k < edges.n_classes; ++k) {
-      const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
+      const T* row = edges.cum + static_cast<size_t>(k) * edges.stride + b;
       const T total = edges.totals[k];
       const Pack<T, W> left = load<T, W>(row), right = load<T, W>(row + 1);
       const Pack<T, W> a = left - total * share_lo, c = right - total * share_lo;
@@ -461,158 +393,57 @@ OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<
   }
 }
 
-// Running sums of 8 and of 16 counts, in a logarithmic number of steps; an index beyond them reads from `zero`.
-OBLIQUE_INLINE void cumulate_8(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins,
-                               float* __restrict cum) {
-  typedef std::int32_t Ints __attribute__((vector_size(32)));
-  typedef float Floats __attribute__((vector_size(32)));
+// Running sums of counts, in a logarithmic number of steps; an index beyond them reads from `zero`.
+template <int W>
+OBLIQUE_INLINE void cumulate_of(uint32_t* __restrict counts, uint32_t* __restrict more, int n_bins,
+                                float* __restrict cum) {
+  using Ints = Pack<int32_t, W>;
   const Ints zero = {};
   Ints before = {};
   cum[0] = 0.0f;
-  for (int b = 0; b < n_bins; b += 8) {
+  for (int b = 0; b < n_bins; b += kWidth<float, W>) {
     Ints x, y;
     std::memcpy(&x, counts + b, sizeof x);
     std::memcpy(&y, more + b, sizeof y);
     std::memcpy(counts + b, &zero, sizeof zero);
     std::memcpy(more + b, &zero, sizeof zero);
     x += y;
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    if constexpr (W == 32) {
+      x += OBLIQUE_SHUFFLE(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+      x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+      x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    } else {
+      x += OBLIQUE_SHUFFLE(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+      x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+      x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+      x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
     x += before;
-    before = OBLIQUE_SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
-    const Floats sums = __builtin_convertvector(x, Floats);
-    std::memcpy(cum + b + 1, &sums, sizeof sums);
-  }
-}
-
-[[maybe_unused]] OBLIQUE_INLINE void cumulate_16(std::uint32_t* __restrict counts, std::uint32_t* __restrict more,
-                                                 int n_bins, float* __restrict cum) {
-  typedef std::int32_t Ints __attribute__((vector_size(64)));
-  typedef float Floats __attribute__((vector_size(64)));
-  const Ints zero = {};
-  Ints before = {};
-  cum[0] = 0.0f;
-  for (int b = 0; b < n_bins; b += 16) {
-    Ints x, y;
-    std::memcpy(&x, counts + b, sizeof x);
-    std::memcpy(&y, more + b, sizeof y);
-    std::memcpy(counts + b, &zero, sizeof zero);
-    std::memcpy(more + b, &zero, sizeof zero);
-    x += y;
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
-    x += before;
-    before = OBLIQUE_SHUFFLE(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
-    const Floats sums = __builtin_convertvector(x, Floats);
+    if constexpr (W == 32)
+      before = OBLIQUE_SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
+    else
+      before = OBLIQUE_SHUFFLE(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
+    const Pack<float, W> sums = __builtin_convertvector(x, Pack<float, W>);
     std::memcpy(cum + b + 1, &sums, sizeof sums);
   }
 }
 
 }  // namespace
 
-// Each is compiled for registers of 32 bytes and less, and for registers of 64. The lanes compute the same, so both
-// give the same bits.
-#if defined(OBLIQUE_WIDE)
-OBLIQUE_WIDE static void cumulate_wide(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
-  cumulate_16(counts, more, n_bins, cum);
-}
-OBLIQUE_WIDE static void weigh_below_wide(const std::int32_t* keys, const std::int32_t* weights,
-                                          const std::size_t* first_row, int n_classes, const std::int32_t* edges,
-                                          const float* start, float* cum, std::size_t stride) {
-  weigh_below_of<64>(keys, weights, first_row, n_classes, edges, start, cum, stride);
-}
-OBLIQUE_WIDE static void combine_four_wide(const double* const* columns, const double* const* u, std::size_t p,
-                                           double* const* out, std::size_t n) {
-  combine_four_of<64>(columns, u, p, out, n);
-}
-OBLIQUE_WIDE static void edge_sums_wide(const ClassEdges<float>& edges, const EdgeSums<float>& out) {
-  edge_sums_of<float, 64>(edges, out);
-}
-OBLIQUE_WIDE static void edge_sums_wide(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
-  edge_sums_of<double, 64>(edges, out);
-}
-OBLIQUE_WIDE static void gini_bounds_wide(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
-                                          float* bound) {
-  gini_bounds_of<float, 64>(edges, sums, n, bound);
-}
-OBLIQUE_WIDE static void gini_bounds_wide(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
-                                          double* bound) {
-  gini_bounds_of<double, 64>(edges, sums, n, bound);
-}
-OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
-                                            float* bound) {
-  twoing_bounds_of<float, 64>(edges, sums, n, bound);
-}
-OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
-                                            double* bound) {
-  twoing_bounds_of<double, 64>(edges, sums, n, bound);
-}
-#endif
-
-OBLIQUE_NARROW void cumulate_narrow(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
-  cumulate_8(counts, more, n_bins, cum);
-}
-OBLIQUE_NARROW void weigh_below_narrow(const std::int32_t* keys, const std::int32_t* weights,
-                                       const std::size_t* first_row, int n_classes, const std::int32_t* edges,
-                                       const float* start, float* cum, std::size_t stride) {
-  weigh_below_of<32>(keys, weights, first_row, n_classes, edges, start, cum, stride);
-}
-OBLIQUE_NARROW void combine_four_narrow(const double* const* columns, const double* const* u, std::size_t p,
-                                        double* const* out, std::size_t n) {
-  combine_four_of<32>(columns, u, p, out, n);
-}
-OBLIQUE_NARROW void edge_sums_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& out) {
-  edge_sums_of<float, 32>(edges, out);
-}
-OBLIQUE_NARROW void edge_sums_narrow(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
-  edge_sums_of<double, 32>(edges, out);
-}
-OBLIQUE_NARROW void gini_bounds_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
-                                       float* bound) {
-  gini_bounds_of<float, 32>(edges, sums, n, bound);
-}
-OBLIQUE_NARROW void gini_bounds_narrow(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
-                                       double* bound) {
-  gini_bounds_of<double, 32>(edges, sums, n, bound);
-}
-OBLIQUE_NARROW void twoing_bounds_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
-                                         float* bound) {
-  twoing_bounds_of<float, 32>(edges, sums, n, bound);
-}
-OBLIQUE_NARROW void twoing_bounds_narrow(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
-                                         double* bound) {
-  twoing_bounds_of<double, 32>(edges, sums, n, bound);
-}
-
-void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
-  OBLIQUE_BY_WIDTH(cumulate, counts, more, n_bins, cum);
-}
-void weigh_below(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row, int n_classes,
-                 const std::int32_t* edges, const float* start, float* cum, std::size_t stride) {
-  OBLIQUE_BY_WIDTH(weigh_below, keys, weights, first_row, n_classes, edges, start, cum, stride);
-}
-void combine_four(const double* const* columns, const double* const* u, std::size_t p, double* const* out,
-                  std::size_t n) {
-  OBLIQUE_BY_WIDTH(combine_four, columns, u, p, out, n);
-}
-void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out) { OBLIQUE_BY_WIDTH(edge_sums, edges, out); }
-void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
-  OBLIQUE_BY_WIDTH(edge_sums, edges, out);
-}
-void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
-  OBLIQUE_BY_WIDTH(gini_bounds, edges, sums, n, bound);
-}
-void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound) {
-  OBLIQUE_BY_WIDTH(gini_bounds, edges, sums, n, bound);
-}
-void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
-  OBLIQUE_BY_WIDTH(twoing_bounds, edges, sums, n, bound);
-}
-void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound) {
-  OBLIQUE_BY_WIDTH(twoing_bounds, edges, sums, n, bound);
-}
+// Kernels for registers of W bytes. The lanes compute the same, so all widths give the same bits.
+OBLIQUE_BY_WIDTH(cumulate, (uint32_t * counts, uint32_t* more, int n_bins, float* cum), (counts, more, n_bins, cum),
+                 cumulate_of<W>(counts, more, n_bins, cum))
+OBLIQUE_BY_WIDTH(combine_four,
+                 (const double* const* columns, const double* const* u, size_t p, double* const* out, size_t n),
+                 (columns, u, p, out, n), combine_four_of<W>(columns, u, p, out, n))
+#define OBLIQUE_OF_EDGES(T)                                                                             \
+  OBLIQUE_BY_WIDTH(edge_sums, (const ClassEdges<T>& edges, const EdgeSums<T>& out), (edges, out),       \
+                   edge_sums_of<T, W>(edges, out))                                                      \
+  OBLIQUE_BY_WIDTH(gini_bounds, (const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound),   \
+                   (edges, sums, n, bound), gini_bounds_of<T, W>(edges, sums, n, bound))                \
+  OBLIQUE_BY_WIDTH(twoing_bounds, (const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound), \
+                   (edges, sums, n, bound), twoing_bounds_of<T, W>(edges, sums, n, bound))
+OBLIQUE_OF_EDGES(float)
+OBLIQUE_OF_EDGES(double)
 
 }  // namespace oblique

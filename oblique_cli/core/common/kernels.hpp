@@ -2,8 +2,7 @@
 // chooses the one of the processor. None uses fused multiply-adds, so all give the same bits.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -13,73 +12,72 @@ struct Range {
 };
 
 // z[i] = x[i] - c * w[i]; returns the smallest and the largest z. n >= 1.
-Range project_reflected(const double* x, const double* w, double c, double* z, std::size_t n);
+Range project_reflected(const double* x, const double* w, double c, double* z, size_t n);
 
 // The same range, without storing z.
-Range range_of_reflected(const double* x, const double* w, double c, std::size_t n);
+Range range_of_reflected(const double* x, const double* w, double c, size_t n);
 
 // Smallest and largest value of z. n >= 1.
-Range range_of(const double* z, std::size_t n);
+Range range_of(const double* z, size_t n);
 
 // Largest value of x. n >= 1.
-float largest_of(const float* x, std::size_t n);
-double largest_of(const double* x, std::size_t n);
+float largest_of(const float* x, size_t n);
+double largest_of(const double* x, size_t n);
 
 // out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
-void combine_columns(const double* const* columns, const double* u, std::size_t p, double* out, std::size_t n);
+void combine_columns(const double* const* columns, const double* u, size_t p, double* out, size_t n);
 
 // Four combine_columns at once in one pass over the columns: four u, each with an output of its own, equal to
 // combine_columns to the bit.
-void combine_four(const double* const* columns, const double* const* u, std::size_t p, double* const* out,
-                  std::size_t n);
+void combine_four(const double* const* columns, const double* const* u, size_t p, double* const* out, size_t n);
 
 // y[i] += a * x[i]
-void add_scaled(double a, const double* x, double* y, std::size_t n);
+void add_scaled(double a, const double* x, double* y, size_t n);
 
 // Sum of x[i] * y[i], added up in eight fixed lanes.
-double dot_columns(const double* x, const double* y, std::size_t n);
+double dot_columns(const double* x, const double* y, size_t n);
 
 // dot_columns in stretches: adds x[i] * y[i] to the eight lanes, whose sum is the product over all stretches, to the
 // bit. The length of every stretch but the last is a multiple of 8.
-void add_dot(const double* x, const double* y, std::size_t n, double* lanes);
+void add_dot(const double* x, const double* y, size_t n, double* lanes);
 double sum_of_lanes(const double* lanes);
 
 // The product that decides the side of a row, in growth and in prediction: four fixed lanes, then their sum.
-double dot_row(const double* w, const double* x, std::size_t p);
+double dot_row(const double* w, const double* x, size_t p);
 // z[i] = dot_row of row rows[i] of a table of p columns.
-void dot_rows(const double* w, const double* x, const std::uint32_t* rows, std::size_t n, std::size_t p, double* z);
+void dot_rows(const double* w, const double* x, const uint32_t* rows, size_t n, size_t p, double* z);
 
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
-void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
+void bin_rows(const double* z, double low, double scale, int n_bins, uint8_t* bins, size_t n);
 
 // Divides bins into equal parts: row i of bin b = bins[i] (by bin_rows) gets one of the parts[b] parts of b, which are
 // numbered from first[b]. Monotone in z, and all parts are below 256.
-void part_rows(const double* z, double low, double scale, const int* first, const double* parts, std::uint8_t* bins,
-               std::size_t n);
+void part_rows(const double* z, double low, double scale, const int* first, const double* parts, uint8_t* bins,
+               size_t n);
 
 // The steps t = v / c at which v - t c changes sign, as keys in (-1, 1) that increase with t: t / (scale + |t|), which
 // is v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
-Range step_keys(const double* v, const double* c, double scale, double* keys, std::size_t n);
+Range step_keys(const double* v, const double* c, double scale, double* keys, size_t n);
 
 // Largest |v|. n >= 1.
-double largest_magnitude(const double* v, std::size_t n);
+double largest_magnitude(const double* v, size_t n);
 
 // below[i] : number of z that are less than values[i], for m values.
-void count_below(const double* z, std::size_t n, const double* values, std::size_t m, std::uint32_t* below);
+void count_below(const double* z, size_t n, const double* values, size_t m, uint32_t* below);
 
 // Number and weight of the rows with v - t c <= 0.
-std::size_t count_left(const double* v, const double* c, double t, std::size_t n);
-double weigh_left(const double* v, const double* c, double t, const double* weights, std::size_t n);
+size_t count_left(const double* v, const double* c, double t, size_t n);
+double weigh_left(const double* v, const double* c, double t, const double* weights, size_t n);
 
 // Sorts n <= 64 keys: the place of each is the number of smaller keys.
-void sort_few(std::uint64_t* keys, std::size_t n);
+void sort_few(uint64_t* keys, size_t n);
 
 // Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are floats,
 // exact below 2^24; sample weights are doubles. Reads may extend to the next multiple of 16 edges and one more.
 template <class T>
 struct ClassEdges {
   const T* cum = nullptr;
-  std::size_t stride = 0;
+  size_t stride = 0;
   const T* totals = nullptr;
   int n_classes = 0;
   int n_edges = 0;
@@ -95,20 +93,8 @@ void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out);
 void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
 
 // cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables; clears both tables. n_bins is a multiple of 16.
-void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
+void cumulate(uint32_t* counts, uint32_t* more, int n_bins, float* cum);
 void cumulate(const double* weights, int n_bins, double* cum);
-
-// keys[i] = (z[i] - low) * scale, rounded down; below 2^31.
-void keys_along(const double* z, double low, double scale, std::int32_t* keys, std::size_t n);
-
-// cum[k * stride + e] = start[k] + the weights of the rows of class k whose keys are below edges[e], for kWeighed
-// edges. Rows of class k are those from first_row[k] on; all sums are below 2^24. start : nullptr for nothing
-inline constexpr int kWeighed = 32;
-void weigh_below(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row, int n_classes,
-                 const std::int32_t* edges, const float* start, float* cum, std::size_t stride);
-
-// The largest Gini value of the cuts at edges, 0 if there is none with rows on both sides.
-float largest_gini(const EdgeSums<float>& sums, float n, int n_edges);
 
 // Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum
 // of the totals. bound is padded like the rows of cum.

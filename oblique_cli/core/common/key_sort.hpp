@@ -1,12 +1,6 @@
 // Sorting of 64-bit keys whose leading digits vary, such as projections or ranks of a feature.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "common/kernels.hpp"
 
 namespace oblique {
@@ -15,29 +9,29 @@ class KeySort {
  public:
   // The leading digits spread the keys over about n / 4 buckets; each bucket is short. A crowded bucket goes to the
   // general sort.
-  void sort(std::uint64_t* keys, std::size_t n) {
-    constexpr std::size_t few = 24;
+  void sort(uint64_t* keys, size_t n) {
+    constexpr size_t few = 24;
     if (n <= 8) return insertion_sort(keys, n);
     if (n <= 64) return sort_few(keys, n);
-    std::uint64_t low = keys[0], high = keys[0];
-    for (std::size_t i = 1; i < n; ++i) {
+    uint64_t low = keys[0], high = keys[0];
+    for (size_t i = 1; i < n; ++i) {
       low = std::min(low, keys[i]);
       high = std::max(high, keys[i]);
     }
     int bits = 3;
-    while (bits < 12 && (std::size_t{4} << bits) < n) ++bits;
+    while (bits < 12 && (size_t{4} << bits) < n) ++bits;
     const int shift = std::max(0, static_cast<int>(std::bit_width(high - low)) - bits);
-    const std::size_t n_buckets = static_cast<std::size_t>((high - low) >> shift) + 1;
+    const size_t n_buckets = static_cast<size_t>((high - low) >> shift) + 1;
     bucket_.assign(n_buckets + 1, 0);
-    for (std::size_t i = 0; i < n; ++i) ++bucket_[((keys[i] - low) >> shift) + 1];
-    for (std::size_t b = 1; b <= n_buckets; ++b) bucket_[b] += bucket_[b - 1];
+    for (size_t i = 0; i < n; ++i) ++bucket_[((keys[i] - low) >> shift) + 1];
+    for (size_t b = 1; b <= n_buckets; ++b) bucket_[b] += bucket_[b - 1];
     if (spare_.size() < n) spare_.resize(n);
     std::copy(keys, keys + n, spare_.begin());
-    for (std::size_t i = 0; i < n; ++i) keys[bucket_[(spare_[i] - low) >> shift]++] = spare_[i];
+    for (size_t i = 0; i < n; ++i) keys[bucket_[(spare_[i] - low) >> shift]++] = spare_[i];
     // bucket_[b] is now the end of bucket b.
-    std::size_t first = 0;
-    for (std::size_t b = 0; b < n_buckets; ++b) {
-      const std::size_t size = bucket_[b] - first;
+    size_t first = 0;
+    for (size_t b = 0; b < n_buckets; ++b) {
+      const size_t size = bucket_[b] - first;
       if (size > few)
         std::sort(keys + first, keys + bucket_[b]);
       else
@@ -47,17 +41,17 @@ class KeySort {
   }
 
  private:
-  static void insertion_sort(std::uint64_t* keys, std::size_t n) {
-    for (std::size_t i = 1; i < n; ++i) {
-      const std::uint64_t key = keys[i];
-      std::size_t j = i;
+  static void insertion_sort(uint64_t* keys, size_t n) {
+    for (size_t i = 1; i < n; ++i) {
+      const uint64_t key = keys[i];
+      size_t j = i;
       for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
       keys[j] = key;
     }
   }
 
-  std::vector<std::size_t> bucket_;
-  std::vector<std::uint64_t> spare_;
+  std::vector<size_t> bucket_;
+  std::vector<uint64_t> spare_;
 };
 
 }  // namespace oblique

@@ -1,16 +1,12 @@
 #include "common/options.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-#include <utility>
-
 namespace oblique {
 
 namespace {
 
 std::string shown(const OptionValue& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
-  if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const int64_t* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
   if (const double* number = std::get_if<double>(&value)) return std::to_string(*number);
   if (std::holds_alternative<std::vector<Member>>(value)) return "a list of families";
   return "'" + std::get<std::string>(value) + "'";
@@ -19,7 +15,7 @@ std::string shown(const OptionValue& value) {
 bool fits(const Option& option, const OptionValue& value) {
   switch (option.kind) {
     case Option::Kind::number: return std::holds_alternative<double>(value);
-    case Option::Kind::integer: return std::holds_alternative<std::int64_t>(value);
+    case Option::Kind::integer: return std::holds_alternative<int64_t>(value);
     case Option::Kind::flag: return std::holds_alternative<bool>(value);
     case Option::Kind::members: return std::holds_alternative<std::vector<Member>>(value);
     case Option::Kind::choice: break;
@@ -65,7 +61,7 @@ Options::Options(std::string owner, const std::vector<Option>& declared, std::ma
     if (entry == values_.end())
       throw std::invalid_argument(owner_ + " needs the option '" + option.name + "', " + described(option));
     OptionValue& value = entry->second;
-    const std::int64_t* whole = std::get_if<std::int64_t>(&value);
+    const int64_t* whole = std::get_if<int64_t>(&value);
     if (whole && option.kind == Option::Kind::number) value = static_cast<double>(*whole);
     if (!fits(option, value))
       throw std::invalid_argument("option '" + option.name + "' of " + owner_ + " must be " + described(option) +
@@ -82,13 +78,13 @@ const T& Options::value(const char* name) const {
 }
 
 double Options::number(const char* name) const { return value<double>(name); }
-std::int64_t Options::integer(const char* name) const { return value<std::int64_t>(name); }
-std::size_t Options::count(const char* name) const {
-  const std::int64_t value = integer(name);
+int64_t Options::integer(const char* name) const { return value<int64_t>(name); }
+size_t Options::count(const char* name) const {
+  const int64_t value = integer(name);
   if (value < 0)
     throw std::invalid_argument(std::string("option '") + name + "' of " + owner_ + " must not be negative. Got " +
                                 std::to_string(value));
-  return static_cast<std::size_t>(value);
+  return static_cast<size_t>(value);
 }
 bool Options::flag(const char* name) const { return value<bool>(name); }
 const std::string& Options::choice(const char* name) const { return value<std::string>(name); }

@@ -3,13 +3,7 @@
 // names the owner and the first wrong option.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <map>
-#include <string>
-#include <variant>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -31,7 +25,7 @@ Option members(const char* name);
 std::string described(const Option& option);
 
 struct Member;
-using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<Member>>;
+using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<Member>>;
 
 // A family that is a member of another family, with the values of its specific options. The owner holds the options
 // that all families share.
@@ -47,8 +41,8 @@ class Options {
   Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> values);
 
   double number(const char* name) const;
-  std::int64_t integer(const char* name) const;
-  std::size_t count(const char* name) const;  // a non-negative integer
+  int64_t integer(const char* name) const;
+  size_t count(const char* name) const;  // a non-negative integer
   bool flag(const char* name) const;
   const std::string& choice(const char* name) const;
   const std::vector<Member>& members(const char* name) const;

@@ -4,8 +4,7 @@
 // eigenvectors. For the dominant eigenvector alone: Laguerre's iteration from above, then inverse iteration.
 #pragma once
 
-#include <cstddef>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -33,9 +32,9 @@ class OwnEigen {
   // The eigenvector of the tridiagonal matrix for `root`, its largest eigenvalue, in vector_.
   bool invert(double root);
 
-  std::size_t p_ = 0, stride_ = 0;
+  size_t p_ = 0, stride_ = 0;
   int power_ = 0;                      // entries were multiplied by 2^-power
-  std::vector<std::size_t> order_;     // place -> index in a
+  std::vector<size_t> order_;          // place -> index in a
   std::vector<double> matrix_, room_;  // matrix_: columns of stride_, after reduction those of the reflections
   std::vector<double> diagonal_, beside_, half_squares_, cosines_, sines_, vector_;
 };

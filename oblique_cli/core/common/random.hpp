@@ -4,35 +4,34 @@
 // (Steele, Lea, Flood 2014): a counter whose values are mixed.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "common/standard.hpp"
 
 namespace oblique {
 
-inline constexpr std::uint64_t kRootPath = 1;
+inline constexpr uint64_t kRootPath = 1;
 
 // Path of a child: a leading 1, then a bit for each turn from the root, modulo 2^64.
-inline std::uint64_t child_path(std::uint64_t path, bool right) { return 2 * path + (right ? 1 : 0); }
+inline uint64_t child_path(uint64_t path, bool right) { return 2 * path + (right ? 1 : 0); }
 
 class Stream {
  public:
-  Stream(std::uint64_t seed, std::uint64_t path, std::uint64_t number)
+  Stream(uint64_t seed, uint64_t path, uint64_t number)
       : state_(mix(mix(mix(seed + kStep) + path * kStep) + number * kStep)) {}
 
-  std::uint64_t next() { return mix(state_ += kStep); }
+  uint64_t next() { return mix(state_ += kStep); }
   // In [0, 1), a multiple of 2^-53.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double between(double low, double high) { return low + (high - low) * uniform(); }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
+  size_t below(size_t n) { return static_cast<size_t>(uniform() * static_cast<double>(n)); }
 
  private:
-  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15u;
-  static std::uint64_t mix(std::uint64_t z) {
+  static constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
+  static uint64_t mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  std::uint64_t state_;
+  uint64_t state_;
 };
 
 }  // namespace oblique

@@ -1,17 +1,8 @@
 // Threads that work on one task together, nested parts included.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <condition_variable>
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <mutex>
-#include <utility>
-#include <vector>
 
-#include "common/interrupt.hpp"
 #include "common/threads.hpp"
 
 namespace oblique {
@@ -32,15 +23,15 @@ class Team {
   template <class Work>
   void run(const Work& work) {
     if (size_ == 1) return work();
-    on_threads(static_cast<std::size_t>(size_), size_, [&]() {
-      return [&](std::size_t i) {
+    on_threads(static_cast<size_t>(size_), size_, [&]() {
+      return [&](size_t i) {
         const Question* before = interrupt::state().question;
         const Interruptible watch([this, before]() {
           if (failed_) throw GivenUp();
           if (before) (*before)();
         });
         if (i > 0) return serve();
-        part([&work](std::size_t) { work(); }, 0);
+        part([&work](size_t) { work(); }, 0);
         const std::lock_guard lock(guard_);
         finished_ = true;
         changed_.notify_all();
@@ -55,9 +46,9 @@ class Team {
 
   // Calls work(i) for i from 0 to n - 1 on the idle threads and the calling thread.
   template <class Work>
-  void share(std::size_t n, Meanwhile meanwhile, const Work& work) {
+  void share(size_t n, Meanwhile meanwhile, const Work& work) {
     if (size_ == 1 || n < 2) {
-      for (std::size_t i = 0; i < n; ++i) work(i);
+      for (size_t i = 0; i < n; ++i) work(i);
       return;
     }
     Job job(n, work);
@@ -80,15 +71,15 @@ class Team {
 
   // As above, with a buffer for each participating thread: work(i, buffer), buffer = make().
   template <class Make, class Work>
-  void share_with(std::size_t n, Meanwhile meanwhile, const Make& make, const Work& work) {
+  void share_with(size_t n, Meanwhile meanwhile, const Make& make, const Work& work) {
     if (size_ == 1 || n < 2) {
       auto buffer = make();
-      for (std::size_t i = 0; i < n; ++i) work(i, buffer);
+      for (size_t i = 0; i < n; ++i) work(i, buffer);
       return;
     }
-    std::atomic<std::size_t> next{0};
-    share(std::min(n, static_cast<std::size_t>(size_)), meanwhile, [&](std::size_t) {
-      std::size_t i = next.fetch_add(1);
+    std::atomic<size_t> next{0};
+    share(std::min(n, static_cast<size_t>(size_)), meanwhile, [&](size_t) {
+      size_t i = next.fetch_add(1);
       if (i >= n) return;
       auto buffer = make();
       for (; i < n; i = next.fetch_add(1)) work(i, buffer);
@@ -97,15 +88,15 @@ class Team {
 
  private:
   struct Job {
-    Job(std::size_t count, std::function<void(std::size_t)> what) : n(count), work(std::move(what)) {}
-    const std::size_t n;
-    const std::function<void(std::size_t)> work;
-    std::atomic<std::size_t> next{0};
-    std::size_t active = 0;  // threads that help
+    Job(size_t count, std::function<void(size_t)> what) : n(count), work(std::move(what)) {}
+    const size_t n;
+    const std::function<void(size_t)> work;
+    std::atomic<size_t> next{0};
+    size_t active = 0;  // threads that help
   };
 
   template <class Work>
-  void part(const Work& work, std::size_t i) {
+  void part(const Work& work, size_t i) {
     try {
       work(i);
     } catch (...) {
@@ -117,12 +108,12 @@ class Team {
   }
 
   void work_on(Job& job) {
-    for (std::size_t i; !failed_ && (i = job.next.fetch_add(1)) < job.n;) part(job.work, i);
+    for (size_t i; !failed_ && (i = job.next.fetch_add(1)) < job.n;) part(job.work, i);
   }
 
   // Works on the part that was shared last; false if there is none.
   bool help(std::unique_lock<std::mutex>& lock) {
-    for (std::size_t j = jobs_.size(); j-- > 0;) {
+    for (size_t j = jobs_.size(); j-- > 0;) {
       Job& job = *jobs_[j];
       if (failed_ || job.next >= job.n) continue;
       ++job.active;
@@ -152,7 +143,7 @@ class Team {
   void wait(std::unique_lock<std::mutex>& lock) {
     if (changed_.wait_for(lock, interrupt::kEvery) == std::cv_status::no_timeout || failed_) return;
     lock.unlock();
-    part([](std::size_t) { ask(); }, 0);
+    part([](size_t) { ask(); }, 0);
     lock.lock();
   }
 

@@ -1,14 +1,9 @@
 // Independent work on several threads.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
-#include <exception>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 #include "common/interrupt.hpp"
 
@@ -21,17 +16,17 @@ struct GivenUp : std::exception {};
 // first exception after all threads have stopped, which the others do at their next checkpoint. The calling thread runs
 // its question while it waits.
 template <class Make>
-void on_threads(std::size_t n, int n_threads, Make make) {
-  std::atomic<std::size_t> next{0};
+void on_threads(size_t n, int n_threads, Make make) {
+  std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
   std::mutex guard;
   std::condition_variable finished;
-  std::size_t running = 0;
+  size_t running = 0;
   const auto run = [&]() {
     try {
       auto work = make();
-      for (std::size_t i; (i = next.fetch_add(1)) < n;) work(i);
+      for (size_t i; (i = next.fetch_add(1)) < n;) work(i);
     } catch (...) {
       const std::lock_guard lock(guard);
       if (!failure) failure = std::current_exception();
@@ -51,7 +46,7 @@ void on_threads(std::size_t n, int n_threads, Make make) {
     finished.notify_one();
   };
   std::vector<std::thread> threads;
-  for (int t = 1; t < n_threads && static_cast<std::size_t>(t) < n; ++t) {
+  for (int t = 1; t < n_threads && static_cast<size_t>(t) < n; ++t) {
     {
       const std::lock_guard lock(guard);
       ++running;

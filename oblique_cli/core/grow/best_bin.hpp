@@ -1,10 +1,6 @@
 // The split of a node among binned directions.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "grow/binned_directions.hpp"
 #include "grow/drawn_nodes.hpp"
 
@@ -21,7 +17,7 @@ class BestBin {
   BestBin(const TrainingRows& data, BinnedDirections& directions) : data_(data), directions_(directions) {}
 
   // round : number of the next tree; min_leaf : least weight of a child
-  void begin_tree(std::size_t round, double min_leaf) {
+  void begin_tree(size_t round, double min_leaf) {
     round_ = round;
     min_leaf_ = min_leaf;
   }
@@ -31,35 +27,33 @@ class BestBin {
  private:
   // The bins of a direction that may hold rows of the node, in order.
   struct Bins {
-    std::size_t n = 0;
+    size_t n = 0;
     bool all = true;  // true: all bins of the direction; false: those in of_place_
-    std::size_t number(std::size_t place, const std::vector<std::uint8_t>& of_place) const {
-      return all ? place : of_place[place];
-    }
+    size_t number(size_t place, const std::vector<uint8_t>& of_place) const { return all ? place : of_place[place]; }
   };
   struct Best {
     bool is_found = false;
-    std::size_t direction = 0, below = 0, above = 0;  // bins next to the cut on either side
+    size_t direction = 0, below = 0, above = 0;  // bins next to the cut on either side
     double value = 0.0;
   };
 
   void begin_node(const Bag& bag);
-  void look(const Bag& bag, std::size_t direction);
-  void add_classes(const Bag& bag, std::size_t n_bins);
-  void add_targets(const Bag& bag, std::size_t n_bins);
-  Bins place_rows(const Bag& bag, std::size_t direction);
-  Bins leave_out_empty(std::size_t n);
+  void look(const Bag& bag, size_t direction);
+  void add_classes(const Bag& bag, size_t n_bins);
+  void add_targets(const Bag& bag, size_t n_bins);
+  Bins place_rows(const Bag& bag, size_t direction);
+  Bins leave_out_empty(size_t n);
   void take(const Bag& bag, DrawnNodes& node, DrawnSplit& split);
 
   const TrainingRows& data_;
   BinnedDirections& directions_;
-  std::size_t round_ = 0;
+  size_t round_ = 0;
   double min_leaf_ = 0.0;
   Best best_;
   double total_ = 0.0, uncut_ = 0.0;
   std::vector<double> of_class_;                   // weight of each class of the node, or sum of each output's targets
   std::vector<double> pull_;                       // weighted targets of the rows of the node, output by output
-  std::vector<std::uint8_t> place_, of_place_;     // place of each row among the bins; bin of each place
+  std::vector<uint8_t> place_, of_place_;          // place of each row among the bins; bin of each place
   std::vector<double> weight_;                     // class weights by place
   std::vector<double> left_, squares_[2], value_;  // of the cut behind each place
 };

@@ -1,13 +1,8 @@
 // Directions with binned rows: the axes of the features, and the planes of earlier trees.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "rows/columns.hpp"
 #include "rows/training_rows.hpp"
-#include "tree/plane_tree.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 
@@ -16,50 +11,136 @@ namespace oblique {
 // rounding alone count as equal.
 class BinnedDirections {
  public:
-  static constexpr std::size_t kMostPlanes = 32;
+  static constexpr size_t kMostPlanes = 32;
 
   // mass : of each row, or nullptr if all rows have the same
-  BinnedDirections(TrainingRows& data, const double* mass, std::size_t max_bins);
+  BinnedDirections(TrainingRows& data, const double* mass, size_t max_bins)
+      : data_(data), mass_(mass), max_bins_(max_bins), all_(data.x.p) {
+    projected_.resize(data.x.n, 1);
+    for (size_t j = 0; j < data.x.p; ++j) {
+      checkpoint(16 * data.x.n);
+      magnitude_.push_back(largest_magnitude(data.x.column(j), data.x.n));
+      // An axis needs no arithmetic, so its tolerance for rounding is 0.
+      put_into_bins(data.x.column(j), data.x.rank(j), 0.0, all_[j]);
+    }
+  }
 
-  std::size_t size() const { return all_.size(); }
-  std::size_t n_axes() const { return data_.x.p; }
-  std::size_t n_bins(std::size_t direction) const { return all_[direction].low.size(); }
+  size_t size() const { return all_.size(); }
+  size_t n_axes() const { return data_.x.p; }
+  size_t n_bins(size_t direction) const { return all_[direction].low.size(); }
   // Bin of each training row.
-  const std::uint8_t* bins(std::size_t direction) const { return all_[direction].bin.data(); }
+  const uint8_t* bins(size_t direction) const { return all_[direction].bin.data(); }
   // Terms of a plane; growth and prediction project rows by them.
-  const SparsePlanes::Term* terms(std::size_t plane) const { return all_[plane].terms.data(); }
+  const SparsePlanes::Term* terms(size_t plane) const { return all_[plane].terms.data(); }
   // The middle of the gap between two bins; no row lies in the gap.
-  double threshold(std::size_t direction, std::size_t below, std::size_t above) const;
+  double threshold(size_t direction, size_t below, size_t above) const {
+    return middle_of_gap(all_[direction].high[below], all_[direction].low[above]);
+  }
 
   // Adds the planes with more than one term of a tree. If there are too many planes, those whose last use (or addition)
   // is oldest are removed, the first of equals.
-  void add(const ForestTree& tree, std::size_t round);
+  void add(const ForestTree& tree, size_t round) {
+    for (size_t plane = 0; plane < tree.n_oblique(); ++plane) {
+      const auto first = tree.terms.begin() + plane * tree.width;
+      std::vector<SparsePlanes::Term> terms(first, first + tree.width);
+      checkpoint((tree.width + 16) * data_.x.n);
+      const auto counts = [](const SparsePlanes::Term& term) { return term.coef != 0.0; };
+      if (std::count_if(terms.begin(), terms.end(), counts) < 2 || !project(terms)) continue;
+      Direction& direction = room();
+      put_into_bins(projected_.column(0), projected_.rank(0), rounding(terms), direction);
+      direction.terms = std::move(terms);
+      direction.used = round;
+    }
+  }
+
   // Removes all planes; the axes remain.
   void forget_planes() { all_.resize(n_axes()); }
-  void use(std::size_t direction, std::size_t round) { all_[direction].used = round; }
+  void use(size_t direction, size_t round) { all_[direction].used = round; }
 
  private:
   struct Direction {
     std::vector<SparsePlanes::Term> terms;
-    std::vector<std::uint8_t> bin;
+    std::vector<uint8_t> bin;
     std::vector<double> low, high;  // least and largest value of every bin
-    std::size_t used = 0;           // round of the last use
+    size_t used = 0;                // round of the last use
   };
 
-  bool project(const std::vector<SparsePlanes::Term>& terms);
-  double rounding(const std::vector<SparsePlanes::Term>& terms) const;
-  void put_into_bins(const double* z, const std::uint32_t* rank, double distinct, Direction& out);
-  Direction& room();
+  // Projects all rows by the arithmetic of prediction; false if a sum overflows.
+  bool project(const std::vector<SparsePlanes::Term>& terms) {
+    const size_t n = data_.x.n;
+    double* z = projected_.column(0);
+    const double* x = data_.x.column(static_cast<size_t>(terms[0].feature));
+    for (size_t i = 0; i < n; ++i) z[i] = terms[0].coef * x[i];
+    for (size_t t = 1; t < terms.size(); ++t)
+      add_scaled(terms[t].coef, data_.x.column(static_cast<size_t>(terms[t].feature)), z, n);
+    projected_.ranked[0] = 0;
+    return std::isfinite(largest_magnitude(z, n));
+  }
+
+  // Two projections differ if they lie further apart than this.
+  double rounding(const std::vector<SparsePlanes::Term>& terms) const {
+    double range = 0.0, magnitude = 0.0;
+    for (const SparsePlanes::Term& term : terms) {
+      const size_t j = term.feature;
+      range += 2.0 * std::fabs(term.coef) * data_.half_range[j];
+      magnitude += std::fabs(term.coef) * magnitude_[j];
+    }
+    return Spread::gap(range, magnitude);
+  }
+
+  void put_into_bins(const double* z, const uint32_t* rank, double distinct, Direction& out) {
+    const size_t n = data_.x.n;
+    const size_t n_ranks = 1 + *std::max_element(rank, rank + n);
+    value_.resize(n_ranks);
+    weight_.assign(n_ranks, 0.0);
+    for (size_t i = 0; i < n; ++i) {
+      value_[rank[i]] = z[i];
+      weight_[rank[i]] += mass_ ? mass_[i] : 1.0;
+    }
+    size_t n_values = 1;
+    double left = weight_[0];  // weight of the bins that are not yet closed
+    for (size_t r = 1; r < n_ranks; ++r) {
+      left += weight_[r];
+      n_values += value_[r] - value_[r - 1] > distinct;
+    }
+    bin_of_.resize(n_ranks);
+    out.low.assign(1, value_[0]);
+    out.high.clear();
+    double in_bin = 0.0;
+    for (size_t r = 0; r < n_ranks; ++r) {
+      const size_t bins_left = max_bins_ - out.high.size();
+      const bool is_enough =
+          r > 0 && (n_values <= max_bins_ || (bins_left > 1 && in_bin * static_cast<double>(bins_left) >= left));
+      if (is_enough && value_[r] - value_[r - 1] > distinct) {
+        out.high.push_back(value_[r - 1]);
+        out.low.push_back(value_[r]);
+        left -= in_bin;
+        in_bin = 0.0;
+      }
+      in_bin += weight_[r];
+      bin_of_[r] = static_cast<uint8_t>(out.high.size());
+    }
+    out.high.push_back(value_[n_ranks - 1]);
+    out.bin.resize(n);
+    for (size_t i = 0; i < n; ++i) out.bin[i] = bin_of_[rank[i]];
+  }
+
+  // Memory for one more plane.
+  Direction& room() {
+    if (all_.size() < n_axes() + kMostPlanes) return all_.emplace_back();
+    return *std::min_element(all_.begin() + n_axes(), all_.end(),
+                             [](const Direction& a, const Direction& b) { return a.used < b.used; });
+  }
 
   TrainingRows& data_;
   const double* mass_;
-  const std::size_t max_bins_;
+  const size_t max_bins_;
   std::vector<Direction> all_;
   std::vector<double> magnitude_;  // largest magnitude of each feature
   Columns projected_;              // one column
   // Buffers for the ranks of a direction.
   std::vector<double> value_, weight_;
-  std::vector<std::uint8_t> bin_of_;
+  std::vector<uint8_t> bin_of_;
 };
 
 }  // namespace oblique

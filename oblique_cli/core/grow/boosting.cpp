@@ -1,9 +1,5 @@
 #include "grow/boosting.hpp"
 
-#include <type_traits>
-
-#include "common/interrupt.hpp"
-#include "grow/forest_grower.hpp"
 #include "grow/histogram_grower.hpp"
 #include "grow/losses.hpp"
 
@@ -17,12 +13,12 @@ void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& tr
                 const BoostingOptions& how, Boosted& out) {
   std::vector<double> values;
   double least = is_checked ? validated.mean() : 0.0;
-  std::size_t best = 0;
-  std::vector<std::size_t> ends;
-  for (std::size_t t = 0; t < how.n_trees; ++t) {
+  size_t best = 0;
+  std::vector<size_t> ends;
+  for (size_t t = 0; t < how.n_trees; ++t) {
     checkpoint(data.x.n * (forest.n_classes + 8));
     grower.require(trained.prepare(data, how));
-    const std::size_t number = forest.first_number + t;
+    const size_t number = forest.first_number + t;
     forest.trees.push_back(grower.grow(seed_of_tree(forest.seed, number), number));
     const ForestTree& tree = forest.trees.back();
     trained.follow(tree);
@@ -73,7 +69,7 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
 
 Boosted boost(Forest& forest, const NumberedRows& rows, const NumberedRows& validation, const ForestOptions& options,
               const BoostingOptions& how, const NumberLossOptions& loss) {
-  const std::vector<std::int32_t> one_class(rows.n, 0);
+  const std::vector<int32_t> one_class(rows.n, 0);
   TrainingRows data(rows.x, one_class.data(), rows.weights, rows.n, forest.n_features, 1, std::nullopt, true);
   data.targets.assign(rows.n, 0.0);
   Boosted out;

@@ -9,36 +9,30 @@
 // each score. With bins, cuts of the same value are searched among stored directions (grow/histogram_grower.hpp).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "grow/forest.hpp"
-#include "grow/forest_options.hpp"
-#include "rows/training_rows.hpp"
 
 namespace oblique {
 
 struct BoostingOptions {
-  std::size_t n_trees = 0;
+  size_t n_trees = 0;
   double learning_rate = 0.1;
-  double l2 = 1.0;           // added to the curvature of a leaf
-  double min_weight = 0.0;   // least sum of w |g| of a child
-  std::size_t patience = 0;  // rounds without a fall of the validation loss by `tolerance` before a stop; 0: none
+  double l2 = 1.0;          // added to the curvature of a leaf
+  double min_weight = 0.0;  // least sum of w |g| of a child
+  size_t patience = 0;      // rounds without a fall of the validation loss by `tolerance` before a stop; 0: none
   double tolerance = 0.0;
-  std::size_t max_bins = 0;  // of a direction (grow/binned_directions.hpp), at most 256; 0: exact search at nodes
+  size_t max_bins = 0;  // of a direction (grow/binned_directions.hpp), at most 256; 0: exact search at nodes
 };
 
 // The caller's rows.
 struct BoostedRows {
   const double* x;
   const double* weights;  // or nullptr
-  std::size_t n;
+  size_t n;
 
-  double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
+  double weight(size_t i) const { return weights ? weights[i] : 1.0; }
 };
 struct LabeledRows : BoostedRows {
-  const std::int32_t* y;
+  const int32_t* y;
   const double* start = nullptr;  // initial scores, (n, n_scores); nullptr for the logarithms of the class shares
 };
 struct NumberedRows : BoostedRows {
@@ -54,15 +48,15 @@ struct NumberLossOptions {
 };
 
 struct Boosted {
-  std::size_t n_scores = 0;
-  std::size_t width = 0;                // numbers per leaf: n_scores, or p + 3 for a linear leaf
+  size_t n_scores = 0;
+  size_t width = 0;                     // numbers per leaf: n_scores, or p + 3 for a linear leaf
   std::vector<double> baseline;         // n_scores
   std::vector<double> leaf_values;      // of all leaves of all trees, `width` each
   std::vector<double> training_loss;    // mean loss after every round
   std::vector<double> validation_loss;  // the same for the validation rows, if there are any
 };
 
-inline std::size_t scores_of(std::size_t n_classes) { return n_classes == 2 ? 1 : n_classes; }
+inline size_t scores_of(size_t n_classes) { return n_classes == 2 ? 1 : n_classes; }
 
 // Adds trees to an empty forest, numbered from its `first_number`. With validation rows and patience, the trees after
 // the least validation loss are removed again.

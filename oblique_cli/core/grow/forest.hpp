@@ -2,62 +2,55 @@
 // forest does not depend on the number of threads.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "grow/forest_options.hpp"
 #include "rows/training_rows.hpp"
-#include "tree/plane_tree.hpp"
 
 namespace oblique {
 
 // The seed of tree number `tree` of a forest.
-std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree);
+uint64_t seed_of_tree(uint64_t seed, size_t tree);
 
 class Forest {
  public:
-  std::size_t n_features = 0, n_classes = 0;
-  std::uint64_t seed = 0;
+  size_t n_features = 0, n_classes = 0;
+  uint64_t seed = 0;
   std::vector<ForestTree> trees;
-  std::size_t first_number = 0;           // of trees[0]; above 0 in a part of a forest that is grown elsewhere
-  std::atomic<std::size_t> finished = 0;  // complete trees of the current or last growth; any thread may read it
+  size_t first_number = 0;           // of trees[0]; above 0 in a part of a forest that is grown elsewhere
+  std::atomic<size_t> finished = 0;  // complete trees of the current or last growth; any thread may read it
 
   // Adds trees.
-  void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);
+  void grow(TrainingRows& data, const ForestOptions& options, size_t more, int n_threads);
 
   // Adds trees that predict data.targets, with bins (grow/histogram_grower.hpp). min_leaf : least weight of a child
-  void grow_numbers(TrainingRows& data, const ForestOptions& options, std::size_t max_bins, double min_leaf,
-                    std::size_t more, int n_threads);
+  void grow_numbers(TrainingRows& data, const ForestOptions& options, size_t max_bins, double min_leaf, size_t more,
+                    int n_threads);
 
   // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
-  void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
+  void vote(const double* x, size_t n, bool shares, int n_threads, double* votes) const;
 
   // Votes on the training rows by the trees that did not draw them. rows : how the trees drew
-  void vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
-                       double* votes) const;
+  void vote_out_of_bag(const double* x, size_t n, const RowDraw& rows, bool shares, int n_threads, double* votes) const;
 
   // How often each of n rows is drawn for each of the next `more` trees, (more, n).
-  std::vector<std::uint32_t> draws(std::size_t n, std::size_t more, const RowDraw& rows) const;
+  std::vector<uint32_t> draws(size_t n, size_t more, const RowDraw& rows) const;
 
   // Adds to sums (n, width) the values (all leaves of all trees, width) of the leaves that each row reaches.
-  void sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads, double* sums) const;
+  void sum(const double* x, size_t n, const double* values, size_t width, int n_threads, double* sums) const;
 
   // Adds to sums (n,) the predictions of the linear models of the leaves. models (all leaves of all trees, n_features +
   // 3) : a coefficient for each feature, the intercept, and the least and the largest prediction of the leaf
-  void sum_models(const double* x, std::size_t n, const double* models, int n_threads, double* sums) const;
+  void sum_models(const double* x, size_t n, const double* models, int n_threads, double* sums) const;
 
   // Node number of each row's leaf in every tree, (n, n_trees).
-  void apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const;
+  void apply(const double* x, size_t n, int n_threads, int32_t* leaves) const;
 
  private:
-  std::vector<std::size_t> first_leaves() const;
+  std::vector<size_t> first_leaves() const;
   template <class Make>
-  void add_trees(std::size_t more, int n_threads, Make make);
+  void add_trees(size_t more, int n_threads, Make make);
   template <class Use>
-  void blocks(const double* x, std::size_t n, int n_threads, Use use) const;
-  void add_vote(const ForestTree& tree, std::int32_t node, bool shares, double* votes) const;
+  void blocks(const double* x, size_t n, int n_threads, Use use) const;
+  void add_vote(const ForestTree& tree, int32_t node, bool shares, double* votes) const;
 };
 
 }  // namespace oblique

@@ -4,16 +4,6 @@
 // node a leaf before any search. A tree of a forest differs from a single tree in its sampler only.
 #pragma once
 
-#include <algorithm>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <mutex>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "common/random.hpp"
 #include "common/team.hpp"
 #include "rows/held.hpp"
@@ -22,11 +12,11 @@ namespace oblique {
 
 // The condition under which a node becomes a leaf without a search.
 struct StoppingRule {
-  double min_parent = 2.0;      // split only if the node holds more than this
-  double max_misrate = 0.0;     // split only if the misclassification rate is above this
-  std::int64_t max_depth = -1;  // -1: no limit
+  double min_parent = 2.0;   // split only if the node holds more than this
+  double max_misrate = 0.0;  // split only if the misclassification rate is above this
+  int64_t max_depth = -1;    // -1: no limit
 
-  bool is_leaf(const Held& held, std::int64_t depth) const {
+  bool is_leaf(const Held& held, int64_t depth) const {
     if (max_depth >= 0 && depth >= max_depth) return true;
     return !(held.amount > min_parent && held.misrate > max_misrate);
   }
@@ -37,16 +27,16 @@ struct StoppingRule {
 template <class Place>
 struct OpenNode {
   Place place{};
-  std::int32_t node = 0;
-  std::int64_t depth = 0;
-  std::uint64_t path = kRootPath;
+  int32_t node = 0;
+  int64_t depth = 0;
+  uint64_t path = kRootPath;
   bool given_up = false;
 };
 
 // Rows of a tree. `Place` locates the rows of a node.
 template <class R>
 concept GrowingRows = requires(R& rows, typename R::Place& place, Team* team) {
-  { rows.size(place) } -> std::convertible_to<std::size_t>;
+  { rows.size(place) } -> std::convertible_to<size_t>;
   { rows.begin(place) } -> std::same_as<Held>;       // selects a node
   rows.take(place, team);                            // before the node is searched
   { rows.is_passing(place) } -> std::same_as<bool>;  // whether buffers of the search are too large to be kept
@@ -56,8 +46,8 @@ concept GrowingRows = requires(R& rows, typename R::Place& place, Team* team) {
 // Selects the part of a node that the search sees. Each thread has its own sampler.
 template <class S, class Place>
 concept NodeSampler = requires(S& sampler, Place& place, typename S::Found& split) {
-  { sampler.take(place, std::uint64_t{}) } -> std::same_as<bool>;  // false if there is nothing to choose from
-  sampler.end_search(bool{});                                      // whether permanently: buffers are freed
+  { sampler.take(place, uint64_t{}) } -> std::same_as<bool>;  // false if there is nothing to choose from
+  sampler.end_search(bool{});                                 // whether permanently: buffers are freed
   // Divides all rows of the node into the places of the left and the right child; false if one of them has no rows.
   { sampler.divide(place, split, place, place) } -> std::same_as<bool>;
 };
@@ -114,11 +104,11 @@ class Grower {
   // tree.worth(node). Among worths that differ by at most a share of `slack`, the leaf that was opened first is split.
   // Returns the nodes that are split; other nodes have children, too, which were made to compute the worth of their
   // splits.
-  std::vector<std::int32_t> grow_best_first(Open root, std::size_t most, double slack) {
+  std::vector<int32_t> grow_best_first(Open root, size_t most, double slack) {
     struct Division {
       double worth;
-      std::size_t turn;  // order of opening
-      std::int32_t node;
+      size_t turn;  // order of opening
+      int32_t node;
       Open left, right;
       bool operator<(const Division& other) const { return worth < other.worth; }
     };
@@ -134,7 +124,7 @@ class Grower {
       return split;
     };
     const std::unique_ptr<Splitter> splitter = make_();
-    std::size_t turn = 0;
+    size_t turn = 0;
     const auto look_at = [&](Open open) {
       Division split{0.0, turn++, open.node, {}, {}};
       const bool is_split = visit(open, *splitter, split.left, split.right);
@@ -143,7 +133,7 @@ class Grower {
       split.worth = tree_.worth(split.node);
       push(std::move(split));
     };
-    std::vector<std::int32_t> taken;
+    std::vector<int32_t> taken;
     std::vector<Division> equal;
     root.node = tree_.add(rows_, root.place);
     if (most > 1) look_at(std::move(root));
@@ -165,7 +155,7 @@ class Grower {
   }
 
  private:
-  static constexpr std::size_t kApart = 512;  // subtrees of at least this many rows are passed to another thread
+  static constexpr size_t kApart = 512;  // subtrees of at least this many rows are passed to another thread
 
   void grow_below(Open root) {
     std::unique_ptr<Splitter> splitter = take_splitter();
@@ -180,8 +170,7 @@ class Grower {
       if (!is_split) continue;
       if (team_ && team_->size() > 1 && std::min(rows_.size(left.place), rows_.size(right.place)) >= kApart) {
         give_back(std::move(splitter));
-        team_->share(2, Team::Meanwhile::kHelp,
-                     [&](std::size_t side) { grow_below(std::move(side == 0 ? left : right)); });
+        team_->share(2, Team::Meanwhile::kHelp, [&](size_t side) { grow_below(std::move(side == 0 ? left : right)); });
         splitter = take_splitter();
         continue;
       }

@@ -1,18 +1,8 @@
 // A tree of a forest under construction, as Grower fills it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "grow/drawn_nodes.hpp"
 #include "grow/grower.hpp"
-#include "rows/bagged_rows.hpp"
-#include "rows/training_rows.hpp"
-#include "tree/plane_tree.hpp"
 
 namespace oblique {
 
@@ -25,11 +15,11 @@ class TreeOfForest {
     tree.leaf_start.push_back(0);
   }
 
-  std::int32_t add(const BaggedRows&, const BaggedRows::Place&) { return tree.add_node(); }
+  int32_t add(const BaggedRows&, const BaggedRows::Place&) { return tree.add_node(); }
 
   void leaf(const Open& open, const BaggedRows& rows) {
-    tree.depth = std::max(tree.depth, static_cast<std::int32_t>(open.depth));
-    tree.nodes[open.node].left = ~static_cast<std::int32_t>(tree.n_leaves());
+    tree.depth = std::max(tree.depth, static_cast<int32_t>(open.depth));
+    tree.nodes[open.node].left = ~static_cast<int32_t>(tree.n_leaves());
     const ClassRun* heaviest = &rows.runs()[0];
     for (const ClassRun& run : rows.runs()) {
       if (run.weight > heaviest->weight) heaviest = &run;
@@ -37,18 +27,18 @@ class TreeOfForest {
       tree.leaf_weight.push_back(run.weight);
     }
     tree.label.push_back(heaviest->code);
-    tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.leaf_class.size()));
+    tree.leaf_start.push_back(static_cast<uint32_t>(tree.leaf_class.size()));
   }
 
   void split(const Open& open, const BaggedRows& rows, const DrawnNodes& sampler, const DrawnSplit& division,
              const Open& left, const Open&) {
     shares_.clear();
-    const std::int32_t number = division.feature >= 0 ? ~division.feature : static_cast<std::int32_t>(tree.n_oblique());
+    const int32_t number = division.feature >= 0 ? ~division.feature : static_cast<int32_t>(tree.n_oblique());
     tree.nodes[open.node] = {division.threshold, left.node, number};
     if (division.feature >= 0)
       add_share(division.feature, 1.0);
     else
-      for (std::size_t j = 0; j < tree.width; ++j) {
+      for (size_t j = 0; j < tree.width; ++j) {
         tree.terms.push_back(division.terms ? division.terms[j]
                                             : SparsePlanes::Term{division.normal[j], sampler.drawn()[j]});
         add_share(tree.terms.back().feature, tree.terms.back().coef);
@@ -60,13 +50,13 @@ class TreeOfForest {
 
  private:
   // Adds the coefficient of a feature of the tree, expressed in the original features.
-  void add_share(std::int32_t feature, double w) {
+  void add_share(int32_t feature, double w) {
     const Rotation& rotation = tree.rotation;
     if (!rotation.rotates()) {
       shares_.push_back({feature, w});
       return;
     }
-    for (std::int32_t t = rotation.start[feature]; t < rotation.start[feature + 1]; ++t)
+    for (int32_t t = rotation.start[feature]; t < rotation.start[feature + 1]; ++t)
       shares_.push_back({rotation.feature[t], w * rotation.coef[t]});
   }
 
@@ -93,7 +83,7 @@ class TreeOfForest {
   }
 
   const TrainingRows& data_;
-  std::vector<std::pair<std::int32_t, double>> shares_;
+  std::vector<std::pair<int32_t, double>> shares_;
 };
 
 }  // namespace oblique

@@ -1,20 +1,5 @@
 #include "heuristic/bisectors.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <vector>
-
-#include "heuristic/class_moments.hpp"
-#include "heuristic/clustering_planes.hpp"
-#include "split/node.hpp"
-#include "split/node_rows.hpp"
-#include "split/node_search.hpp"
-#include "split/spread.hpp"
-#include "split/totals.hpp"
-
 namespace oblique {
 
 namespace {
@@ -31,7 +16,7 @@ int unit_of(const Spread& spread) {
 
 bool Bisectors::find(const NodeRows& node_rows, const Spread& spread, const Totals& totals, int largest,
                      ClassMoments& moments, std::vector<Plane>& out) {
-  const std::size_t p = node_rows.columns.size();
+  const size_t p = node_rows.columns.size();
   const int power = unit_of(spread);
   standard_ = Standard::of(spread.center, spread.range);
   // With fewer rows than features: the same problem in an orthonormal basis of the span of the rows, a rotation of the
@@ -44,7 +29,7 @@ bool Bisectors::find(const NodeRows& node_rows, const Spread& spread, const Tota
     span = &span_;
   }
   const NodeRows& rows = span ? span_.rows() : node_rows;
-  const std::size_t m = rows.columns.size() + 1;
+  const size_t m = rows.columns.size() + 1;
   a_.assign(m * m, 0.0);
   b_.assign(m * m, 0.0);
   double rest = 0.0;
@@ -64,7 +49,7 @@ bool Bisectors::from_moments(const Vector& largest, const Vector& others, double
 }
 
 bool Bisectors::finish(const RowSpan* span, const Spread& spread, double weight, double rest, std::vector<Plane>& out) {
-  const std::size_t p = spread.range.size(), m = static_cast<std::size_t>(std::lround(std::sqrt(a_.size())));
+  const size_t p = spread.range.size(), m = static_cast<size_t>(std::lround(std::sqrt(a_.size())));
   const int power = unit_of(spread);
   for (double& x : a_) x /= weight;
   for (double& x : b_) x /= rest;
@@ -104,23 +89,23 @@ const Plane* BetterBisector::find(const Node& node, bool super_classes) {
   if (super) begin_super_search(node);
   NodeSearch& search = super ? *super_search_ : node.search;
   projection_.resize(node.rows.n);
-  for (std::size_t i = 0; i < planes_.size(); ++i) {
+  for (size_t i = 0; i < planes_.size(); ++i) {
     node.predicted.project(planes_[i].w.data(), projection_.data());
     if (super) reorder_projection();
-    search.fixed_cut(static_cast<std::int64_t>(i), projection_.data(), planes_[i].t, 0.0);
+    search.fixed_cut(static_cast<int64_t>(i), projection_.data(), planes_[i].t, 0.0);
   }
-  const std::int64_t best = std::max<std::int64_t>(search.front().winner().order, 0);
+  const int64_t best = std::max<int64_t>(search.front().winner().order, 0);
   node.search.restart();
-  return &planes_[static_cast<std::size_t>(best)];
+  return &planes_[best];
 }
 
 void BetterBisector::begin_super_search(const Node& node) {
   const NodeRows& rows = node.rows;
   const int largest = majority(node.search.totals());
-  const std::size_t a = rows.first_row[largest], b = rows.first_row[largest + 1];
+  const size_t a = rows.first_row[largest], b = rows.first_row[largest + 1];
   super_order_.clear();
-  for (std::size_t i = a; i < b; ++i) super_order_.push_back(i);
-  for (std::size_t i = 0; i < rows.n; ++i)
+  for (size_t i = a; i < b; ++i) super_order_.push_back(i);
+  for (size_t i = 0; i < rows.n; ++i)
     if (i < a || i >= b) super_order_.push_back(i);
   super_offsets_ = {0, b - a, rows.n};
   super_rows_ = rows;
@@ -128,7 +113,7 @@ void BetterBisector::begin_super_search(const Node& node) {
   super_rows_.first_row = super_offsets_.data();
   if (rows.weights) {
     super_weights_.resize(rows.n);
-    for (std::size_t i = 0; i < rows.n; ++i) super_weights_[i] = rows.weights[super_order_[i]];
+    for (size_t i = 0; i < rows.n; ++i) super_weights_[i] = rows.weights[super_order_[i]];
     super_rows_.weights = super_weights_.data();
   }
   if (!super_search_) super_search_ = make_search(node.options);
@@ -137,7 +122,7 @@ void BetterBisector::begin_super_search(const Node& node) {
 
 void BetterBisector::reorder_projection() {
   super_projection_.resize(projection_.size());
-  for (std::size_t i = 0; i < projection_.size(); ++i) super_projection_[i] = projection_[super_order_[i]];
+  for (size_t i = 0; i < projection_.size(); ++i) super_projection_[i] = projection_[super_order_[i]];
   projection_.swap(super_projection_);
 }
 

@@ -1,18 +1,9 @@
 // The bisectors of the two clustering hyperplanes at a node, and the choice between them.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <vector>
-
 #include "heuristic/class_moments.hpp"
-#include "heuristic/clustering_planes.hpp"
 #include "heuristic/row_span.hpp"
 #include "split/node.hpp"
-#include "split/node_rows.hpp"
-#include "split/node_search.hpp"
-#include "split/spread.hpp"
-#include "split/totals.hpp"
 
 namespace oblique {
 
@@ -58,7 +49,7 @@ class BetterBisector {
   ClassMoments moments_;
   std::vector<Plane> planes_;
   Vector projection_, super_projection_, super_weights_;
-  std::vector<std::size_t> super_order_, super_offsets_;
+  std::vector<size_t> super_order_, super_offsets_;
   NodeRows super_rows_;
   std::unique_ptr<NodeSearch> super_search_;
 };

@@ -1,17 +1,8 @@
 // The moments of the classes at a node: covariances, the scatter of unit rows, moments about the origin.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "common/eigen.hpp"
-#include "common/kernels.hpp"
 #include "heuristic/clustering_planes.hpp"
 #include "rows/exact_moments.hpp"
-#include "split/node_rows.hpp"
-#include "split/table_rows.hpp"
 
 namespace oblique {
 
@@ -27,83 +18,82 @@ class ClassMoments {
 
   // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
   // eigenvectors). False if all rows are equal.
-  bool covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
+  bool covariance(const NodeRows& rows, size_t first, size_t last, Vector& out);
 
   // X'X of rows [first, last), centered and each scaled to unit length, without rows on the mean (thesis 5.3). False if
   // all rows are equal.
-  bool unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
+  bool unit_scatter(const NodeRows& rows, size_t first, size_t last, Vector& out);
 
   // Appends the principal axes of `covariance` or of `unit_scatter` to `out`. For a class with fewer rows than features
   // they are computed in the span of its rows: C'C and CC' have the same eigenvalues, and v = C'a (beyond the papers).
-  void add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
-                double sign, bool dominant_only, Vector& out);
+  void add_axes(const NodeRows& rows, size_t first, size_t last, bool unit_rows, double tolerance, double sign,
+                bool dominant_only, Vector& out);
 
   // Variance of every feature within the classes: their pooled squared deviations over the weight less one unit for
   // each class.
   void pooled_variances(const NodeRows& rows, Vector& out);
 
   // Adds sum w [z 1]'[z 1] over rows [first, last) to out ((p + 1) x (p + 1)), z in standard coordinates.
-  void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard, Vector& out);
+  void add_augmented(const NodeRows& rows, size_t first, size_t last, const Standard& standard, Vector& out);
 
  private:
   // Computes the means of rows [first, last) in mean_, the features that vary in varies_, and their weight in total.
   // False if all rows are equal.
-  bool find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
+  bool find_means(const NodeRows& rows, size_t first, size_t last, double& total);
   // centered_ = the columns of rows [from, to), a part of rows [first, last), minus their means, times factor_.
-  void center(const NodeRows& rows, std::size_t from, std::size_t to);
+  void center(const NodeRows& rows, size_t from, size_t to);
 
   // The largest squared length of the n rows in centered_.
-  double largest_square(std::size_t p, std::size_t n);
+  double largest_square(size_t p, size_t n);
   // Scales the n rows in centered_ to unit length, and rows on the mean to 0. largest : the largest squared length over
   // all rows
-  void scale_to_unit_length(std::size_t p, std::size_t n, double largest);
+  void scale_to_unit_length(size_t p, size_t n, double largest);
 
   // Number of rows whose columns fit in the second cache, a multiple of 8.
-  static std::size_t stretch_of(std::size_t p) { return std::clamp<std::size_t>(32768 / p, 64, 4096) / 8 * 8; }
+  static size_t stretch_of(size_t p) { return std::clamp<size_t>(32768 / p, 64, 4096) / 8 * 8; }
   // Calls use(from, to) for stretches [from, to) of rows [first, last).
   template <class Use>
-  void for_each_stretch(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) const;
+  void for_each_stretch(const NodeRows& rows, size_t first, size_t last, const Use& use) const;
   // Calls use(j, k, sum of w c_j c_k) for k <= j < m, over rows [first, last). fill(from, to) writes m columns c of
   // rows [from, to) into centered_. The sums equal those of dot_columns over all rows at once, to the bit.
   template <class Fill, class Use>
-  void add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m, const Fill& fill,
-                    const Use& use);
+  void add_products(const NodeRows& rows, size_t first, size_t last, size_t m, const Fill& fill, const Use& use);
 
   // centered_ = the few rows [first, last) minus their mean, times factor_ and the square roots of their weights, row
   // by row. False if all rows are equal.
-  bool center_few(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows);
-  double* row(std::size_t i) { return centered_.data() + i * stride_; }
+  bool center_few(const NodeRows& rows, size_t first, size_t last, bool unit_rows);
+  double* row(size_t i) { return centered_.data() + i * stride_; }
   // Eigenvalues above tolerance of the scatter of the n rows in centered_, or only the dominant ones, with their
   // eigenvectors, in eigen_.
-  void solve_in_span(std::size_t n, std::size_t p, double tolerance, bool dominant_only);
+  void solve_in_span(size_t n, size_t p, double tolerance, bool dominant_only);
 
   // Whether the node is large enough for exact sums (exact_moments.hpp).
-  static bool is_large(const NodeRows& rows) { return rows.n > exact_sums_above(); }
+  static bool is_large(const NodeRows& rows) { return rows.n > exact_sums_above; }
 
   // The exact moments of rows [first, last) in their own frame, in high_ and low_; false if all rows are equal.
-  bool add_exactly(const NodeRows& rows, std::size_t first, std::size_t last);
+  bool add_exactly(const NodeRows& rows, size_t first, size_t last);
   // Sets unit_ for the weights of rows [first, last).
-  void measure_weights(const NodeRows& rows, std::size_t first, std::size_t last);
+  void measure_weights(const NodeRows& rows, size_t first, size_t last);
   // Calls use(part) for rows [first, last), in one part or in several; the exact sums are the same.
   template <class Use>
-  void for_each_framed(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use);
+  void for_each_framed(const NodeRows& rows, size_t first, size_t last, const Use& use);
   // The values of feature j in rows [first, last), valid until the next call.
-  const double* column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last);
-  ClassSums sums(const NodeRows& rows, std::size_t first, std::size_t last) const;
+  const double* column(const NodeRows& rows, size_t j, size_t first, size_t last);
+  ClassSums sums(const NodeRows& rows, size_t first, size_t last) const;
 
   // out = scale * sum of w c c', (p, p).
   template <class Fill>
-  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out, const Fill& fill);
+  void scatter(const NodeRows& rows, size_t first, size_t last, double scale, Vector& out, const Fill& fill);
 
   double factor_ = 1.0;
-  std::size_t stride_ = 0;  // of the rows in centered_, with padding by zeros
+  size_t stride_ = 0;  // of the rows in centered_, with padding by zeros
   Vector centered_, weighted_, length_, matrix_, mean_, lanes_;
   std::vector<unsigned char> varies_;
   SymmetricEigen eigen_;
   // For a large node.
   ExactMoments exact_;
   Vector frame_center_, frame_inverse_;
-  std::vector<std::int64_t> high_, low_;
+  std::vector<int64_t> high_, low_;
   double unit_ = 1.0;
   Stretches stretches_;
   Vector column_;
@@ -111,7 +101,7 @@ class ClassMoments {
 
 // Whether there are so few rows compared with features that the span of the rows is the space to work in. This never
 // applies to narrow data, and therefore to no published table.
-inline bool is_wide(std::size_t n, std::size_t p) { return p > 100 && n + 1 < p; }
+inline bool is_wide(size_t n, size_t p) { return p > 100 && n + 1 < p; }
 
 // Adds all moments of [y 1] of a class to out, ((p + 1) x (p + 1)).
 void add_symmetric(const ClassSums& sums, Vector& out);

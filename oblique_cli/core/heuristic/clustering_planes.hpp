@@ -2,14 +2,11 @@
 // Matrices are column-major, as in LAPACK.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
-#include "common/eigen.hpp"
-#include "common/kernels.hpp"
-#include "heuristic/row_span.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
+
+class RowSpan;
 
 // Coordinates in which the rows of a node have a range of about 1 around 0: x = center + scale * z, scale a power of 2.
 // Solving in them loses no digits to units and offsets; the planes are the same, because a quotient of moments does not
@@ -41,15 +38,15 @@ class ClusteringHyperplane {
                    const RowSpan* span = nullptr);
 
  private:
-  void take_out_null_space(double* w, std::size_t size) const;
+  void take_out_null_space(double* w, size_t size) const;
 
   // projected_ = Q'bQ for the columns of Q.
-  void project(const double* b, const Vector& q, std::size_t size);
+  void project(const double* b, const Vector& q, size_t size);
 
   // w = Q y for the leading eigenvector y of second_. If its eigenvalue is repeated, the solver may return any vector
   // of the space of solutions, so the first vector of the canonical basis of this space is used. In a span the part in
   // null_ is removed first if `within_range`; over all features the caller removes it.
-  void leading(const Vector& q, std::size_t size, double* w, const RowSpan* span, bool within_range);
+  void leading(const Vector& q, size_t size, double* w, const RowSpan* span, bool within_range);
 
   SymmetricEigen first_, second_;
   Vector null_, basis_, half_, projected_, solutions_;
@@ -62,13 +59,13 @@ struct Plane {
 };
 
 // Whether a plane has a normal: judged over z, where rows and offsets have similar magnitudes in any units.
-bool has_normal(const double* wb, std::size_t p, const Standard& standard);
+bool has_normal(const double* wb, size_t p, const Standard& standard);
 
 // Scales (w, b) so that w has norm 1 and a negative first component; false if w is zero.
-bool normalize_plane(double* wb, std::size_t p);
+bool normalize_plane(double* wb, size_t p);
 
 // The one or two bisectors of the planes first and second (p + 1 coefficients each, normalized): their sum and their
 // difference, or the plane midway between them when they are parallel.
-void angle_bisectors(const double* first, const double* second, std::size_t p, std::vector<Plane>& out);
+void angle_bisectors(const double* first, const double* second, size_t p, std::vector<Plane>& out);
 
 }  // namespace oblique

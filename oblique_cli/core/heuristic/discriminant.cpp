@@ -1,29 +1,16 @@
 #include "heuristic/discriminant.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <utility>
-
-#include "common/eigen.hpp"
-#include "common/interrupt.hpp"
-#include "common/kernels.hpp"
 #include "heuristic/class_moments.hpp"
-#include "heuristic/clustering_planes.hpp"
-#include "split/candidates.hpp"
-#include "split/node.hpp"
-#include "split/node_rows.hpp"
 
 namespace oblique {
 
 namespace {
 
-double weight_of(const NodeRows& rows, std::size_t i) { return rows.weights ? rows.weights[i] : 1.0; }
+double weight_of(const NodeRows& rows, size_t i) { return rows.weights ? rows.weights[i] : 1.0; }
 
-double weighted_sum(const NodeRows& rows, const double* values, std::size_t first, std::size_t last) {
+double weighted_sum(const NodeRows& rows, const double* values, size_t first, size_t last) {
   double sum = 0.0;
-  for (std::size_t i = first; i < last; ++i) sum += weight_of(rows, i) * values[i];
+  for (size_t i = first; i < last; ++i) sum += weight_of(rows, i) * values[i];
   return sum;
 }
 
@@ -34,35 +21,35 @@ double weighted_sum(const NodeRows& rows, const double* values, std::size_t firs
 
 void StandardScores::find(const Node& node) {
   const NodeRows& rows = node.rows;
-  const std::size_t p = node.n_features(), n = rows.n;
+  const size_t p = node.n_features(), n = rows.n;
   weight = node.search.totals().n;
   // Coordinates with a range of about 1 come first: squares of features then neither overflow nor vanish.
   const Standard units = Standard::of(node.spread.center, node.spread.range);
   center = units.center;
   scale.assign(p, 1.0);
   z.resize(p * n);
-  for (std::size_t j = 0; j < p; ++j) {
+  for (size_t j = 0; j < p; ++j) {
     double* out = z.data() + j * n;
     const double* x = rows.columns[j];
-    for (std::size_t i = 0; i < n; ++i) out[i] = (x[i] - units.center[j]) / units.scale[j];
+    for (size_t i = 0; i < n; ++i) out[i] = (x[i] - units.center[j]) / units.scale[j];
     const double mean = weighted_sum(rows, out, 0, n) / weight;
     double squares = 0.0;
-    for (std::size_t i = 0; i < n; ++i) squares += weight_of(rows, i) * (out[i] - mean) * (out[i] - mean);
+    for (size_t i = 0; i < n; ++i) squares += weight_of(rows, i) * (out[i] - mean) * (out[i] - mean);
     if (node.spread.range[j] > 0.0)
       scale[j] = std::max(units.scale[j] * std::sqrt(squares / weight), std::numeric_limits<double>::denorm_min());
     center[j] += units.scale[j] * mean;
-    for (std::size_t i = 0; i < n; ++i) out[i] = (x[i] - center[j]) / scale[j];
+    for (size_t i = 0; i < n; ++i) out[i] = (x[i] - center[j]) / scale[j];
   }
   checkpoint(p * n);
 }
 
 Vector StandardScores::unit_normal(const Vector& normal) const {
-  const std::size_t p = normal.size();
+  const size_t p = normal.size();
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t j = 0; j < p; ++j)
+  for (size_t j = 0; j < p; ++j)
     if (normal[j] != 0.0) least = std::min(least, scale[j]);
   Vector w(p, 0.0);
-  for (std::size_t j = 0; j < p; ++j)
+  for (size_t j = 0; j < p; ++j)
     if (normal[j] != 0.0) w[j] = normal[j] * (least / scale[j]);
   const double largest = largest_magnitude(w.data(), p);
   for (double& each : w) each /= largest;
@@ -76,7 +63,7 @@ void StandardScores::add_plane(const Node& node, const Vector& normal, double of
   Vector w = unit_normal(normal);
   const double length = norm(normal.data(), normal.size());
   double threshold = 0.0;
-  for (std::size_t j = 0; j < normal.size(); ++j)
+  for (size_t j = 0; j < normal.size(); ++j)
     threshold += w[j] * (center[j] + scale[j] * (normal[j] / length) * (offset / length));
   if (!node.options.strict_ties) threshold += node.spread.of_direction(w.data());
   candidates.add_hyperplane(std::move(w), threshold);
@@ -93,11 +80,11 @@ void Discriminant::begin(const Node& node, double tolerance) {
 
 void Discriminant::find_class_sums(const Node& node) {
   const NodeRows& rows = node.rows;
-  const std::size_t p = node.n_features(), n_classes = static_cast<std::size_t>(rows.n_classes);
+  const size_t p = node.n_features(), n_classes = rows.n_classes;
   class_weights_.assign(node.search.totals().of_class, node.search.totals().of_class + n_classes);
   class_sums_.resize(n_classes * p);
-  for (std::size_t k = 0; k < n_classes; ++k)
-    for (std::size_t j = 0; j < p; ++j)
+  for (size_t k = 0; k < n_classes; ++k)
+    for (size_t j = 0; j < p; ++j)
       class_sums_[k * p + j] = weighted_sum(rows, standard_.column(j), rows.first_row[k], rows.first_row[k + 1]);
 }
 
@@ -105,24 +92,23 @@ void Discriminant::find_class_sums(const Node& node) {
 // only those in the span of the rows: the other eigenvalues are 0.
 void Discriminant::find_basis(const Node& node, double tolerance) {
   const NodeRows& rows = node.rows;
-  const std::size_t p = node.n_features(), n = rows.n;
+  const size_t p = node.n_features(), n = rows.n;
   const bool wide = is_wide(n, p);
-  const std::size_t size = wide ? n : p;
+  const size_t size = wide ? n : p;
   matrix_.assign(size * size, 0.0);
   if (wide) {
     weighted_.resize(p * n);
-    for (std::size_t j = 0; j < p; ++j) {
+    for (size_t j = 0; j < p; ++j) {
       double* c = weighted_.data() + j * n;
-      for (std::size_t i = 0; i < n; ++i)
-        c[i] = standard_.column(j)[i] * std::sqrt(weight_of(rows, i) / standard_.weight);
-      for (std::size_t i = 0; i < n; ++i) add_scaled(c[i], c, matrix_.data() + i * n, n);
+      for (size_t i = 0; i < n; ++i) c[i] = standard_.column(j)[i] * std::sqrt(weight_of(rows, i) / standard_.weight);
+      for (size_t i = 0; i < n; ++i) add_scaled(c[i], c, matrix_.data() + i * n, n);
       checkpoint(n * n);
     }
   } else {
     weighted_.resize(n);
-    for (std::size_t j = 0; j < p; ++j) {
-      for (std::size_t i = 0; i < n; ++i) weighted_[i] = weight_of(rows, i) * standard_.column(j)[i];
-      for (std::size_t i = 0; i <= j; ++i)
+    for (size_t j = 0; j < p; ++j) {
+      for (size_t i = 0; i < n; ++i) weighted_[i] = weight_of(rows, i) * standard_.column(j)[i];
+      for (size_t i = 0; i <= j; ++i)
         matrix_[j * p + i] = matrix_[i * p + j] =
             dot_columns(standard_.column(i), weighted_.data(), n) / standard_.weight;
       checkpoint(j * n);
@@ -132,50 +118,50 @@ void Discriminant::find_basis(const Node& node, double tolerance) {
   const double least = std::max(tolerance * eigen_.values[size - 1], 0.0);
   basis_.clear();
   n_components_ = 0;
-  for (std::size_t k = 0; k < size; ++k) {
+  for (size_t k = 0; k < size; ++k) {
     const double value = eigen_.values[k];
     if (!(value > least)) continue;
     const double* vector = eigen_.vector(static_cast<int>(k));
     ++n_components_;
     // With the rows as columns of C, v = C'a / sqrt(value) has length 1 where C C'a = value a.
-    for (std::size_t j = 0; j < p; ++j) {
+    for (size_t j = 0; j < p; ++j) {
       const double component = wide ? dot_columns(weighted_.data() + j * n, vector, n) / std::sqrt(value) : vector[j];
       basis_.push_back(component / std::sqrt(value));
     }
     checkpoint(p * n);
   }
   // A constant feature has coefficient 0, without rounding errors.
-  for (std::size_t j = 0; j < p; ++j)
+  for (size_t j = 0; j < p; ++j)
     if (largest_magnitude(standard_.column(j), n) == 0.0)
-      for (std::size_t k = 0; k < n_components_; ++k) basis_[k * p + j] = 0.0;
+      for (size_t k = 0; k < n_components_; ++k) basis_[k * p + j] = 0.0;
 }
 
 Vector Discriminant::class_means() const {
-  const std::size_t p = standard_.center.size(), n_classes = class_weights_.size();
+  const size_t p = standard_.center.size(), n_classes = class_weights_.size();
   Vector out(n_classes * n_components_);
-  for (std::size_t c = 0; c < n_classes; ++c)
-    for (std::size_t k = 0; k < n_components_; ++k)
+  for (size_t c = 0; c < n_classes; ++c)
+    for (size_t k = 0; k < n_components_; ++k)
       out[c * n_components_ + k] =
           dot_columns(basis_.data() + k * p, class_sums_.data() + c * p, p) / class_weights_[c];
   return out;
 }
 
 bool Discriminant::direction(const Group& first, Vector& normal) const {
-  const std::size_t p = standard_.center.size();
+  const size_t p = standard_.center.size();
   Vector sums[2] = {Vector(p, 0.0), Vector(p, 0.0)};
   double weights[2] = {0.0, 0.0};
-  for (std::size_t c = 0; c < first.size(); ++c) {
+  for (size_t c = 0; c < first.size(); ++c) {
     const int side = first[c] ? 0 : 1;
     weights[side] += class_weights_[c];
-    for (std::size_t j = 0; j < p; ++j) sums[side][j] += class_sums_[c * p + j];
+    for (size_t j = 0; j < p; ++j) sums[side][j] += class_sums_[c * p + j];
   }
   Vector apart(p);
-  for (std::size_t j = 0; j < p; ++j) apart[j] = sums[1][j] / weights[1] - sums[0][j] / weights[0];
+  for (size_t j = 0; j < p; ++j) apart[j] = sums[1][j] / weights[1] - sums[0][j] / weights[0];
   Vector along(n_components_);
-  for (std::size_t k = 0; k < n_components_; ++k) along[k] = dot_columns(basis_.data() + k * p, apart.data(), p);
+  for (size_t k = 0; k < n_components_; ++k) along[k] = dot_columns(basis_.data() + k * p, apart.data(), p);
   if (!(norm(along.data(), n_components_) > kSameMean)) return false;
   normal.assign(p, 0.0);
-  for (std::size_t k = 0; k < n_components_; ++k) add_scaled(along[k], basis_.data() + k * p, normal.data(), p);
+  for (size_t k = 0; k < n_components_; ++k) add_scaled(along[k], basis_.data() + k * p, normal.data(), p);
   return true;
 }
 

@@ -2,12 +2,7 @@
 // The compiled form of oblique_cli/proposers/_discriminant.py: standard scores, whitened rows, a plane as a proposal.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
-#include "common/eigen.hpp"
 #include "split/candidates.hpp"
-#include "split/node.hpp"
 
 namespace oblique {
 
@@ -20,8 +15,8 @@ class StandardScores {
 
   void find(const Node& node);
 
-  std::size_t n() const { return center.empty() ? 0 : z.size() / center.size(); }
-  const double* column(std::size_t j) const { return z.data() + j * n(); }
+  size_t n() const { return center.empty() ? 0 : z.size() / center.size(); }
+  const double* column(size_t j) const { return z.data() + j * n(); }
   // A direction over z as an oriented unit normal over x, without overflow in any units.
   Vector unit_normal(const Vector& normal) const;
   // Adds the plane normal'z = offset. Rows on the plane are on its left unless ties are strict: rounding must not
@@ -42,7 +37,7 @@ class Discriminant {
   void begin(const Node& node, double tolerance);
 
   const StandardScores& standard() const { return standard_; }
-  std::size_t n_components() const { return n_components_; }
+  size_t n_components() const { return n_components_; }
   // n_components() vectors over standard scores, p values each: eigenvectors divided by the square root of their
   // eigenvalue.
   const Vector& components() const { return basis_; }
@@ -61,7 +56,7 @@ class Discriminant {
   Vector basis_;       // n_components_ vectors of length p
   Vector class_sums_;  // of standard scores, p for each class present
   Vector class_weights_;
-  std::size_t n_components_ = 0;
+  size_t n_components_ = 0;
 };
 
 }  // namespace oblique

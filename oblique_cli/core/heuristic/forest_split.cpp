@@ -1,7 +1,5 @@
 #include "heuristic/forest_split.hpp"
 
-#include <stdexcept>
-
 namespace oblique {
 
 namespace {

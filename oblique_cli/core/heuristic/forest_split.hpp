@@ -1,25 +1,13 @@
 // The interface of a heuristic of forests, and how to add one.
 // A type of forest consists of a sampler and a heuristic. The sampler draws rows and features for a tree and at its
-// nodes (rows/row_draw.hpp, rows/feature_draw.hpp, rows/rotation.hpp); the heuristic proposes hyperplanes over the
+// nodes (rows/row_draw.hpp, rows/rotation.hpp); the heuristic proposes hyperplanes over the
 // drawn features. A heuristic is one file in heuristic/forests that registers its name, its options and its factory;
 // nothing else in the core names it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "common/options.hpp"
-#include "common/random.hpp"
 #include "heuristic/clustering_planes.hpp"
 #include "heuristic/heuristic.hpp"
 #include "rows/gathered.hpp"
-#include "split/bag.hpp"
-#include "split/monotone.hpp"
 
 namespace oblique {
 
@@ -28,7 +16,7 @@ struct BagNode {
   const Bag& bag;
   const Gathered& x;
   Stream& stream;  // state after the draw of the features
-  std::uint64_t path;
+  uint64_t path;
   const Signs& signs;    // monotone signs of the drawn features; empty without constraints
   const Bounds& bounds;  // of the predictions
 };
@@ -48,7 +36,7 @@ class ForestHeuristic {
  public:
   virtual ~ForestHeuristic() = default;
 
-  virtual void begin_tree(std::uint64_t /* seed */, std::size_t /* number */) {}
+  virtual void begin_tree(uint64_t /* seed */, size_t /* number */) {}
   virtual void propose(const BagNode& node, Proposal& proposal) = 0;
 
   // Whether features keep their order when all of them are searched.

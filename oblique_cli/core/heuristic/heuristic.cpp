@@ -1,11 +1,5 @@
 #include "heuristic/heuristic.hpp"
 
-#include <stdexcept>
-#include <utility>
-
-#include "split/given_criterion.hpp"
-#include "split/node_search.hpp"
-
 namespace oblique {
 
 namespace {
@@ -38,7 +32,7 @@ std::map<std::string, Family> checked() {
 
 // The path of a source file below the core's folder, for any path that the compiler received.
 std::string within_core(const std::string& path) {
-  const std::size_t at = path.rfind("heuristic/families/");
+  const size_t at = path.rfind("heuristic/families/");
   return at == std::string::npos ? path : path.substr(at);
 }
 

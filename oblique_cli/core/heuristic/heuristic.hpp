@@ -20,11 +20,11 @@
 //       ClassMoments moments;
 //       SymmetricEigen eigen;
 //       Vector covariance, axes;
-//       const std::size_t p = node.n_features();
+//       const size_t p = node.n_features();
 //       moments.begin(node.spread.widest());
 //       if (!moments.covariance(node.rows, 0, node.rows.n, covariance)) return;
 //       principal_axes(eigen, covariance.data(), static_cast<int>(p), tolerance_, -1.0, false, axes);
-//       for (std::size_t at = 0; at < axes.size(); at += p)
+//       for (size_t at = 0; at < axes.size(); at += p)
 //         candidates.add_direction(Vector(axes.data() + at, axes.data() + at + p));
 //     }
 //
@@ -41,16 +41,8 @@
 // sums and proposes from them, and tables beyond memory are grown by it as well. Any other needs all rows of a node.
 #pragma once
 
-#include <initializer_list>
-#include <map>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "common/options.hpp"
 #include "split/candidates.hpp"
-#include "split/node.hpp"
 
 namespace oblique {
 

@@ -1,10 +1,7 @@
 // Sums over the rows of a node that determine the directions of some heuristics.
 #pragma once
 
-#include <cstddef>
-
-#include "common/eigen.hpp"
-#include "heuristic/clustering_planes.hpp"
+#include "heuristic/bisectors.hpp"
 
 namespace oblique {
 
@@ -29,7 +26,7 @@ class RowMoments {
  public:
   virtual ~RowMoments() = default;
 
-  virtual std::size_t n_features() const = 0;
+  virtual size_t n_features() const = 0;
   virtual int n_classes() const = 0;
   virtual double weight(int k) const = 0;
   // (p, p); false if all rows of the class are equal.
@@ -38,7 +35,16 @@ class RowMoments {
   // Variance of every feature within the classes.
   virtual void pooled_variances(Vector& out) = 0;
   // The axes of every class present, appended class by class.
-  virtual void add_axes(const ClassAxes& axes, Vector& out);
+  virtual void add_axes(const ClassAxes& axes, Vector& out) {
+    if (axes.shrinkage) pooled_variances(pooled_);
+    for (int k = 0; k < n_classes(); ++k) {
+      if (!(axes.unit_rows ? unit_scatter(k, matrix_) : covariance(k, matrix_))) continue;
+      if (axes.shrinkage) shrink(matrix_, pooled_, weight(k));
+      principal_axes(eigen_, matrix_.data(), static_cast<int>(n_features()), axes.tolerance, axes.sign,
+                     axes.dominant_only, out);
+    }
+  }
+
   // The better bisector of the clustering hyperplanes of the largest class and the rest, by its gain over all classes
   // or, with super_classes, over two groups (the largest class and all others). The first on a tie, or if neither has
   // any gain; nullptr if there is none.
@@ -47,6 +53,58 @@ class RowMoments {
  private:
   SymmetricEigen eigen_;
   Vector matrix_, pooled_;
+};
+
+// Serves one node after another and reuses its buffers.
+class NodeMoments final : public RowMoments {
+ public:
+  void begin(const Node& node) {
+    node_ = &node;
+    moments_.begin(node.spread.widest());
+  }
+
+  size_t n_features() const override { return node_->n_features(); }
+  int n_classes() const override { return node_->rows.n_classes; }
+  double weight(int k) const override { return node_->search.totals().of_class[k]; }
+  bool covariance(int k, Vector& out) override { return moments_.covariance(node_->rows, first(k), first(k + 1), out); }
+  bool unit_scatter(int k, Vector& out) override {
+    return moments_.unit_scatter(node_->rows, first(k), first(k + 1), out);
+  }
+  void pooled_variances(Vector& out) override { moments_.pooled_variances(node_->rows, out); }
+
+  void add_axes(const ClassAxes& axes, Vector& out) override {
+    // A shrunk covariance has full rank, so it does not lie in the span of the rows.
+    if (axes.shrinkage) return RowMoments::add_axes(axes, out);
+    if (!node_->is_shared(n_features() * n_features() / 2)) {
+      for (int k = 0; k < n_classes(); ++k) add_axes_of(k, axes, moments_, out);
+      return;
+    }
+    std::vector<Vector> of_class(static_cast<size_t>(n_classes()));
+    const auto make_moments = [&] {
+      ClassMoments moments;
+      moments.begin(node_->spread.widest());
+      return moments;
+    };
+    node_->team->share_with(
+        of_class.size(), Team::Meanwhile::kWait, make_moments,
+        [&](size_t k, ClassMoments& moments) { add_axes_of(static_cast<int>(k), axes, moments, of_class[k]); });
+    for (const Vector& moments : of_class) out.insert(out.end(), moments.begin(), moments.end());
+  }
+
+  // Restores the search of the node afterwards.
+  const Plane* better_bisector(bool super_classes) override { return bisector_.find(*node_, super_classes); }
+
+ private:
+  size_t first(int k) const { return node_->rows.first_row[k]; }
+
+  void add_axes_of(int k, const ClassAxes& axes, ClassMoments& moments, Vector& out) const {
+    moments.add_axes(node_->rows, first(k), first(k + 1), axes.unit_rows, axes.tolerance, axes.sign, axes.dominant_only,
+                     out);
+  }
+
+  const Node* node_ = nullptr;
+  ClassMoments moments_;
+  BetterBisector bisector_;
 };
 
 }  // namespace oblique

@@ -2,20 +2,7 @@
 // hyper-classes of a node, and their bisectors.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <utility>
-#include <vector>
-
-#include "common/eigen.hpp"
-#include "common/interrupt.hpp"
-#include "heuristic/clustering_planes.hpp"
 #include "heuristic/hyper_classes.hpp"
-#include "heuristic/small_matrices.hpp"
-#include "rows/gathered.hpp"
-#include "split/bag.hpp"
-#include "split/spread.hpp"
 
 namespace oblique {
 
@@ -55,22 +42,22 @@ class MpsvmSplit {
   // Adds delta * I of the original coordinates (equation 11) to moments over standard ones: delta times the squared
   // length of (w, b) as a function of the plane (u, v) over z, w_j = u_j / s_j and b = v - sum of c_j u_j / s_j.
   void add_delta(Vector& moments) {
-    std::size_t at = 0;
-    const auto slope = [&](std::size_t j) { return classes_.standard().center[j] / classes_.standard().scale[j]; };
-    for (std::size_t j = 0; j < m_; ++j)
-      for (std::size_t k = 0; k <= j; ++k, ++at) {
+    size_t at = 0;
+    const auto slope = [&](size_t j) { return classes_.standard().center[j] / classes_.standard().scale[j]; };
+    for (size_t j = 0; j < m_; ++j)
+      for (size_t k = 0; k <= j; ++k, ++at) {
         moments[at] += delta_ * slope(j) * slope(k);
         if (j == k) moments[at] += delta_ / (classes_.standard().scale[j] * classes_.standard().scale[j]);
       }
-    for (std::size_t j = 0; j < m_; ++j, ++at) moments[at] -= delta_ * slope(j);
+    for (size_t j = 0; j < m_; ++j, ++at) moments[at] -= delta_ * slope(j);
     moments[at] += delta_;
   }
 
   void unpack(const Vector& moments, double factor, Vector& out) const {
     out.resize(size_ * size_);
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < size_; ++j)
-      for (std::size_t k = 0; k <= j; ++k, ++at) out[j * size_ + k] = out[k * size_ + j] = factor * moments[at];
+    size_t at = 0;
+    for (size_t j = 0; j < size_; ++j)
+      for (size_t k = 0; k <= j; ++k, ++at) out[j * size_ + k] = out[k * size_ + j] = factor * moments[at];
   }
 
   // The planes that minimize z'Gz / z'Hz and z'Hz / z'Gz (equations 6 and 8): the last and the first eigenvector of the
@@ -83,13 +70,13 @@ class MpsvmSplit {
     unpack(classes_.moments(1), 1.0, h_);
     factor_.resize(size_ * size_);
     unit_.resize(size_);
-    for (std::size_t j = 0; j < size_; ++j) {
+    for (size_t j = 0; j < size_; ++j) {
       const double diagonal = g_[j * size_ + j] + h_[j * size_ + j];
       if (!(diagonal > 0.0 && std::isfinite(diagonal))) return false;
       unit_[j] = std::ldexp(1.0, -(std::ilogb(diagonal) >> 1));
     }
-    for (std::size_t j = 0, i = 0; j < size_; ++j)
-      for (std::size_t k = 0; k < size_; ++k, ++i) {
+    for (size_t j = 0, i = 0; j < size_; ++j)
+      for (size_t k = 0; k < size_; ++k, ++i) {
         h_[i] *= unit_[j] * unit_[k];
         factor_[i] = g_[i] * (unit_[j] * unit_[k]) + h_[i];
       }
@@ -103,60 +90,59 @@ class MpsvmSplit {
   void solve_lower(Vector& a) const {
     for (int pass = 0; pass < 2; ++pass) {
       // L^-1 a, row by row; then the same for the transpose.
-      for (std::size_t i = 0; i < size_; ++i) {
+      for (size_t i = 0; i < size_; ++i) {
         double* __restrict row = a.data() + i * size_;
         checkpoint(i * size_);
-        for (std::size_t k = 0; k < i; ++k) {
+        for (size_t k = 0; k < i; ++k) {
           const double factor = factor_[i * size_ + k];
           const double* earlier = a.data() + k * size_;
-          for (std::size_t c = 0; c < size_; ++c) row[c] -= factor * earlier[c];
+          for (size_t c = 0; c < size_; ++c) row[c] -= factor * earlier[c];
         }
         const double pivot = factor_[i * size_ + i];
-        for (std::size_t c = 0; c < size_; ++c) row[c] /= pivot;
+        for (size_t c = 0; c < size_; ++c) row[c] /= pivot;
       }
-      for (std::size_t i = 0; i < size_; ++i)
-        for (std::size_t j = 0; j < i; ++j) std::swap(a[i * size_ + j], a[j * size_ + i]);
+      for (size_t i = 0; i < size_; ++i)
+        for (size_t j = 0; j < i; ++j) std::swap(a[i * size_ + j], a[j * size_ + i]);
     }
-    for (std::size_t i = 0; i < size_; ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        a[i * size_ + j] = a[j * size_ + i] = 0.5 * (a[i * size_ + j] + a[j * size_ + i]);
+    for (size_t i = 0; i < size_; ++i)
+      for (size_t j = 0; j < i; ++j) a[i * size_ + j] = a[j * size_ + i] = 0.5 * (a[i * size_ + j] + a[j * size_ + i]);
   }
 
   // The plane of the last or the first eigenvector. If its eigenvalue is repeated: the first vector of the canonical
   // basis of all solutions, which does not depend on the solver.
   bool back(bool last, Vector& plane) {
-    const std::size_t end = last ? size_ - 1 : 0;
-    std::size_t count = 1;
-    const auto place = [&](std::size_t c) { return last ? end - c : c; };
+    const size_t end = last ? size_ - 1 : 0;
+    size_t count = 1;
+    const auto place = [&](size_t c) { return last ? end - c : c; };
     while (count < size_ && std::fabs(eigen_.values[place(count)] - eigen_.values[end]) <= 1e-10) ++count;
     solutions_.assign(count * size_, 0.0);
-    for (std::size_t c = 0; c < count; ++c) {
+    for (size_t c = 0; c < count; ++c) {
       checkpoint(size_ * size_);
       double* out = solutions_.data() + c * size_;
       const double* v = eigen_.vectors.data() + place(c) * size_;
-      for (std::size_t i = size_; i-- > 0;) {
+      for (size_t i = size_; i-- > 0;) {
         double sum = v[i];
-        for (std::size_t k = i + 1; k < size_; ++k) sum -= factor_[k * size_ + i] * out[k];
+        for (size_t k = i + 1; k < size_; ++k) sum -= factor_[k * size_ + i] * out[k];
         out[i] = sum / factor_[i * size_ + i];
       }
-      for (std::size_t i = 0; i < size_; ++i) out[i] *= unit_[i];
+      for (size_t i = 0; i < size_; ++i) out[i] *= unit_[i];
     }
     if (count > 1) {
-      for (std::size_t c = 0; c < count; ++c) classes_.standard().to_original(solutions_.data() + c * size_);
+      for (size_t c = 0; c < count; ++c) classes_.standard().to_original(solutions_.data() + c * size_);
       orthonormalize(solutions_, size_);
       canonical_basis(solutions_.data(), static_cast<int>(count), size_);
       classes_.standard().to_standard(solutions_.data());
     }
-    plane.assign(solutions_.begin(), solutions_.begin() + static_cast<std::ptrdiff_t>(size_));
+    plane.assign(solutions_.begin(), solutions_.begin() + size_);
     return to_centered(plane);
   }
 
   // Converts a plane over z to a plane over x minus the center, with unit normal; false if it has none.
   bool to_centered(Vector& plane) const {
     double largest = 0.0;
-    for (std::size_t j = 0; j < m_; ++j) largest = std::max(largest, std::fabs(plane[j]));
+    for (size_t j = 0; j < m_; ++j) largest = std::max(largest, std::fabs(plane[j]));
     if (!(largest > 1e-14 * std::fabs(plane[m_]))) return false;
-    for (std::size_t j = 0; j < m_; ++j) plane[j] /= classes_.standard().scale[j];
+    for (size_t j = 0; j < m_; ++j) plane[j] /= classes_.standard().scale[j];
     return normalize_plane(plane.data(), m_);
   }
 
@@ -184,7 +170,7 @@ class MpsvmSplit {
     angle_bisectors(first_.data(), second_.data(), m_, planes);
     for (Plane& plane : planes) {
       double along_range = 0.0, along_magnitude = 0.0;
-      for (std::size_t j = 0; j < m_; ++j) {
+      for (size_t j = 0; j < m_; ++j) {
         plane.t += plane.w[j] * classes_.standard().center[j];
         along_range += std::fabs(plane.w[j]) * classes_.range()[j];
         along_magnitude += std::fabs(plane.w[j]) * classes_.magnitude()[j];
@@ -197,7 +183,7 @@ class MpsvmSplit {
 
   Regularization regularization_ = Regularization::tikhonov;
   double delta_ = 0.01;
-  std::size_t m_ = 0, size_ = 0;
+  size_t m_ = 0, size_ = 0;
   HyperClasses classes_;
   Vector factor_, g_, h_, unit_, first_, second_, solutions_;
   SmallEigen eigen_;

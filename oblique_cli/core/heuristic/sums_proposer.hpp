@@ -4,8 +4,6 @@
 
 #include "heuristic/heuristic.hpp"
 #include "heuristic/moments.hpp"
-#include "heuristic/node_moments.hpp"
-#include "split/spaces.hpp"
 
 namespace oblique {
 

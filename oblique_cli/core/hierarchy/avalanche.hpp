@@ -1,13 +1,6 @@
 // AVALANCHE: a divisive hierarchy by chains of nearest objects. Amalaman (2015), chapter 4.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <vector>
-
 #include "common/interrupt.hpp"
 #include "hierarchy/joins.hpp"
 
@@ -16,7 +9,7 @@ namespace oblique {
 // A move that AVALANCHE tried: in the split of `node`, `object` went to the right; `between` is the total distance
 // between the sides afterwards; `is_retained` if it increased.
 struct Move {
-  std::int64_t node, object;
+  int64_t node, object;
   double between;
   bool is_retained;
 };
@@ -30,49 +23,49 @@ struct Move {
 template <class T>
 class Avalanche {
  public:
-  Avalanche(const T* distances, std::size_t n, bool traced)
+  Avalanche(const T* distances, size_t n, bool traced)
       : d_(distances), at_(n), traced_(traced), members_(n), sums_(n, 0.0), joins(n) {
-    std::iota(members_.begin(), members_.end(), std::size_t{0});
+    std::iota(members_.begin(), members_.end(), size_t{0});
   }
 
   void run() {
-    const std::size_t n = at_.n();
+    const size_t n = at_.n();
     add_up(members_.data(), n);
     std::vector<Task> open{{0, n, 0, false, 0.0}};
-    std::size_t join = n - 1;  // the root is the last node
+    size_t join = n - 1;  // the root is the last node
     while (!open.empty()) {
       checkpoint(1);
       const Task task = open.back();
       open.pop_back();
-      std::int64_t node;
+      int64_t node;
       if (task.size == 1) {
-        node = static_cast<std::int64_t>(members_[task.begin]);
+        node = static_cast<int64_t>(members_[task.begin]);
       } else {
-        node = static_cast<std::int64_t>(n + --join);
+        node = static_cast<int64_t>(n + --join);
         split(task, join, open);
       }
-      if (node < static_cast<std::int64_t>(2 * n - 2)) (task.is_right ? joins.right : joins.left)[task.parent] = node;
+      if (node < static_cast<int64_t>(2 * n - 2)) (task.is_right ? joins.right : joins.left)[task.parent] = node;
     }
   }
 
  private:
   // A node to be split: its members, its parent join, and the largest sum, which bounds the rounding errors.
   struct Task {
-    std::size_t begin, size, parent;
+    size_t begin, size, parent;
     bool is_right;
     double magnitude;
   };
   static constexpr double slack = 1e-9;
 
-  double distance(std::size_t i, std::size_t j) const { return static_cast<double>(d_[at_(i, j)]); }
+  double distance(size_t i, size_t j) const { return static_cast<double>(d_[at_(i, j)]); }
 
   // Computes the sums of some objects over these objects only.
-  void add_up(const std::size_t* objects, std::size_t count) {
-    for (std::size_t a = 0; a < count; ++a) sums_[objects[a]] = 0.0;
-    for (std::size_t a = 0; a < count; ++a) {
+  void add_up(const size_t* objects, size_t count) {
+    for (size_t a = 0; a < count; ++a) sums_[objects[a]] = 0.0;
+    for (size_t a = 0; a < count; ++a) {
       checkpoint(count - a);
       double sum = 0.0;
-      for (std::size_t b = a + 1; b < count; ++b) {
+      for (size_t b = a + 1; b < count; ++b) {
         const double v = distance(objects[a], objects[b]);
         sum += v;
         sums_[objects[b]] += v;
@@ -81,14 +74,14 @@ class Avalanche {
     }
   }
 
-  double largest_sum(const std::size_t* objects, std::size_t count) const {
+  double largest_sum(const size_t* objects, size_t count) const {
     double largest = 0.0;
-    for (std::size_t a = 0; a < count; ++a) largest = std::max(largest, sums_[objects[a]]);
+    for (size_t a = 0; a < count; ++a) largest = std::max(largest, sums_[objects[a]]);
     return largest;
   }
 
-  void split(const Task& task, std::size_t join, std::vector<Task>& open) {
-    std::size_t* members = members_.data() + task.begin;
+  void split(const Task& task, size_t join, std::vector<Task>& open) {
+    size_t* members = members_.data() + task.begin;
     double largest = largest_sum(members, task.size);
     double magnitude = std::max(task.magnitude, largest);
     const double error = static_cast<double>(at_.n()) * std::numeric_limits<double>::epsilon() * magnitude;
@@ -101,18 +94,18 @@ class Avalanche {
     // number.
     left_.assign(members, members + task.size);
     right_.clear();
-    std::size_t next = 0;
+    size_t next = 0;
     while (sums_[left_[next]] < largest - slack * largest) ++next;
     double between = sums_[left_[next]];
     note(join, left_[next], between, true);
     for (;;) {
       checkpoint(left_.size() + right_.size());
-      const std::size_t last = left_[next];
+      const size_t last = left_[next];
       right_.push_back(last);
-      left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(next));
+      left_.erase(left_.begin() + next);
       if (left_.size() == 1) break;  // a side must not become empty
       next = nearest(last);
-      const std::size_t object = left_[next];
+      const size_t object = left_[next];
       const double inward = sum_to(object, left_.size() < right_.size() ? left_ : right_);
       const double outward = sums_[object] - inward;
       const double gain = left_.size() < right_.size() ? inward - outward : outward - inward;
@@ -127,23 +120,23 @@ class Avalanche {
     std::copy(right_.begin(), right_.end(), members + left_.size());
     joins.heights[join] = between / (static_cast<double>(left_.size()) * static_cast<double>(right_.size()));
     const bool right_is_smaller = right_.size() <= left_.size();
-    const std::vector<std::size_t>& small = right_is_smaller ? right_ : left_;
-    const std::vector<std::size_t>& large = right_is_smaller ? left_ : right_;
-    for (const std::size_t i : small) {
-      for (const std::size_t j : large) sums_[j] -= distance(i, j);
+    const std::vector<size_t>& small = right_is_smaller ? right_ : left_;
+    const std::vector<size_t>& large = right_is_smaller ? left_ : right_;
+    for (const size_t i : small) {
+      for (const size_t j : large) sums_[j] -= distance(i, j);
       checkpoint(large.size());
     }
-    for (const std::size_t j : large) sums_[j] = std::max(0.0, sums_[j]);
+    for (const size_t j : large) sums_[j] = std::max(0.0, sums_[j]);
     add_up(small.data(), small.size());
     open.push_back({task.begin, left_.size(), join, false, right_is_smaller ? magnitude : 0.0});
     open.push_back({task.begin + left_.size(), right_.size(), join, true, right_is_smaller ? 0.0 : magnitude});
   }
 
   // Position in left_ of the object nearest to `object`, the first of equals.
-  std::size_t nearest(std::size_t object) const {
-    std::size_t best = 0;
+  size_t nearest(size_t object) const {
+    size_t best = 0;
     T least = d_[at_(object, left_[0])];
-    for (std::size_t k = 1; k < left_.size(); ++k) {
+    for (size_t k = 1; k < left_.size(); ++k) {
       const T v = d_[at_(object, left_[k])];
       if (v < least) {
         least = v;
@@ -153,23 +146,22 @@ class Avalanche {
     return best;
   }
 
-  double sum_to(std::size_t object, const std::vector<std::size_t>& others) const {
+  double sum_to(size_t object, const std::vector<size_t>& others) const {
     double sum = 0.0;
-    for (const std::size_t other : others)
+    for (const size_t other : others)
       if (other != object) sum += distance(object, other);
     return sum;
   }
 
-  void note(std::size_t join, std::size_t object, double between, bool is_retained) {
+  void note(size_t join, size_t object, double between, bool is_retained) {
     if (traced_)
-      moves.push_back(
-          {static_cast<std::int64_t>(at_.n() + join), static_cast<std::int64_t>(object), between, is_retained});
+      moves.push_back({static_cast<int64_t>(at_.n() + join), static_cast<int64_t>(object), between, is_retained});
   }
 
   const T* d_;
   Pairs at_;
   bool traced_;
-  std::vector<std::size_t> members_, left_, right_;
+  std::vector<size_t> members_, left_, right_;
   std::vector<double> sums_;
 
  public:

@@ -4,32 +4,30 @@
 // root last.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
 // Positions in a condensed matrix: d(i, j) is at `start[i] + j` for i < j.
 class Pairs {
  public:
-  explicit Pairs(std::size_t n) : n_(n), start_(n) {
+  explicit Pairs(size_t n) : n_(n), start_(n) {
     // start_[0] is -1 in wrapping arithmetic; no pair of object 0 has j = 0.
-    for (std::size_t i = 0; i < n; ++i) start_[i] = i * n - i * (i + 1) / 2 - i - 1;
+    for (size_t i = 0; i < n; ++i) start_[i] = i * n - i * (i + 1) / 2 - i - 1;
   }
-  std::size_t n() const { return n_; }
-  std::size_t operator()(std::size_t i, std::size_t j) const { return i < j ? start_[i] + j : start_[j] + i; }
+  size_t n() const { return n_; }
+  size_t operator()(size_t i, size_t j) const { return i < j ? start_[i] + j : start_[j] + i; }
 
  private:
-  std::size_t n_;
-  std::vector<std::size_t> start_;
+  size_t n_;
+  std::vector<size_t> start_;
 };
 
 // A binary tree, join by join: children of join k (node n + k) are left[k] and right[k].
 struct Joins {
-  std::vector<std::int64_t> left, right;
+  std::vector<int64_t> left, right;
   std::vector<double> heights;
-  explicit Joins(std::size_t n) : left(n - 1), right(n - 1), heights(n - 1) {}
+  explicit Joins(size_t n) : left(n - 1), right(n - 1), heights(n - 1) {}
 };
 
 }  // namespace oblique

@@ -1,16 +1,6 @@
 // STAXAC: an agglomerative hierarchy that keeps classes together. Amalaman (2015), chapter 5.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <numeric>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "common/interrupt.hpp"
 #include "hierarchy/joins.hpp"
 
@@ -25,12 +15,12 @@ namespace oblique {
 template <class T>
 class Staxac {
  public:
-  Staxac(T* sums, const std::int32_t* codes, std::size_t n, std::size_t n_classes)
+  Staxac(T* sums, const int32_t* codes, size_t n, size_t n_classes)
       : sums_(sums), at_(n), n_classes_(n_classes), counts_(n * n_classes, 0), majority_(n, 1), size_(n, 1.0), node_(n),
         active_(n), neighbors_(n), best_(n), joins(n) {
-    for (std::size_t i = 0; i < n; ++i) counts_[i * n_classes + static_cast<std::size_t>(codes[i])] = 1;
-    std::iota(node_.begin(), node_.end(), std::int64_t{0});
-    std::iota(active_.begin(), active_.end(), std::size_t{0});
+    for (size_t i = 0; i < n; ++i) counts_[i * n_classes + static_cast<size_t>(codes[i])] = 1;
+    std::iota(node_.begin(), node_.end(), int64_t{0});
+    std::iota(active_.begin(), active_.end(), size_t{0});
   }
 
   // Rebuilds the graph of nearest neighbors after every merge, instead of passing edges on to the union.
@@ -40,26 +30,26 @@ class Staxac {
   }
 
   // Adds an edge of the proximity graph. Without any edge, the graph of nearest neighbors is used.
-  void add_edge(std::size_t i, std::size_t j) {
+  void add_edge(size_t i, size_t j) {
     neighbors_[i].push_back(j);
     neighbors_[j].push_back(i);
     given_ = true;
   }
 
   void run() {
-    std::size_t join = 0;
+    size_t join = 0;
     if (renewing_ && active_.size() > 1) {
-      for (const std::size_t i : active_) seek(i);
+      for (const size_t i : active_) seek(i);
       while (active_.size() > 1) {
         ++rounds;
         const Candidate* chosen = &best_[active_[0]];
-        for (const std::size_t i : active_)
+        for (const size_t i : active_)
           if (best_[i] < *chosen) chosen = &best_[i];
-        const std::size_t a = chosen->low, b = chosen->high;
+        const size_t a = chosen->low, b = chosen->high;
         unite(a, b, join++);
         if (active_.size() == 1) break;
         seek(a);
-        for (const std::size_t c : active_) {
+        for (const size_t c : active_) {
           if (c == a) continue;
           if (nearest_[c] == a || nearest_[c] == b)
             seek(c);
@@ -71,7 +61,7 @@ class Staxac {
     while (active_.size() > 1) {
       if (!given_ || rounds > 0) link_nearest();
       ++rounds;
-      for (const std::size_t i : active_) {
+      for (const size_t i : active_) {
         std::sort(neighbors_[i].begin(), neighbors_[i].end());
         neighbors_[i].erase(std::unique(neighbors_[i].begin(), neighbors_[i].end()), neighbors_[i].end());
         look_around(i);
@@ -79,7 +69,7 @@ class Staxac {
       for (;;) {
         checkpoint(active_.size());
         const Candidate* chosen = &none_;
-        for (const std::size_t i : active_)
+        for (const size_t i : active_)
           if (best_[i] < *chosen) chosen = &best_[i];
         if (chosen == &none_) break;
         merge(chosen->low, chosen->high, join++);
@@ -90,36 +80,34 @@ class Staxac {
  private:
   // A possible merge, in the order of preference: purity lost, average distance, slots.
   struct Candidate {
-    std::int64_t loss = std::numeric_limits<std::int64_t>::max();
+    int64_t loss = std::numeric_limits<int64_t>::max();
     double average = std::numeric_limits<double>::infinity();
-    std::size_t low = 0, high = 0;
+    size_t low = 0, high = 0;
     bool operator<(const Candidate& o) const {
       return std::tie(loss, average, low, high) < std::tie(o.loss, o.average, o.low, o.high);
     }
   };
 
-  double average(std::size_t i, std::size_t j) const {
-    return static_cast<double>(sums_[at_(i, j)]) / (size_[i] * size_[j]);
-  }
+  double average(size_t i, size_t j) const { return static_cast<double>(sums_[at_(i, j)]) / (size_[i] * size_[j]); }
 
-  Candidate candidate(std::size_t i, std::size_t j) const {
-    std::int64_t together = 0;
-    for (std::size_t c = 0; c < n_classes_; ++c)
+  Candidate candidate(size_t i, size_t j) const {
+    int64_t together = 0;
+    for (size_t c = 0; c < n_classes_; ++c)
       together = std::max(together, counts_[i * n_classes_ + c] + counts_[j * n_classes_ + c]);
     return {majority_[i] + majority_[j] - together, average(i, j), std::min(i, j), std::max(i, j)};
   }
 
-  void look_around(std::size_t i) {
+  void look_around(size_t i) {
     checkpoint(neighbors_[i].size() * n_classes_);
     best_[i] = Candidate{};
-    for (const std::size_t j : neighbors_[i]) best_[i] = std::min(best_[i], candidate(i, j));
+    for (const size_t j : neighbors_[i]) best_[i] = std::min(best_[i], candidate(i, j));
   }
 
   // Finds the cluster nearest to `i` on average, the first of equals, and makes the pair its candidate.
-  void seek(std::size_t i) {
+  void seek(size_t i) {
     checkpoint(active_.size());
     double least = std::numeric_limits<double>::infinity();
-    for (const std::size_t j : active_) {
+    for (const size_t j : active_) {
       if (j == i) continue;
       const double v = average(i, j);
       if (v < least) least = v, nearest_[i] = j;
@@ -129,51 +117,51 @@ class Staxac {
 
   // The graph that links every cluster with the cluster nearest to it on average, the first of equals.
   void link_nearest() {
-    const std::size_t m = active_.size();
+    const size_t m = active_.size();
     std::vector<double> least(m, std::numeric_limits<double>::infinity());
-    std::vector<std::size_t> which(m, 0);
-    for (std::size_t a = 0; a < m; ++a) {
+    std::vector<size_t> which(m, 0);
+    for (size_t a = 0; a < m; ++a) {
       checkpoint(m);
-      for (std::size_t b = a + 1; b < m; ++b) {
+      for (size_t b = a + 1; b < m; ++b) {
         const double v = average(active_[a], active_[b]);
         if (v < least[a]) least[a] = v, which[a] = b;
         if (v < least[b]) least[b] = v, which[b] = a;
       }
     }
-    for (std::size_t a = 0; a < m; ++a) {
+    for (size_t a = 0; a < m; ++a) {
       neighbors_[active_[a]].push_back(active_[which[a]]);
       neighbors_[active_[which[a]]].push_back(active_[a]);
     }
   }
 
   // Merges cluster `b` into cluster `a` and frees its slot; a < b.
-  void unite(std::size_t a, std::size_t b, std::size_t join) {
+  void unite(size_t a, size_t b, size_t join) {
     joins.left[join] = node_[a];
     joins.right[join] = node_[b];
     joins.heights[join] = average(a, b);
-    node_[a] = static_cast<std::int64_t>(at_.n() + join);
+    node_[a] = static_cast<int64_t>(at_.n() + join);
     active_.erase(std::lower_bound(active_.begin(), active_.end(), b));
-    for (const std::size_t c : active_)
+    for (const size_t c : active_)
       if (c != a) sums_[at_(a, c)] += sums_[at_(b, c)];
     size_[a] += size_[b];
     majority_[a] = 0;
-    for (std::size_t c = 0; c < n_classes_; ++c) {
+    for (size_t c = 0; c < n_classes_; ++c) {
       counts_[a * n_classes_ + c] += counts_[b * n_classes_ + c];
       majority_[a] = std::max(majority_[a], counts_[a * n_classes_ + c]);
     }
   }
 
   // As unite, and the union inherits the edges of both.
-  void merge(std::size_t a, std::size_t b, std::size_t join) {
+  void merge(size_t a, size_t b, size_t join) {
     unite(a, b, join);
     // The neighbors of the union are those of both clusters, except for these clusters.
-    std::vector<std::size_t> both;
+    std::vector<size_t> both;
     std::set_union(neighbors_[a].begin(), neighbors_[a].end(), neighbors_[b].begin(), neighbors_[b].end(),
                    std::back_inserter(both));
-    std::erase_if(both, [&](std::size_t c) { return c == a || c == b; });
-    for (const std::size_t c : neighbors_[b]) {
+    std::erase_if(both, [&](size_t c) { return c == a || c == b; });
+    for (const size_t c : neighbors_[b]) {
       if (c == a) continue;
-      std::vector<std::size_t>& list = neighbors_[c];
+      std::vector<size_t>& list = neighbors_[c];
       list.erase(std::lower_bound(list.begin(), list.end(), b));
       const auto place = std::lower_bound(list.begin(), list.end(), a);
       if (place == list.end() || *place != a) list.insert(place, a);
@@ -181,9 +169,9 @@ class Staxac {
     neighbors_[a] = std::move(both);
     neighbors_[b].clear();
     look_around(a);
-    for (const std::size_t c : neighbors_[a]) {
+    for (const size_t c : neighbors_[a]) {
       const Candidate& old = best_[c];
-      const std::size_t partner = old.low == c ? old.high : old.low;
+      const size_t partner = old.low == c ? old.high : old.low;
       if (partner == a || partner == b)
         look_around(c);
       else
@@ -193,20 +181,20 @@ class Staxac {
 
   T* sums_;
   Pairs at_;
-  std::size_t n_classes_;
-  std::vector<std::int64_t> counts_, majority_;
+  size_t n_classes_;
+  std::vector<int64_t> counts_, majority_;
   std::vector<double> size_;
-  std::vector<std::int64_t> node_;
-  std::vector<std::size_t> active_;  // slots in use, ascending
-  std::vector<std::vector<std::size_t>> neighbors_;
+  std::vector<int64_t> node_;
+  std::vector<size_t> active_;  // slots in use, ascending
+  std::vector<std::vector<size_t>> neighbors_;
   std::vector<Candidate> best_;
   const Candidate none_{};
-  std::vector<std::size_t> nearest_;
+  std::vector<size_t> nearest_;
   bool given_ = false, renewing_ = false;
 
  public:
   Joins joins;
-  std::int64_t rounds = 0;  // number of graphs: one more each time the candidates ran out
+  int64_t rounds = 0;  // number of graphs: one more each time the candidates ran out
 };
 
 }  // namespace oblique

@@ -1,9 +1,5 @@
 #include "linear/linear_solver.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "common/clones.hpp"
 #include "common/interrupt.hpp"
 #include "linear/margin_block.hpp"
@@ -11,8 +7,8 @@
 namespace oblique {
 namespace {
 
-constexpr std::size_t kBlock = 512;   // rows whose products with all active columns stay in the cache
-constexpr std::size_t kColumns = 8;   // that are multiplied by the second derivatives at once
+constexpr size_t kBlock = 512;        // rows whose products with all active columns stay in the cache
+constexpr size_t kColumns = 8;        // that are multiplied by the second derivatives at once
 constexpr double kDamping = 1e-6;     // relative to the largest second derivative; a separating plane has none
 constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
 constexpr double kInner = 1e-2;       // of the tolerance, for coordinates
@@ -36,11 +32,11 @@ OBLIQUE_INLINE double soft(double value, double by) { return value > by ? value 
 // them, if `size` is greater. Returns the largest decrease of the quadratic by one coordinate. Every element of `pull`
 // has an independent update, so registers of any width give the same bits.
 OBLIQUE_CLONES
-double descend_once(const double* __restrict quadratic, const double* __restrict now, std::size_t active,
-                    std::size_t size, const LinearPenalty& penalty, double* __restrict step, double* __restrict pull) {
+double descend_once(const double* __restrict quadratic, const double* __restrict now, size_t active, size_t size,
+                    const LinearPenalty& penalty, double* __restrict step, double* __restrict pull) {
   const double l1 = penalty.l1, l2 = penalty.l2, box = penalty.box;
   double largest = 0.0;
-  for (std::size_t s = 0; s < size; ++s) {
+  for (size_t s = 0; s < size; ++s) {
     const double* __restrict row = quadratic + s * size;
     const double q = row[s];
     double change;
@@ -53,7 +49,7 @@ double descend_once(const double* __restrict quadratic, const double* __restrict
     }
     if (change == 0.0) continue;
     step[s] += change;
-    for (std::size_t t = 0; t < size; ++t) pull[t] += change * row[t];
+    for (size_t t = 0; t < size; ++t) pull[t] += change * row[t];
     largest = std::max(largest, q * change * change);
   }
   return largest;
@@ -61,19 +57,19 @@ double descend_once(const double* __restrict quadratic, const double* __restrict
 
 }  // namespace
 
-void gather_columns(const double* x, std::size_t p, const std::uint32_t* rows, std::size_t n, double* columns) {
-  for (std::size_t i = 0; i < n; ++i) {
+void gather_columns(const double* x, size_t p, const uint32_t* rows, size_t n, double* columns) {
+  for (size_t i = 0; i < n; ++i) {
     const double* row = x + rows[i] * p;
-    for (std::size_t j = 0; j < p; ++j) columns[j * n + i] = row[j];
+    for (size_t j = 0; j < p; ++j) columns[j * n + i] = row[j];
   }
 }
 
 // Margin of every row at the present plane, in margin_.
 void LinearSolver::margins(const TwoSides& rows, const LinearFit& fit) {
   margin_.assign(rows.n, fit.b);
-  for (std::size_t j = 0; j < rows.p; ++j)
+  for (size_t j = 0; j < rows.p; ++j)
     if (fit.w[j] != 0.0) add_scaled(fit.w[j], rows.columns + j * rows.n, margin_.data(), rows.n);
-  for (std::size_t i = 0; i < rows.n; ++i) margin_[i] *= rows.side[i];
+  for (size_t i = 0; i < rows.n; ++i) margin_[i] *= rows.side[i];
 }
 
 // Loss at some margins. power receives exp(-|margin|) of every row, which the derivatives need as well.
@@ -81,12 +77,12 @@ double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::v
                              std::vector<double>& power) const {
   double sum = 0.0;
   if (loss == MarginLoss::squared_hinge) {
-    for (std::size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * squared_hinge(margin[i]);
+    for (size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * squared_hinge(margin[i]);
     return sum;
   }
   power.resize(rows.n);
-  for (std::size_t i = 0; i < rows.n; ++i) power[i] = std::exp(-std::abs(margin[i]));
-  for (std::size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * (std::log1p(power[i]) - std::min(margin[i], 0.0));
+  for (size_t i = 0; i < rows.n; ++i) power[i] = std::exp(-std::abs(margin[i]));
+  for (size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * (std::log1p(power[i]) - std::min(margin[i], 0.0));
   return sum;
 }
 
@@ -98,7 +94,7 @@ void LinearSolver::derivatives(const TwoSides& rows, MarginLoss loss) {
     logistic_slopes(margin_.data(), power_.data(), rows.side, rows.weight, first_.data(), second_.data(), rows.n);
     return;
   }
-  for (std::size_t i = 0; i < rows.n; ++i) {
+  for (size_t i = 0; i < rows.n; ++i) {
     const double v = rows.weight[i], m = margin_[i];
     first_[i] = m < 1.0 ? -2.0 * v * rows.side[i] * (1.0 - m) : 0.0;
     second_[i] = m < 1.0 ? 2.0 * v : 0.0;
@@ -109,42 +105,42 @@ void LinearSolver::derivatives(const TwoSides& rows, MarginLoss loss) {
 void LinearSolver::gradient(const TwoSides& rows, std::vector<double>& out) {
   out.assign(rows.p + 1, 0.0);
   columns_.resize(rows.p);
-  for (std::size_t j = 0; j < rows.p; ++j) columns_[j] = rows.columns + j * rows.n;
+  for (size_t j = 0; j < rows.p; ++j) columns_[j] = rows.columns + j * rows.n;
   add_products(first_.data(), columns_.data(), rows.p, out.data(), rows.n);
-  for (std::size_t i = 0; i < rows.n; ++i) out[rows.p] += first_[i];
+  for (size_t i = 0; i < rows.n; ++i) out[rows.p] += first_[i];
 }
 
 // The quadratic term over the active columns, the intercept last: quadratic_ is symmetric.
 void LinearSolver::gram(const TwoSides& rows, bool intercept) {
-  const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0);
+  const size_t a = active_.size(), size = a + (intercept ? 1 : 0);
   quadratic_.assign(size * size, 0.0);
   scaled_.resize(kColumns * std::min(kBlock, rows.n));
   columns_.resize(a);
   double sums[kColumns];
-  for (std::size_t begin = 0; begin < rows.n; begin += kBlock) {
-    const std::size_t n = std::min(kBlock, rows.n - begin);
+  for (size_t begin = 0; begin < rows.n; begin += kBlock) {
+    const size_t n = std::min(kBlock, rows.n - begin);
     const double* h = second_.data() + begin;
-    for (std::size_t s = 0; s < a; ++s) columns_[s] = rows.columns + active_[s] * rows.n + begin;
-    for (std::size_t first = 0; first < a; first += kColumns) {
-      const std::size_t count = std::min(kColumns, a - first);
+    for (size_t s = 0; s < a; ++s) columns_[s] = rows.columns + active_[s] * rows.n + begin;
+    for (size_t first = 0; first < a; first += kColumns) {
+      const size_t count = std::min(kColumns, a - first);
       std::fill_n(sums, count, 0.0);
       scale_columns(h, columns_.data() + first, count, scaled_.data(), sums, n);
-      for (std::size_t k = 0; k < count; ++k) {
-        const std::size_t s = first + k;
+      for (size_t k = 0; k < count; ++k) {
+        const size_t s = first + k;
         add_products(scaled_.data() + k * n, columns_.data() + s, a - s, quadratic_.data() + s * size + s, n);
         if (intercept) quadratic_[s * size + a] += sums[k];
       }
     }
     if (intercept)
-      for (std::size_t i = 0; i < n; ++i) quadratic_[a * size + a] += h[i];
+      for (size_t i = 0; i < n; ++i) quadratic_[a * size + a] += h[i];
   }
   double largest = 0.0;
-  for (std::size_t s = 0; s < size; ++s) largest = std::max(largest, quadratic_[s * size + s]);
+  for (size_t s = 0; s < size; ++s) largest = std::max(largest, quadratic_[s * size + s]);
   // Damping changes the approximation, not the objective: the minimum stays the same.
   const double damping = largest > 0.0 ? kDamping * largest : 1.0;
-  for (std::size_t s = 0; s < size; ++s) {
+  for (size_t s = 0; s < size; ++s) {
     quadratic_[s * size + s] += damping;
-    for (std::size_t t = s + 1; t < size; ++t) quadratic_[t * size + s] = quadratic_[s * size + t];
+    for (size_t t = s + 1; t < size; ++t) quadratic_[t * size + s] = quadratic_[s * size + t];
   }
   checkpoint(rows.n * size * (size + 1) / 2);
 }
@@ -153,13 +149,13 @@ void LinearSolver::gram(const TwoSides& rows, bool intercept) {
 // Returns the first-order change of the objective, penalties included: negative unless there is nothing to gain. Ends
 // when no coordinate lowers the quadratic by more than `enough`.
 double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough) {
-  const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0), p = fit.w.size();
+  const size_t a = active_.size(), size = a + (intercept ? 1 : 0), p = fit.w.size();
   step_.assign(size, 0.0);
   pull_.resize(size);  // gradient of the quadratic at the present step
-  for (std::size_t s = 0; s < a; ++s) pull_[s] = gradient_[active_[s]];
+  for (size_t s = 0; s < a; ++s) pull_[s] = gradient_[active_[s]];
   if (intercept) pull_[a] = gradient_[p];
   now_.resize(a);
-  for (std::size_t s = 0; s < a; ++s) now_[s] = fit.w[active_[s]];
+  for (size_t s = 0; s < a; ++s) now_[s] = fit.w[active_[s]];
   double first_fall = 0.0;
   for (int pass = 0; pass < kMaxPasses; ++pass) {
     const double largest = descend_once(quadratic_.data(), now_.data(), a, size, penalty, step_.data(), pull_.data());
@@ -168,7 +164,7 @@ double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit,
     if (largest <= std::max(1e-10 * first_fall, enough)) break;
   }
   double promise = 0.0;
-  for (std::size_t s = 0; s < a; ++s) {
+  for (size_t s = 0; s < a; ++s) {
     const double before = fit.w[active_[s]], after = before + step_[s];
     promise += gradient_[active_[s]] * step_[s] + penalty.l1 * (std::abs(after) - std::abs(before)) +
                0.5 * penalty.l2 * (after * after - before * before);
@@ -179,7 +175,7 @@ double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit,
 
 void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, const LinearOptions& options,
                          LinearFit& fit) {
-  const std::size_t n = rows.n, p = rows.p;
+  const size_t n = rows.n, p = rows.p;
   if (fit.w.size() != p) {
     fit.w.assign(p, 0.0);
     fit.b = 0.0;
@@ -189,7 +185,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
   margins(rows, fit);
   const double at_margin_0 = options.loss == MarginLoss::logistic ? std::log1p(1.0) : 1.0;
   double at_zero = 0.0;
-  for (std::size_t i = 0; i < n; ++i) at_zero += rows.weight[i] * at_margin_0;
+  for (size_t i = 0; i < n; ++i) at_zero += rows.weight[i] * at_margin_0;
   fit.objective = loss_at(rows, options.loss, margin_, power_) + penalty_of(penalty, fit.w);
   fit.steps = 0;
   fit.converged = false;
@@ -198,7 +194,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
     derivatives(rows, options.loss);
     gradient(rows, gradient_);
     active_.clear();
-    for (std::size_t j = 0; j < p; ++j)
+    for (size_t j = 0; j < p; ++j)
       if (fit.w[j] != 0.0 || std::abs(gradient_[j]) > penalty.l1) active_.push_back(j);
     gram(rows, options.intercept);
     const double promise = descend(penalty, fit, options.intercept, kInner * options.tolerance * at_zero);
@@ -208,7 +204,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
     }
     ++fit.steps;
     slope_.assign(n, options.intercept ? step_.back() : 0.0);  // change of w.x + b along the step
-    for (std::size_t s = 0; s < active_.size(); ++s)
+    for (size_t s = 0; s < active_.size(); ++s)
       if (step_[s] != 0.0) add_scaled(step_[s], rows.columns + active_[s] * n, slope_.data(), n);
     checkpoint(n * (2 * p + 8));
     double size = 1.0;
@@ -217,7 +213,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
       trial_.resize(n);
       step_margins(margin_.data(), size, rows.side, slope_.data(), trial_.data(), n);
       w_trial = fit.w;
-      for (std::size_t s = 0; s < active_.size(); ++s) w_trial[active_[s]] += size * step_[s];
+      for (size_t s = 0; s < active_.size(); ++s) w_trial[active_[s]] += size * step_[s];
       const double objective = loss_at(rows, options.loss, trial_, trial_power_) + penalty_of(penalty, w_trial);
       if (objective <= fit.objective + kSufficient * size * promise) {
         fit.objective = objective;
@@ -244,7 +240,7 @@ double LinearSolver::largest_l1(const TwoSides& rows, const LinearOptions& optio
   derivatives(rows, options.loss);
   gradient(rows, gradient_);
   double largest = 0.0;
-  for (std::size_t j = 0; j < rows.p; ++j) largest = std::max(largest, std::abs(gradient_[j]));
+  for (size_t j = 0; j < rows.p; ++j) largest = std::max(largest, std::abs(gradient_[j]));
   return largest;
 }
 

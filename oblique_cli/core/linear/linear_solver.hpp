@@ -9,10 +9,6 @@
 // order of the rows, by blocks of a fixed size: the result has the same bits in every run.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "common/kernels.hpp"
 
 namespace oblique {
@@ -23,7 +19,7 @@ enum class MarginLoss { logistic, squared_hinge };
 // have similar scales, since penalties and box treat all coefficients alike. n >= 1.
 struct TwoSides {
   const double* columns = nullptr;
-  std::size_t n = 0, p = 0;
+  size_t n = 0, p = 0;
   const double* side = nullptr;    // -1 or +1 for each row
   const double* weight = nullptr;  // not negative
 };
@@ -69,11 +65,11 @@ class LinearSolver {
 
   std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_,
       pull_, scaled_, now_;
-  std::vector<std::size_t> active_;
+  std::vector<size_t> active_;
   std::vector<const double*> columns_;
 };
 
 // Columns of some rows of a matrix in row order, (p, rows): what TwoSides reads.
-void gather_columns(const double* x, std::size_t p, const std::uint32_t* rows, std::size_t n, double* columns);
+void gather_columns(const double* x, size_t p, const uint32_t* rows, size_t n, double* columns);
 
 }  // namespace oblique

@@ -4,32 +4,38 @@
 // Frank 2005, section 4). The model of the root starts from the class shares with a ridge and from 0 with LogitBoost.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "linear/softmax.hpp"
 
 namespace oblique {
+
+class LogitBoost {
+ public:
+  // Adds one step to scores (C, n), which include the offset, and to the linear functions `w`, which do not. If no
+  // feature varies, the step is the mean of the response. False if there is nothing to add.
+  bool step(const ClassRows& rows, std::vector<double>& scores, Scores& w);
+
+ private:
+  std::vector<double> response_, weight_, weighted_, scaled_, change_, probability_;
+};
 
 // Rows and their leaves. x : (n, p) standardized, finite; parent : parent of every node, with a
 // number below its children's; -1 at the root, which is node 0.
 struct RoutedRows {
   const double* x = nullptr;
-  const std::int32_t* y = nullptr;
+  const int32_t* y = nullptr;
   const double* weight = nullptr;
-  const std::int32_t* leaf = nullptr;
-  std::size_t n = 0, p = 0, n_classes = 0;
-  const std::int32_t* parent = nullptr;
-  std::size_t n_nodes = 0;
+  const int32_t* leaf = nullptr;
+  size_t n = 0, p = 0, n_classes = 0;
+  const int32_t* parent = nullptr;
+  size_t n_nodes = 0;
 };
 
 struct NodeModelOptions {
   bool boosted = false;
-  double l2 = 1.0;             // of the ridge, in the unit of the weights
-  double tolerance = 1e-5;     // as of SoftmaxSolver
-  int steps = 0;               // of LogitBoost, at every node
-  std::size_t least_rows = 5;  // with LogitBoost, a node of fewer rows uses the model of its parent
+  double l2 = 1.0;          // of the ridge, in the unit of the weights
+  double tolerance = 1e-5;  // as of SoftmaxSolver
+  int steps = 0;            // of LogitBoost, at every node
+  size_t least_rows = 5;    // with LogitBoost, a node of fewer rows uses the model of its parent
 };
 
 // Scores of every node, (n_nodes, C, p + 1), including those of its parent. start : initial scores, for example of

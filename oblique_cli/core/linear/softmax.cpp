@@ -1,20 +1,15 @@
 #include "linear/softmax.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <stdexcept>
-
 #include "common/interrupt.hpp"
 #include "linear/softmax_block.hpp"
 
 namespace oblique {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 256;  // scores and columns of this many rows fit in the cache
-constexpr std::size_t kGramRows = 8;      // rows of the Gram matrix that are computed at once
-constexpr std::size_t kWidest = 600;      // columns up to which the whole Gram matrix is the preconditioner
-constexpr std::size_t kMemory = 8;        // steps that L-BFGS remembers
+constexpr size_t kRowsAtOnce = 256;  // scores and columns of this many rows fit in the cache
+constexpr size_t kGramRows = 8;      // rows of the Gram matrix that are computed at once
+constexpr size_t kWidest = 600;      // columns up to which the whole Gram matrix is the preconditioner
+constexpr size_t kMemory = 8;        // steps that L-BFGS remembers
 constexpr int kMostHalvings = 40;
 constexpr double kArmijo = 1e-4;
 
@@ -30,13 +25,12 @@ void require_finite(double value) {
 
 }  // namespace
 
-void add_scores(const Scores& w, const double* columns, std::size_t n, std::size_t p, std::size_t n_classes,
-                double* out) {
-  for (std::size_t begin = 0; begin < n; begin += kRowsAtOnce) {
-    const std::size_t rows = std::min(kRowsAtOnce, n - begin);
-    for (std::size_t k = 0; k < n_classes; ++k) {
+void add_scores(const Scores& w, const double* columns, size_t n, size_t p, size_t n_classes, double* out) {
+  for (size_t begin = 0; begin < n; begin += kRowsAtOnce) {
+    const size_t rows = std::min(kRowsAtOnce, n - begin);
+    for (size_t k = 0; k < n_classes; ++k) {
       double* scores = out + k * n + begin;
-      for (std::size_t i = 0; i < rows; ++i) scores[i] += w[k * (p + 1) + p];
+      for (size_t i = 0; i < rows; ++i) scores[i] += w[k * (p + 1) + p];
     }
     add_combined(w.data(), p + 1, n_classes, {columns + begin, n, p}, out + begin, n, rows);
     checkpoint(rows * n_classes * (p + 1));
@@ -45,59 +39,58 @@ void add_scores(const Scores& w, const double* columns, std::size_t n, std::size
 
 // The objective at w, and its gradient.
 double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient) {
-  const std::size_t C = rows.n_classes, p = rows.p;
+  const size_t C = rows.n_classes, p = rows.p;
   gradient.assign(w.size(), 0.0);
   block_.resize((C + 2) * kRowsAtOnce);
   double* top = block_.data() + C * kRowsAtOnce;
   double* sum = top + kRowsAtOnce;
   double loss = 0.0;
-  for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
-    const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
+  for (size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
+    const size_t n = std::min(kRowsAtOnce, rows.n - begin);
     const Columns x{rows.columns + begin, rows.n, p};
     const double* weight = rows.weight + begin;
-    const std::int32_t* y = rows.y + begin;
-    for (std::size_t k = 0; k < C; ++k) {
+    const int32_t* y = rows.y + begin;
+    for (size_t k = 0; k < C; ++k) {
       double* scores = block_.data() + k * kRowsAtOnce;
       const double* offset = rows.offset + k * rows.n + begin;
       const double intercept = w[k * (p + 1) + p];
-      for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + intercept;
+      for (size_t i = 0; i < n; ++i) scores[i] = offset[i] + intercept;
     }
     add_combined(w.data(), p + 1, C, x, block_.data(), kRowsAtOnce, n);
-    for (std::size_t k = 0; k < C; ++k) {
+    for (size_t k = 0; k < C; ++k) {
       const double* scores = block_.data() + k * kRowsAtOnce;
       if (k == 0)
         std::copy_n(scores, n, top);
       else
         raise_to(scores, top, n);
     }
-    for (std::size_t i = 0; i < n; ++i)
-      loss += weight[i] * (top[i] - block_[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i]);
+    for (size_t i = 0; i < n; ++i) loss += weight[i] * (top[i] - block_[static_cast<size_t>(y[i]) * kRowsAtOnce + i]);
     std::fill_n(sum, n, 0.0);
-    for (std::size_t k = 0; k < C; ++k) add_powers(block_.data() + k * kRowsAtOnce, top, sum, n);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (size_t k = 0; k < C; ++k) add_powers(block_.data() + k * kRowsAtOnce, top, sum, n);
+    for (size_t i = 0; i < n; ++i) {
       loss += weight[i] * std::log(sum[i]);
       sum[i] = weight[i] / sum[i];
     }
-    for (std::size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
-    for (std::size_t i = 0; i < n; ++i) block_[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
+    for (size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
+    for (size_t i = 0; i < n; ++i) block_[static_cast<size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
     const Columns slopes{block_.data(), kRowsAtOnce, C};
     add_products(slopes, x, gradient.data(), p + 1, n);
     add_column_sums(slopes, gradient.data() + p, p + 1, n);
     checkpoint(2 * n * C * (p + 4));
   }
-  for (std::size_t j = 0; j < w.size(); ++j) gradient[j] += l2 * w[j];
+  for (size_t j = 0; j < w.size(); ++j) gradient[j] += l2 * w[j];
   return loss + 0.5 * l2 * product_of(w, w);
 }
 
 // The Cholesky factor of the bound, lower triangle by rows, intercept last; with too many columns only its diagonal.
 void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
-  const std::size_t p = rows.p, size = p + 1;
+  const size_t p = rows.p, size = p + 1;
   factor_.clear();
   if (p > kWidest) {
     diagonal_.assign(size, l2);
-    for (std::size_t j = 0; j <= p; ++j) {
+    for (size_t j = 0; j <= p; ++j) {
       double sum = 0.0;
-      for (std::size_t i = 0; i < rows.n; ++i) {
+      for (size_t i = 0; i < rows.n; ++i) {
         const double x = j < p ? rows.columns[j * rows.n + i] : 1.0;
         sum += rows.weight[i] * x * x;
       }
@@ -108,18 +101,17 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   }
   factor_.assign(size * size, 0.0);  // some rows of the product at once; values above the diagonal are not read
   scaled_.resize(kGramRows * kRowsAtOnce);
-  for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
-    const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
+  for (size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
+    const size_t n = std::min(kRowsAtOnce, rows.n - begin);
     const double* v = rows.weight + begin;
-    for (std::size_t first = 0; first <= p; first += kGramRows) {
-      const std::size_t count = std::min(kGramRows, size - first);
-      for (std::size_t k = 0; k < count; ++k) {
+    for (size_t first = 0; first <= p; first += kGramRows) {
+      const size_t count = std::min(kGramRows, size - first);
+      for (size_t k = 0; k < count; ++k) {
         double* scaled = scaled_.data() + k * kRowsAtOnce;
-        const std::size_t j = first + k;
-        for (std::size_t i = 0; i < n; ++i)
-          scaled[i] = 0.5 * v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
+        const size_t j = first + k;
+        for (size_t i = 0; i < n; ++i) scaled[i] = 0.5 * v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
         if (j == p)
-          for (std::size_t i = 0; i < n; ++i) factor_[p * size + p] += scaled[i];
+          for (size_t i = 0; i < n; ++i) factor_[p * size + p] += scaled[i];
       }
       add_products({scaled_.data(), kRowsAtOnce, count}, {rows.columns + begin, rows.n, std::min(first + count, p)},
                    factor_.data() + first * size, size, n);
@@ -127,14 +119,14 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
     checkpoint(n * size * size / 2);
   }
   scaled_.resize(kGramRows * std::max(kRowsAtOnce, size));
-  for (std::size_t k = 0; k < size; ++k) {
+  for (size_t k = 0; k < size; ++k) {
     double* row = factor_.data() + k * size;
     const double pivot = row[k] + l2 - dot_columns(row, row, k);
     row[k] = std::sqrt(std::max(pivot, 0.5 * l2));  // a pivot is at least the ridge, except for rounding
-    const std::size_t below = size - k - 1;
+    const size_t below = size - k - 1;
     std::fill_n(scaled_.data(), below, 0.0);
     add_products({row, size, 1}, {row + size, size, below}, scaled_.data(), below, k);
-    for (std::size_t j = 0; j < below; ++j) {
+    for (size_t j = 0; j < below; ++j) {
       double& value = row[(j + 1) * size + k];
       value = (value - scaled_[j]) / row[k];
     }
@@ -142,21 +134,21 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   }
 }
 
-void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& direction) {
-  const std::size_t size = direction.size() / n_classes;
+void SoftmaxSolver::precondition(size_t n_classes, std::vector<double>& direction) {
+  const size_t size = direction.size() / n_classes;
   if (!factor_.empty()) return solve_factored(factor_.data(), size, direction.data(), n_classes, scaled_.data());
-  for (std::size_t k = 0; k < n_classes; ++k)
-    for (std::size_t j = 0; j < size; ++j) direction[k * size + j] /= diagonal_[j];
+  for (size_t k = 0; k < n_classes; ++k)
+    for (size_t j = 0; j < size; ++j) direction[k * size + j] /= diagonal_[j];
 }
 
 Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, const Scores& start, int max_steps) {
-  const std::size_t size = rows.n_classes * (rows.p + 1);
+  const size_t size = rows.n_classes * (rows.p + 1);
   Scores w(size, 0.0), gradient, trial, slope;
   if (!start.empty()) w = start;
   converged_ = true;
   objective_ = evaluate(rows, l2, w, gradient);
   double total = 0.0;
-  for (std::size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
+  for (size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
   const double enough = tolerance * total;
   require_finite(objective_);
   if (!(objective_ > 0.0)) return w;
@@ -166,12 +158,12 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
   for (int step = 0; step < max_steps; ++step) {
     direction = gradient;
     shares.assign(moves.size(), 0.0);
-    for (std::size_t m = moves.size(); m-- > 0;) {
+    for (size_t m = moves.size(); m-- > 0;) {
       shares[m] = product_of(moves[m], direction) / product_of(moves[m], turns[m]);
       add_scaled(-shares[m], turns[m].data(), direction.data(), size);
     }
     precondition(rows.n_classes, direction);
-    for (std::size_t m = 0; m < moves.size(); ++m) {
+    for (size_t m = 0; m < moves.size(); ++m) {
       const double back = product_of(turns[m], direction) / product_of(moves[m], turns[m]);
       add_scaled(shares[m] - back, moves[m].data(), direction.data(), size);
     }
@@ -188,7 +180,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
     }
     if (halvings == kMostHalvings) return w;  // the remaining decrease is below rounding
     std::vector<double> move(size), turn(size);
-    for (std::size_t j = 0; j < size; ++j) {
+    for (size_t j = 0; j < size; ++j) {
       move[j] = trial[j] - w[j];
       turn[j] = slope[j] - gradient[j];
     }

@@ -5,10 +5,6 @@
 // derivatives of every class from above for all scores, so one factorization serves all steps.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "common/kernels.hpp"
 
 namespace oblique {
@@ -17,8 +13,8 @@ namespace oblique {
 // scores for each class. n >= 1.
 struct ClassRows {
   const double* columns = nullptr;
-  std::size_t n = 0, p = 0, n_classes = 0;
-  const std::int32_t* y = nullptr;
+  size_t n = 0, p = 0, n_classes = 0;
+  const int32_t* y = nullptr;
   const double* weight = nullptr;  // positive
   const double* offset = nullptr;
 };
@@ -27,8 +23,7 @@ struct ClassRows {
 using Scores = std::vector<double>;
 
 // out[k * n + i] += intercept_k + w_k.x_i
-void add_scores(const Scores& w, const double* columns, std::size_t n, std::size_t p, std::size_t n_classes,
-                double* out);
+void add_scores(const Scores& w, const double* columns, size_t n, size_t p, size_t n_classes, double* out);
 
 // Solves one problem after another with the same buffers; one for each thread.
 class SoftmaxSolver {
@@ -44,7 +39,7 @@ class SoftmaxSolver {
  private:
   double evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient);
   void factor(const ClassRows& rows, double l2);
-  void precondition(std::size_t n_classes, std::vector<double>& direction);
+  void precondition(size_t n_classes, std::vector<double>& direction);
 
   std::vector<double> factor_, diagonal_, block_, scaled_;
   double objective_ = 0.0;

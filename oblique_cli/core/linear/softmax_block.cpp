@@ -1,9 +1,5 @@
 #include "linear/softmax_block.hpp"
 
-#include <cstdint>
-#include <cstring>
-
-#include "common/clones.hpp"
 #include "common/kernels.hpp"
 #include "linear/lanes.hpp"
 
@@ -11,50 +7,50 @@ namespace oblique {
 namespace {
 
 // Processes some rows for kClasses classes at a time: the sums stay in registers.
-template <class Vector, std::size_t kClasses, std::size_t kRows>
-OBLIQUE_INLINE void combine_tile(const double* w, std::size_t of_class, const Columns& x, double* out, std::size_t to) {
-  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kVectors = kRows / kEach;
+template <class Vector, size_t kClasses, size_t kRows>
+OBLIQUE_INLINE void combine_tile(const double* w, size_t of_class, const Columns& x, double* out, size_t to) {
+  constexpr size_t kEach = sizeof(Vector) / sizeof(double), kVectors = kRows / kEach;
   Vector sum[kClasses][kVectors];
-  for (std::size_t k = 0; k < kClasses; ++k)
-    for (std::size_t v = 0; v < kVectors; ++v) sum[k][v] = load_as<Vector>(out + k * to + v * kEach);
-  for (std::size_t j = 0; j < x.count; ++j) {
+  for (size_t k = 0; k < kClasses; ++k)
+    for (size_t v = 0; v < kVectors; ++v) sum[k][v] = load_as<Vector>(out + k * to + v * kEach);
+  for (size_t j = 0; j < x.count; ++j) {
     Vector column[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) column[v] = load_as<Vector>(x.first + j * x.stride + v * kEach);
-    for (std::size_t k = 0; k < kClasses; ++k) {
+    for (size_t v = 0; v < kVectors; ++v) column[v] = load_as<Vector>(x.first + j * x.stride + v * kEach);
+    for (size_t k = 0; k < kClasses; ++k) {
       const double by = w[k * of_class + j];
-      for (std::size_t v = 0; v < kVectors; ++v) sum[k][v] += by * column[v];
+      for (size_t v = 0; v < kVectors; ++v) sum[k][v] += by * column[v];
     }
   }
-  for (std::size_t k = 0; k < kClasses; ++k)
-    for (std::size_t v = 0; v < kVectors; ++v) std::memcpy(out + k * to + v * kEach, &sum[k][v], sizeof(Vector));
+  for (size_t k = 0; k < kClasses; ++k)
+    for (size_t v = 0; v < kVectors; ++v) std::memcpy(out + k * to + v * kEach, &sum[k][v], sizeof(Vector));
 }
 
-template <class Vector, std::size_t kClasses>
-OBLIQUE_INLINE void combine_classes(const double* w, std::size_t of_class, const Columns& x, double* out,
-                                    std::size_t to, std::size_t n) {
-  std::size_t i = 0;
+template <class Vector, size_t kClasses>
+OBLIQUE_INLINE void combine_classes(const double* w, size_t of_class, const Columns& x, double* out, size_t to,
+                                    size_t n) {
+  size_t i = 0;
   for (; i + 16 <= n; i += 16)
     combine_tile<Vector, kClasses, 16>(w, of_class, {x.first + i, x.stride, x.count}, out + i, to);
   for (; i + 8 <= n; i += 8)
     combine_tile<Vector, kClasses, 8>(w, of_class, {x.first + i, x.stride, x.count}, out + i, to);
   for (; i < n; ++i) {
     double sum[kClasses];
-    for (std::size_t k = 0; k < kClasses; ++k) sum[k] = out[k * to + i];
-    for (std::size_t j = 0; j < x.count; ++j)
-      for (std::size_t k = 0; k < kClasses; ++k) sum[k] += w[k * of_class + j] * x.first[j * x.stride + i];
-    for (std::size_t k = 0; k < kClasses; ++k) out[k * to + i] = sum[k];
+    for (size_t k = 0; k < kClasses; ++k) sum[k] = out[k * to + i];
+    for (size_t j = 0; j < x.count; ++j)
+      for (size_t k = 0; k < kClasses; ++k) sum[k] += w[k * of_class + j] * x.first[j * x.stride + i];
+    for (size_t k = 0; k < kClasses; ++k) out[k * to + i] = sum[k];
   }
 }
 
-constexpr std::size_t kChunk = 64;  // rows whose columns stay in the nearest cache for all classes
+constexpr size_t kChunk = 64;  // rows whose columns stay in the nearest cache for all classes
 
-template <class Vector, std::size_t kMost>
-OBLIQUE_INLINE void combine(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& all,
-                            double* out, std::size_t to, std::size_t n) {
-  for (std::size_t begin = 0; begin < n; begin += kChunk, out += kChunk) {
+template <class Vector, size_t kMost>
+OBLIQUE_INLINE void combine(const double* w, size_t of_class, size_t n_classes, const Columns& all, double* out,
+                            size_t to, size_t n) {
+  for (size_t begin = 0; begin < n; begin += kChunk, out += kChunk) {
     const Columns x{all.first + begin, all.stride, all.count};
-    const std::size_t rows = n - begin < kChunk ? n - begin : kChunk;
-    std::size_t k = 0;
+    const size_t rows = n - begin < kChunk ? n - begin : kChunk;
+    size_t k = 0;
     for (; k + kMost <= n_classes; k += kMost)
       combine_classes<Vector, kMost>(w + k * of_class, of_class, x, out + k * to, to, rows);
     if constexpr (kMost > 2)
@@ -64,16 +60,16 @@ OBLIQUE_INLINE void combine(const double* w, std::size_t of_class, std::size_t n
   }
 }
 
-template <class Vector, std::size_t kMost>
-OBLIQUE_INLINE void products(const Columns& s, const Columns& x, double* out, std::size_t to, std::size_t n) {
-  std::size_t b = 0;
+template <class Vector, size_t kMost>
+OBLIQUE_INLINE void products(const Columns& s, const Columns& x, double* out, size_t to, size_t n) {
+  size_t b = 0;
   for (; b + 4 <= x.count; b += 4) {
     const double* of_x[4];
-    for (std::size_t m = 0; m < 4; ++m) of_x[m] = x.first + (b + m) * x.stride;
-    std::size_t a = 0;
+    for (size_t m = 0; m < 4; ++m) of_x[m] = x.first + (b + m) * x.stride;
+    size_t a = 0;
     for (; a + kMost <= s.count; a += kMost) {
       const double* of_s[kMost];
-      for (std::size_t m = 0; m < kMost; ++m) of_s[m] = s.first + (a + m) * s.stride;
+      for (size_t m = 0; m < kMost; ++m) of_s[m] = s.first + (a + m) * s.stride;
       add_tile<Vector, kMost>(of_s, of_x, n, out + a * to + b, to);
     }
     for (; a < s.count; ++a) {
@@ -82,79 +78,58 @@ OBLIQUE_INLINE void products(const Columns& s, const Columns& x, double* out, st
     }
   }
   for (; b < x.count; ++b)
-    for (std::size_t a = 0; a < s.count; ++a)
+    for (size_t a = 0; a < s.count; ++a)
       out[a * to + b] += dot_columns(s.first + a * s.stride, x.first + b * x.stride, n);
 }
 
 }  // namespace
 
-#if defined(OBLIQUE_WIDE)
-OBLIQUE_WIDE static void add_combined_wide(const double* w, std::size_t of_class, std::size_t n_classes,
-                                           const Columns& x, double* out, std::size_t to, std::size_t n) {
-  combine<Eight, 4>(w, of_class, n_classes, x, out, to, n);
-}
-OBLIQUE_WIDE static void add_products_wide(const Columns& s, const Columns& x, double* out, std::size_t to,
-                                           std::size_t n) {
-  products<Eight, 2>(s, x, out, to, n);
-}
-#endif
+OBLIQUE_BY_WIDTH(add_combined,
+                 (const double* w, size_t of_class, size_t n_classes, const Columns& x, double* out, size_t to,
+                  size_t n),
+                 (w, of_class, n_classes, x, out, to, n),
+                 combine<Pack<double, W>, W / 16>(w, of_class, n_classes, x, out, to, n))
 
-OBLIQUE_NARROW void add_combined_narrow(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& x,
-                                        double* out, std::size_t to, std::size_t n) {
-  combine<Four, 2>(w, of_class, n_classes, x, out, to, n);
-}
-OBLIQUE_NARROW void add_products_narrow(const Columns& s, const Columns& x, double* out, std::size_t to,
-                                        std::size_t n) {
-  products<Four, 1>(s, x, out, to, n);
-}
-
-void add_combined(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& x, double* out,
-                  std::size_t to, std::size_t n) {
-  OBLIQUE_BY_WIDTH(add_combined, w, of_class, n_classes, x, out, to, n);
-}
-
-void add_products(const Columns& s, const Columns& x, double* out, std::size_t to, std::size_t n) {
-  OBLIQUE_BY_WIDTH(add_products, s, x, out, to, n);
-}
+OBLIQUE_BY_WIDTH(add_products, (const Columns& s, const Columns& x, double* out, size_t to, size_t n),
+                 (s, x, out, to, n), products<Pack<double, W>, W / 32>(s, x, out, to, n))
 
 namespace {
 
 // One right side in each lane. Products are summed as in dot_columns: in eight sums, with the remainder in the first.
 template <class Vector>
-OBLIQUE_INLINE void solve_lanes(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
-  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kSums = 8;
-  for (std::size_t j = 0; j < size; ++j)
-    for (std::size_t k = 0; k < kEach; ++k) spare[j * kEach + k] = k < count ? d[k * size + j] : 0.0;
-  const auto at = [&](std::size_t j) __attribute__((always_inline)) { return load_as<Vector>(spare + j * kEach); };
-  const auto put = [&](std::size_t j, Vector v) __attribute__((always_inline)) {
+OBLIQUE_INLINE void solve_lanes(const double* factor, size_t size, double* d, size_t count, double* spare) {
+  constexpr size_t kEach = sizeof(Vector) / sizeof(double), kSums = 8;
+  for (size_t j = 0; j < size; ++j)
+    for (size_t k = 0; k < kEach; ++k) spare[j * kEach + k] = k < count ? d[k * size + j] : 0.0;
+  const auto at = [&](size_t j) __attribute__((always_inline)) { return load_as<Vector>(spare + j * kEach); };
+  const auto put = [&](size_t j, Vector v) __attribute__((always_inline)) {
     std::memcpy(spare + j * kEach, &v, sizeof v);
   };
-  for (std::size_t j = 0; j < size; ++j) {
+  for (size_t j = 0; j < size; ++j) {
     const double* row = factor + j * size;
     Vector sum[kSums] = {};
-    std::size_t i = 0;
+    size_t i = 0;
     for (; i + kSums <= j; i += kSums)
-      for (std::size_t m = 0; m < kSums; ++m) sum[m] += row[i + m] * at(i + m);
+      for (size_t m = 0; m < kSums; ++m) sum[m] += row[i + m] * at(i + m);
     for (; i < j; ++i) sum[0] += row[i] * at(i);
     const Vector all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
     put(j, (at(j) - all) / row[j]);
   }
-  for (std::size_t j = size; j-- > 0;) {
+  for (size_t j = size; j-- > 0;) {
     const double* row = factor + j * size;
     const Vector solved = at(j) / row[j];
     put(j, solved);
-    for (std::size_t i = 0; i < j; ++i) put(i, at(i) - solved * row[i]);
+    for (size_t i = 0; i < j; ++i) put(i, at(i) - solved * row[i]);
   }
-  for (std::size_t j = 0; j < size; ++j)
-    for (std::size_t k = 0; k < count; ++k) d[k * size + j] = spare[j * kEach + k];
+  for (size_t j = 0; j < size; ++j)
+    for (size_t k = 0; k < count; ++k) d[k * size + j] = spare[j * kEach + k];
 }
 
 template <class Vector>
-OBLIQUE_INLINE void solve_by_lanes(const double* factor, std::size_t size, double* d, std::size_t count,
-                                   double* spare) {
-  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double);
+OBLIQUE_INLINE void solve_by_lanes(const double* factor, size_t size, double* d, size_t count, double* spare) {
+  constexpr size_t kEach = sizeof(Vector) / sizeof(double);
   while (count > 4) {
-    const std::size_t now = count < kEach ? count : kEach;
+    const size_t now = count < kEach ? count : kEach;
     solve_lanes<Vector>(factor, size, d, now, spare);
     d += now * size;
     count -= now;
@@ -164,50 +139,38 @@ OBLIQUE_INLINE void solve_by_lanes(const double* factor, std::size_t size, doubl
 
 }  // namespace
 
-#if defined(OBLIQUE_WIDE)
-OBLIQUE_WIDE static void solve_factored_wide(const double* factor, std::size_t size, double* d, std::size_t count,
-                                             double* spare) {
-  solve_by_lanes<Eight>(factor, size, d, count, spare);
-}
-#endif
-OBLIQUE_NARROW void solve_factored_narrow(const double* factor, std::size_t size, double* d, std::size_t count,
-                                          double* spare) {
-  solve_by_lanes<Four>(factor, size, d, count, spare);
-}
-
-void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
-  OBLIQUE_BY_WIDTH(solve_factored, factor, size, d, count, spare);
-}
+OBLIQUE_BY_WIDTH(solve_factored, (const double* factor, size_t size, double* d, size_t count, double* spare),
+                 (factor, size, d, count, spare), solve_by_lanes<Pack<double, W>>(factor, size, d, count, spare))
 
 OBLIQUE_CLONES
-void score_rows(const double* w, const double* const* x, std::size_t p, double* scores) {
+void score_rows(const double* w, const double* const* x, size_t p, double* scores) {
   Four sum[4][2];
-  for (std::size_t r = 0; r < 4; ++r)
-    for (std::size_t h = 0; h < 2; ++h) sum[r][h] = load_four(scores + 8 * r + 4 * h);
-  for (std::size_t j = 0; j < p; ++j) {
+  for (size_t r = 0; r < 4; ++r)
+    for (size_t h = 0; h < 2; ++h) sum[r][h] = load_four(scores + 8 * r + 4 * h);
+  for (size_t j = 0; j < p; ++j) {
     const Four low = load_four(w + 8 * j), high = load_four(w + 8 * j + 4);
-    for (std::size_t r = 0; r < 4; ++r) {
+    for (size_t r = 0; r < 4; ++r) {
       sum[r][0] += low * x[r][j];
       sum[r][1] += high * x[r][j];
     }
   }
-  for (std::size_t r = 0; r < 4; ++r)
-    for (std::size_t h = 0; h < 2; ++h) std::memcpy(scores + 8 * r + 4 * h, &sum[r][h], sizeof(Four));
+  for (size_t r = 0; r < 4; ++r)
+    for (size_t h = 0; h < 2; ++h) std::memcpy(scores + 8 * r + 4 * h, &sum[r][h], sizeof(Four));
 }
 
 OBLIQUE_CLONES
-void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n) {
+void add_column_sums(const Columns& s, double* out, size_t to, size_t n) {
   add_sums(s.first, s.stride, s.count, out, to, n);
 }
 
 // By multiples of ln 2: exp(x) = 2^k exp(r), |r| <= ln 2 / 2, and the Taylor series of exp(r) to r^13, whose remainder
 // is below the last bit.
 OBLIQUE_CLONES
-void add_powers(double* __restrict x, const double* __restrict top, double* __restrict sum, std::size_t n) {
+void add_powers(double* __restrict x, const double* __restrict top, double* __restrict sum, size_t n) {
   constexpr double least = -700.0, inverse = 1.4426950408889634074, high = 6.93147180369123816490e-01,
                    low = 1.90821492927058770002e-10;
   constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding a number to it rounds off its fraction
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double value = x[i] - top[i], bounded = value < least ? least : value;
     const double shifted = bounded * inverse + whole, k = shifted - whole;
     const double r = (bounded - k * high) - k * low;
@@ -225,7 +188,7 @@ void add_powers(double* __restrict x, const double* __restrict top, double* __re
     y = y * r + 0.5;
     y = y * r + 1.0;
     y = y * r + 1.0;
-    std::uint64_t bits;
+    uint64_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
     bits = (bits + 1023u) << 52;  // the integer is in the lowest bits of `shifted`
     double power;
@@ -236,13 +199,13 @@ void add_powers(double* __restrict x, const double* __restrict top, double* __re
 }
 
 OBLIQUE_CLONES
-void raise_to(const double* __restrict x, double* __restrict top, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) top[i] = x[i] > top[i] ? x[i] : top[i];
+void raise_to(const double* __restrict x, double* __restrict top, size_t n) {
+  for (size_t i = 0; i < n; ++i) top[i] = x[i] > top[i] ? x[i] : top[i];
 }
 
 OBLIQUE_CLONES
-void scale_by(double* __restrict x, const double* __restrict by, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) x[i] *= by[i];
+void scale_by(double* __restrict x, const double* __restrict by, size_t n) {
+  for (size_t i = 0; i < n; ++i) x[i] *= by[i];
 }
 
 }  // namespace oblique

@@ -1,16 +1,6 @@
 // The best cut along each of many directions, by the residual sums of squares of both sides.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <utility>
-#include <vector>
-
-#include "common/interrupt.hpp"
-#include "common/kernels.hpp"
 #include "model_tree/least_squares.hpp"
 #include "split/spread.hpp"
 
@@ -27,17 +17,17 @@ struct DirectionCut {
 // in units of `unit`
 class DirectionCuts {
  public:
-  DirectionCuts(const double* x, std::size_t n, std::size_t p, const double* rows, std::size_t m, std::size_t targets,
-                double unit, std::size_t least, double zero)
-      : x_(x), n_(n), p_(p), rows_(rows), m_(m), targets_(targets), unit_(unit),
-        least_(std::max<std::size_t>(least, 1)), zero_(zero), sorted_(n), ordered_(n * m), reversed_(n * m) {
+  DirectionCuts(const double* x, size_t n, size_t p, const double* rows, size_t m, size_t targets, double unit,
+                size_t least, double zero)
+      : x_(x), n_(n), p_(p), rows_(rows), m_(m), targets_(targets), unit_(unit), least_(std::max<size_t>(least, 1)),
+        zero_(zero), sorted_(n), ordered_(n * m), reversed_(n * m) {
     spread_.measure(x, n, p);
   }
 
   // The first of the cuts of least error along w, in the middle of its gap; only the cut at `given` unless it is NaN.
   DirectionCut best(const double* w, double threshold) {
     DirectionCut best_cut;
-    for (std::size_t i = 0; i < n_; ++i) {
+    for (size_t i = 0; i < n_; ++i) {
       sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
       if (!std::isfinite(sorted_[i].first)) return best_cut;  // no order and therefore no cut
     }
@@ -45,22 +35,22 @@ class DirectionCuts {
     find_cuts(w, threshold);
     checkpoint(n_ * (p_ + m_));
     if (cuts_.empty()) return best_cut;
-    for (std::size_t i = 0; i < n_; ++i) {
+    for (size_t i = 0; i < n_; ++i) {
       const double* row = rows_ + sorted_[i].second * m_;
-      std::copy(row, row + m_, ordered_.begin() + static_cast<std::ptrdiff_t>(i * m_));
-      std::copy(row, row + m_, reversed_.begin() + static_cast<std::ptrdiff_t>((n_ - 1 - i) * m_));
+      std::copy(row, row + m_, ordered_.begin() + i * m_);
+      std::copy(row, row + m_, reversed_.begin() + ((n_ - 1 - i) * m_));
     }
     const std::vector<double> left = prefix_rss(ordered_.data(), m_, targets_, cuts_.data(), cuts_.size(), zero_);
     backward_.assign(cuts_.rbegin(), cuts_.rend());
-    for (std::int64_t& cut : backward_) cut = static_cast<std::int64_t>(n_) - cut;
+    for (int64_t& cut : backward_) cut = static_cast<int64_t>(n_) - cut;
     const std::vector<double> right =
         prefix_rss(reversed_.data(), m_, targets_, backward_.data(), backward_.size(), zero_);
-    std::size_t at = 0;
-    for (std::size_t c = 0; c < cuts_.size(); ++c) {
+    size_t at = 0;
+    for (size_t c = 0; c < cuts_.size(); ++c) {
       const double error = unit_ * left[c] + unit_ * right[cuts_.size() - 1 - c];
       if (c == 0 || error < best_cut.error) best_cut.error = error, at = c;
     }
-    const auto cut = static_cast<std::size_t>(cuts_[at]);
+    const auto cut = static_cast<size_t>(cuts_[at]);
     const double low = sorted_[cut - 1].first, high = sorted_[cut].first;
     best_cut.threshold = std::isnan(threshold) ? low + 0.5 * (high - low) : threshold;
     return best_cut;
@@ -75,26 +65,26 @@ class DirectionCuts {
     if (!std::isnan(threshold)) {
       const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), threshold,
                                           [](double value, const auto& row) { return value < row.first; });
-      const auto cut = static_cast<std::size_t>(above - sorted_.begin());
-      if (cut >= least_ && n_ - cut >= least_) cuts_.push_back(static_cast<std::int64_t>(cut));
+      const auto cut = static_cast<size_t>(above - sorted_.begin());
+      if (cut >= least_ && n_ - cut >= least_) cuts_.push_back(static_cast<int64_t>(cut));
       return;
     }
     const double gap = spread_.of_direction(w);
-    for (std::size_t cut = least_; cut + least_ <= n_; ++cut)
-      if (sorted_[cut].first - sorted_[cut - 1].first > gap) cuts_.push_back(static_cast<std::int64_t>(cut));
+    for (size_t cut = least_; cut + least_ <= n_; ++cut)
+      if (sorted_[cut].first - sorted_[cut - 1].first > gap) cuts_.push_back(static_cast<int64_t>(cut));
   }
 
   const double* x_;
-  std::size_t n_, p_;
+  size_t n_, p_;
   const double* rows_;
-  std::size_t m_, targets_;
+  size_t m_, targets_;
   double unit_;
-  std::size_t least_;
+  size_t least_;
   double zero_;
   Spread spread_;
-  std::vector<std::pair<double, std::size_t>> sorted_;
+  std::vector<std::pair<double, size_t>> sorted_;
   std::vector<double> ordered_, reversed_;
-  std::vector<std::int64_t> cuts_, backward_;
+  std::vector<int64_t> cuts_, backward_;
 };
 
 }  // namespace oblique

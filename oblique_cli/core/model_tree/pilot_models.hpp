@@ -1,13 +1,6 @@
 // The least-squares models of one predictor that PILOT chooses among, each at its best cut (Raymaekers et al. 2024).
 #pragma once
 
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "common/interrupt.hpp"
 
 namespace oblique {
@@ -40,23 +33,23 @@ struct PilotModels {
 // Requirements of a node. least : rows on either side of a cut; distinct : distinct values of x that a slope needs, on
 // either side of a cut; zero : share of a spread that counts as zero
 struct PilotLimits {
-  std::size_t least, distinct;
+  size_t least, distinct;
   double zero;
 };
 
 class PilotSearch {
  public:
   // order : the n rows of the node by ascending x
-  PilotModels best(const double* x, std::size_t stride, const double* y, const std::int64_t* order, std::size_t n,
+  PilotModels best(const double* x, size_t stride, const double* y, const int64_t* order, size_t n,
                    const PilotLimits& limits) {
     constexpr double never = std::numeric_limits<double>::infinity();
     PilotModels models{{never, never, never, never}, {}};
-    const auto at = [&](std::size_t i) { return x[static_cast<std::size_t>(order[i]) * stride]; };
+    const auto at = [&](size_t i) { return x[static_cast<size_t>(order[i]) * stride]; };
     right_.resize(n);
     distinct_right_.resize(n);
     Spreads all;
-    std::size_t values = 0;
-    for (std::size_t i = n; i-- > 0;) {
+    size_t values = 0;
+    for (size_t i = n; i-- > 0;) {
       all.add(at(i), y[order[i]]);
       if (i + 1 == n || at(i) != at(i + 1)) ++values;
       right_[i] = all;
@@ -68,8 +61,8 @@ class PilotSearch {
     const bool slopes = values >= limits.distinct;
     if (slopes) models.rss[0] = all.of_line(none);
     Spreads left;
-    std::size_t on_left = 0;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
+    size_t on_left = 0;
+    for (size_t i = 0; i + 1 < n; ++i) {
       left.add(at(i), y[order[i]]);
       if (at(i) == at(i + 1)) continue;
       ++on_left;
@@ -86,7 +79,7 @@ class PilotSearch {
   }
 
  private:
-  static void keep(PilotModels& models, std::size_t model, double rss, double cut) {
+  static void keep(PilotModels& models, size_t model, double rss, double cut) {
     if (rss < models.rss[model]) models.rss[model] = rss, models.threshold[model - 1] = cut;
   }
 
@@ -104,7 +97,7 @@ class PilotSearch {
   }
 
   std::vector<Spreads> right_;
-  std::vector<std::size_t> distinct_right_;
+  std::vector<size_t> distinct_right_;
 };
 
 }  // namespace oblique

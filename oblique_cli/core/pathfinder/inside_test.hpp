@@ -1,13 +1,6 @@
 // The test whether a row lies inside a boundary. Amalaman (2015), algorithm 3.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "pathfinder/rectangles.hpp"
 
 namespace oblique {
@@ -15,37 +8,37 @@ namespace oblique {
 // Algorithm 3, lines 7 to 14: the side of the local boundary on which a row lies.
 class InsideTest {
  public:
-  InsideTest(const Point* points, const std::int32_t* owner, std::size_t n_points, const Point* centers,
-             const std::int32_t* cluster, std::size_t n_rectangles)
+  InsideTest(const Point* points, const int32_t* owner, size_t n_points, const Point* centers, const int32_t* cluster,
+             size_t n_rectangles)
       : points_(points), owner_(owner), n_(n_points), centers_(centers), cluster_(cluster), start_(n_rectangles + 1, 0),
         by_owner_(n_points) {
-    for (std::size_t k = 0; k < n_; ++k) ++start_[owner_[k] + 1];
-    for (std::size_t i = 0; i < n_rectangles; ++i) start_[i + 1] += start_[i];
-    std::vector<std::size_t> next(start_.begin(), start_.end());
-    for (std::size_t k = 0; k < n_; ++k) by_owner_[next[owner_[k]]++] = k;
+    for (size_t k = 0; k < n_; ++k) ++start_[owner_[k] + 1];
+    for (size_t i = 0; i < n_rectangles; ++i) start_[i + 1] += start_[i];
+    std::vector<size_t> next(start_.begin(), start_.end());
+    for (size_t k = 0; k < n_; ++k) by_owner_[next[owner_[k]]++] = k;
   }
 
   bool operator()(const Point& s) const {
-    std::size_t nearest = 0;
+    size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < n_; ++k) {
+    for (size_t k = 0; k < n_; ++k) {
       const double dx = points_[k].x - s.x, dy = points_[k].y - s.y, distance = dx * dx + dy * dy;
       if (distance < least) least = distance, nearest = k;
     }
     const int mine = owner_[nearest];
     const Point &p = points_[nearest], &center = centers_[mine];
     const Point to_center{center.x - p.x, center.y - p.y}, to_s{s.x - p.x, s.y - p.y};
-    std::size_t second = n_;
+    size_t second = n_;
     least = std::numeric_limits<double>::infinity();
-    const auto consider = [&](std::size_t k) {
+    const auto consider = [&](size_t k) {
       const double away_x = std::fabs(points_[k].x - p.x), away_y = std::fabs(points_[k].y - p.y);
       if (std::max(away_x, away_y) <= kSame && std::hypot(away_x, away_y) <= kSame) return;
       const double dx = points_[k].x - s.x, dy = points_[k].y - s.y, distance = dx * dx + dy * dy;
       if (distance < least) least = distance, second = k;
     };
-    for (std::size_t k = start_[mine]; k < start_[mine + 1]; ++k) consider(by_owner_[k]);
+    for (size_t k = start_[mine]; k < start_[mine + 1]; ++k) consider(by_owner_[k]);
     if (second == n_)  // a rectangle of one point: the other points of its cluster
-      for (std::size_t k = 0; k < n_; ++k)
+      for (size_t k = 0; k < n_; ++k)
         if (cluster_[owner_[k]] == cluster_[mine]) consider(k);
     if (second < n_) {
       const Point along{points_[second].x - p.x, points_[second].y - p.y};
@@ -70,11 +63,11 @@ class InsideTest {
   }
 
   const Point* points_;
-  const std::int32_t* owner_;
-  std::size_t n_;
+  const int32_t* owner_;
+  size_t n_;
   const Point* centers_;
-  const std::int32_t* cluster_;
-  std::vector<std::size_t> start_, by_owner_;
+  const int32_t* cluster_;
+  std::vector<size_t> start_, by_owner_;
 };
 
 }  // namespace oblique

@@ -1,10 +1,7 @@
 // Rectangles of high purity on a grid: PATHFINDER in one plane. Amalaman (2015), algorithm 2.1.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -37,9 +34,9 @@ struct GridFrame {
 // Counts of the two classes in each cell, cell (x, y) at y * cells + x; and the cells with rows of the pivot class, in
 // ascending order.
 struct PairCounts {
-  const std::int32_t* pivot;
-  const std::int32_t* other;
-  const std::vector<std::size_t>& pivot_cells;
+  const int32_t* pivot;
+  const int32_t* other;
+  const std::vector<size_t>& pivot_cells;
 };
 
 struct Purity {
@@ -49,8 +46,8 @@ struct Purity {
 namespace regions_detail {
 
 struct Tally {
-  std::int64_t pivot = 0, other = 0;
-  std::int64_t all() const { return pivot + other; }
+  int64_t pivot = 0, other = 0;
+  int64_t all() const { return pivot + other; }
   bool at_least(double share) const {
     return all() > 0 && static_cast<double>(pivot) >= share * static_cast<double>(all()) - 1e-9;
   }
@@ -62,7 +59,7 @@ inline Tally tally(const PairCounts& counts, int cells, const Rectangle& block, 
   Tally sum;
   for (int y = block.y0; y <= block.y1; ++y)
     for (int x = block.x0; x <= block.x1; ++x) {
-      const std::size_t cell = static_cast<std::size_t>(y) * cells + x;
+      const size_t cell = static_cast<size_t>(y) * cells + x;
       free = free && !taken[cell];
       sum.pivot += counts.pivot[cell];
       sum.other += counts.other[cell];
@@ -111,8 +108,8 @@ inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame,
   using regions_detail::Tally;
   Regions regions;
   const int g = frame.cells;
-  std::vector<char> taken(static_cast<std::size_t>(g) * g, 0);
-  for (const std::size_t cell : counts.pivot_cells) {
+  std::vector<char> taken(static_cast<size_t>(g) * g, 0);
+  for (const size_t cell : counts.pivot_cells) {
     Tally total{counts.pivot[cell], counts.other[cell]};
     if (taken[cell] || !total.at_least(purity.theta)) continue;
     const int row = static_cast<int>(cell) / g, column = static_cast<int>(cell) % g;
@@ -134,7 +131,7 @@ inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame,
       grew |= add({r.x0, r.y0 - 1, r.x1, r.y0 - 1}, {r.x0, r.y0 - 1, r.x1, r.y1});
     }
     for (int y = r.y0; y <= r.y1; ++y)
-      for (int x = r.x0; x <= r.x1; ++x) taken[static_cast<std::size_t>(y) * g + x] = 1;
+      for (int x = r.x0; x <= r.x1; ++x) taken[static_cast<size_t>(y) * g + x] = 1;
     regions.rectangles.push_back(r);
     regions.centers.push_back({frame.x((r.x0 + r.x1 + 1) / 2.0), frame.y((r.y0 + r.y1 + 1) / 2.0)});
   }

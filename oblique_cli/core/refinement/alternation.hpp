@@ -17,10 +17,6 @@
 // both branches.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "linear/linear_solver.hpp"
 #include "linear/softmax.hpp"
 #include "tree/plane_tree.hpp"
@@ -32,16 +28,16 @@ namespace oblique {
 struct RefinementRows {
   const double* x = nullptr;
   const bool* absent = nullptr;
-  const std::int32_t* y = nullptr;
+  const int32_t* y = nullptr;
   const double* weight = nullptr;
-  std::size_t n = 0, p = 0, n_classes = 0;
+  size_t n = 0, p = 0, n_classes = 0;
 };
 
 // Logistic models in the leaves. x : (n, p) their features, finite; prior : scores of the model that all leaf models
 // start from; l2 : ridge of the increment of a leaf, in the unit of the weights.
 struct LeafLogistic {
   const double* x = nullptr;
-  std::size_t p = 0;
+  size_t p = 0;
   Scores prior;
   double l2 = 1.0;
 };
@@ -50,7 +46,7 @@ struct LeafLogistic {
 // rows count.
 struct LeafNumbers {
   const double* y = nullptr;
-  std::size_t k = 0;
+  size_t k = 0;
 };
 
 struct RefinementOptions {
@@ -63,37 +59,35 @@ struct RefinementOptions {
   // At most one of the two is set; without either, leaves have labels.
   const LeafLogistic* leaves = nullptr;
   const LeafNumbers* numbers = nullptr;
-  std::size_t max_terms = 0;                 // most features of a new plane, 0 for no limit
-  const std::int32_t* feature_of = nullptr;  // feature of each column
+  size_t max_terms = 0;                 // most features of a new plane, 0 for no limit
+  const int32_t* feature_of = nullptr;  // feature of each column
 };
 
 class LeafFits;
 
 // The predictions of the leaves of a tree under refinement, and the side of rows without the value of a plane.
 struct LeafAnswers {
-  std::vector<std::uint8_t> missing_left;  // of decision nodes
-  std::vector<std::int32_t> label;         // of leaves
-  const LeafFits* fits = nullptr;          // if leaves have models
-  std::vector<Scores> models;  // of leaves, relative to the scores of all rows; empty without logistic models
+  std::vector<uint8_t> missing_left;  // of decision nodes
+  std::vector<int32_t> label;         // of leaves
+  const LeafFits* fits = nullptr;     // if leaves have models
+  std::vector<Scores> models;         // of leaves, relative to the scores of all rows; empty without logistic models
 };
 
 // A tree under refinement. Its planes have unit length, except that w = 0 sends every row to one side. Nodes other than
 // the root have no order.
 struct RefinedTree : PlaneTree<DensePlanes, LeafAnswers> {
-  bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+  bool goes_left(const RefinementRows& rows, size_t row, size_t node) const;
   // to_left[i] : whether row which[i] goes left.
-  void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
-             std::uint8_t* to_left) const;
+  void sides(const RefinementRows& rows, const uint32_t* which, size_t n, size_t node, uint8_t* to_left) const;
   // The cost of rows in a leaf: the loss of its model, or whether its label is wrong.
-  void at_leaf(const RefinementRows& rows, std::size_t leaf, const std::uint32_t* which, std::size_t n,
-               double* losses) const;
+  void at_leaf(const RefinementRows& rows, size_t leaf, const uint32_t* which, size_t n, double* losses) const;
   // The cost of a row in the leaf below `node` that it reaches.
-  double loss(const RefinementRows& rows, std::uint32_t row, std::size_t node) const;
+  double loss(const RefinementRows& rows, uint32_t row, size_t node) const;
 };
 
 // E after each update of a node, in order; node -1 for the update of leaves and branches at the end of a sweep.
 struct RefinementStep {
-  std::int32_t sweep, node;
+  int32_t sweep, node;
   double objective;
 };
 

@@ -1,13 +1,7 @@
 // The reduced problem of one node: a plane that sends the rows that count to their preferred sides.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "common/key_sort.hpp"
-#include "linear/linear_solver.hpp"
 #include "refinement/alternation.hpp"
 
 namespace oblique {
@@ -15,7 +9,7 @@ namespace oblique {
 // A row whose cost depends on its side: its number, whether it prefers the right side, and the difference of both costs
 // as its weight.
 struct CareRow {
-  std::uint32_t row;
+  uint32_t row;
   bool right;
   double weight;
 };
@@ -34,22 +28,22 @@ inline constexpr double kSlack = 1e-9;  // relative to the weight: rounding chan
 // Sorts values of rows by value, then by row number.
 class ValueSort {
  public:
-  using Value = std::pair<double, std::uint32_t>;
+  using Value = std::pair<double, uint32_t>;
   void sort(std::vector<Value>& values);
 
  private:
-  std::vector<std::uint64_t> keys_;
+  std::vector<uint64_t> keys_;
   std::vector<Value> sorted_;
   KeySort sorter_;
 };
 
 // The rows in the order of each feature, so that a node sorts integers or does not sort at all.
 struct FeatureOrders {
-  std::vector<std::uint32_t> ranks;  // (n, p) rank of every row; rows without a value are at 0
-  std::vector<std::uint8_t> bins;    // (n, p) bin of every row by its rank; one value per bin if there are few values
-  std::vector<std::size_t> n_bins;   // of each feature
+  std::vector<uint32_t> ranks;  // (n, p) rank of every row; rows without a value are at 0
+  std::vector<uint8_t> bins;    // (n, p) bin of every row by its rank; one value per bin if there are few values
+  std::vector<size_t> n_bins;   // of each feature
 };
-inline constexpr std::uint8_t kNoBin = 255;  // of a row without the value
+inline constexpr uint8_t kNoBin = 255;  // of a row without the value
 FeatureOrders orders_of(const RefinementRows& rows);
 
 // Proposes planes for one node after another and reuses its buffers; one object for each thread.
@@ -74,7 +68,7 @@ class NodeUpdate {
 
   void cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best);
   void bound_axes(const std::vector<CareRow>& care);
-  Cut cut_axis(const std::vector<CareRow>& care, std::size_t feature);
+  Cut cut_axis(const std::vector<CareRow>& care, size_t feature);
   void cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b, PlaneCandidate& best);
   double bound_along(const std::vector<CareRow>& care);
   void surrogates(const std::vector<CareRow>& care, PlaneCandidate& best);
@@ -82,7 +76,7 @@ class NodeUpdate {
   void solve_on_chosen(const TwoSides& sides, const LinearPenalty& penalty, const LinearOptions& options,
                        LinearFit& fit);
   bool too_dear(double cost, const PlaneCandidate& best) const;
-  bool lacks(std::size_t row, const double* w) const;
+  bool lacks(size_t row, const double* w) const;
   // Best cut of the sorted values_, in both orientations or with larger values to the right only; rows without a value
   // stay together.
   Cut best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted);
@@ -91,19 +85,19 @@ class NodeUpdate {
   const FeatureOrders& orders_;
   const RefinementOptions& options_;
   double weight_ = 0.0, enough_ = 0.0;  // of the rows that count; upper limit of the cost of a plane
-  std::vector<std::uint64_t> keys_;
+  std::vector<uint64_t> keys_;
   KeySort sorter_;
   ValueSort value_sorter_;
   std::vector<ValueSort::Value> values_;  // value and index in `care`, of rows with a value
-  std::vector<std::uint32_t> lacking_;    // indices in `care` of rows without a value
-  std::vector<std::uint32_t> numbers_;
+  std::vector<uint32_t> lacking_;         // indices in `care` of rows without a value
+  std::vector<uint32_t> numbers_;
   std::vector<double> columns_, centered_, side_, row_weight_, direction_, centers_, along_;
-  std::vector<double> sums_, least_;   // weight of either side in each bin; lower bounds by feature
-  std::vector<std::uint8_t> bins_;     // of along_
-  std::vector<std::size_t> in_order_;  // features by least_
-  std::vector<Cut> cuts_;              // of the features
-  std::vector<std::size_t> chosen_;    // columns of the features that a plane is limited to
-  std::vector<double> some_;           // these columns of the rows that count
+  std::vector<double> sums_, least_;  // weight of either side in each bin; lower bounds by feature
+  std::vector<uint8_t> bins_;         // of along_
+  std::vector<size_t> in_order_;      // features by least_
+  std::vector<Cut> cuts_;             // of the features
+  std::vector<size_t> chosen_;        // columns of the features that a plane is limited to
+  std::vector<double> some_;          // these columns of the rows that count
   LinearSolver solver_;
 };
 

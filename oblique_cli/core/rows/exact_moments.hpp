@@ -6,31 +6,27 @@
 // sums class means and scatters of blocks instead, whose last bits depend on blocks and order.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "common/eigen.hpp"
 
 namespace oblique {
 
 // The number of rows above which the moments of a node are exact sums. Tests lower it to cover large nodes with small
 // data.
-std::size_t exact_sums_above();
-void set_exact_sums_above(std::size_t rows);
+inline std::atomic<size_t> exact_sums_above{65536};
 
 // Multiples of 2^-40 summed in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. They hold 2^31 rows.
 struct ExactSum {
-  std::int64_t high = 0, low = 0;
+  int64_t high = 0, low = 0;
 };
-double value_of(std::int64_t high, std::int64_t low);
+double value_of(int64_t high, int64_t low);
 
 // Index of one of the moments of [y 1], (row, column) with column <= row <= p, in a packed lower triangle.
-inline std::size_t packed(std::size_t row, std::size_t column) { return row * (row + 1) / 2 + column; }
-inline std::size_t packed_size(std::size_t p) { return (p + 1) * (p + 2) / 2; }
+inline size_t packed(size_t row, size_t column) { return row * (row + 1) / 2 + column; }
+inline size_t packed_size(size_t p) { return (p + 1) * (p + 2) / 2; }
 
 // Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0 if
 // all values are equal up to rounding. Returns whether some feature varies.
-bool class_frame(const double* low, const double* high, std::size_t p, double* center, double* inverse);
+bool class_frame(const double* low, const double* high, size_t p, double* center, double* inverse);
 
 // The power of 2 that scales weights up to `heaviest` to at most 1.
 double weight_unit(double heaviest);
@@ -38,7 +34,7 @@ double weight_unit(double heaviest);
 // Rows by columns, in the coordinates of a frame.
 struct FramedRows {
   const double* const* columns;  // p pointers to n values
-  std::size_t n, p;
+  size_t n, p;
   const double* weights;  // n weights, or nullptr when all are 1
   double unit;            // of the weights
 };
@@ -46,19 +42,18 @@ struct FramedRows {
 // Adds the moments of [y 1], packed, of some rows of a class to high and low.
 class ExactMoments {
  public:
-  void add(const FramedRows& rows, const double* center, const double* inverse, std::int64_t* high, std::int64_t* low);
+  void add(const FramedRows& rows, const double* center, const double* inverse, int64_t* high, int64_t* low);
 
   // As add_rows, for rows minus `mean`, times `factor`, each scaled to unit length, without rows of a length up to
   // `least`.
   void add_unit_rows(const FramedRows& rows, const double* mean, const double* inverse, double factor, double least,
-                     std::int64_t* high, std::int64_t* low);
+                     int64_t* high, int64_t* low);
   // The largest squared length of these rows.
   double largest_square(const FramedRows& rows, const double* mean, const double* inverse, double factor);
 
  private:
-  void add_stretch(std::size_t n, std::size_t p, const double* weights, double unit, std::int64_t* high,
-                   std::int64_t* low);
-  void deviations(const FramedRows& rows, std::size_t first, std::size_t n, const double* mean, const double* inverse,
+  void add_stretch(size_t n, size_t p, const double* weights, double unit, int64_t* high, int64_t* low);
+  void deviations(const FramedRows& rows, size_t first, size_t n, const double* mean, const double* inverse,
                   double factor);
 
   Vector framed_, weighted_, square_;
@@ -66,19 +61,17 @@ class ExactMoments {
 
 // Moments of a class in its frame. total : weight of the class
 struct ClassSums {
-  std::size_t p;
+  size_t p;
   const double *center, *inverse;
-  const std::int64_t *high, *low;
+  const int64_t *high, *low;
   double total, unit;
 
-  double moment(std::size_t row, std::size_t column) const {
-    const std::size_t at = packed(row, column);
+  double moment(size_t row, size_t column) const {
+    const size_t at = packed(row, column);
     return value_of(high[at], low[at]) / unit;
   }
   // Mean of feature j.
-  double mean(std::size_t j) const {
-    return inverse[j] > 0.0 ? center[j] + moment(p, j) / total / inverse[j] : center[j];
-  }
+  double mean(size_t j) const { return inverse[j] > 0.0 ? center[j] + moment(p, j) / total / inverse[j] : center[j]; }
   // out = sum of w y y', (p, p).
   void products(Vector& out) const;
   // out = scale * sum of w (x - mean)(x - mean)' * factor^2, (p, p).

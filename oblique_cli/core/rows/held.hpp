@@ -1,9 +1,7 @@
 // Weight and misclassification rate of a node, which the stopping rule reads.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <numeric>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -13,7 +11,7 @@ struct Held {
 };
 
 // counts : weight of each class
-inline Held held_of(const double* counts, std::size_t n_classes) {
+inline Held held_of(const double* counts, size_t n_classes) {
   const double total = std::accumulate(counts, counts + n_classes, 0.0);
   return {total, (total - *std::max_element(counts, counts + n_classes)) / total};
 }

@@ -1,18 +1,10 @@
 // Rows of a single tree that is grown from a table in memory.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <numeric>
-#include <vector>
-
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
 
-#include "common/team.hpp"
 #include "rows/held.hpp"
 #include "rows/working_rows.hpp"
 #include "split/monotone.hpp"
@@ -22,15 +14,15 @@ namespace oblique {
 class MemoryRows : public WorkingRows {
  public:
   struct Place {
-    std::size_t first = 0, last = 0;
+    size_t first = 0, last = 0;
     std::vector<double> counts;       // weight of each class
     std::shared_ptr<RowBlock> block;  // copy of the rows, if there is one
     Bounds bounds = {};               // of the predictions there
   };
 
   // most_copied : rows of the largest node whose values are copied; larger nodes use WorkingRows directly
-  MemoryRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, std::size_t n_classes,
-             const Levels& levels, bool canonical, std::size_t most_copied)
+  MemoryRows(const InputRows& x, const int32_t* y, const double* weights, size_t n, size_t n_classes,
+             const Levels& levels, bool canonical, size_t most_copied)
       : WorkingRows(x, y, weights, n, levels, canonical), n_classes_(n_classes), most_copied_(most_copied), n_all_(n) {
     if (most_copied < n) trim_memory();
   }
@@ -41,7 +33,7 @@ class MemoryRows : public WorkingRows {
     return place(0, n_all_, std::move(block));
   }
 
-  std::size_t size(const Place& place) const { return place.last - place.first; }
+  size_t size(const Place& place) const { return place.last - place.first; }
   Held begin(const Place& place) const { return held_of(place.counts.data(), n_classes_); }
   void take(Place& place, Team* team) {
     if (!place.block && size(place) <= most_copied_) place.block = copy(place.first, place.last, *team);
@@ -55,7 +47,7 @@ class MemoryRows : public WorkingRows {
   // Divides the rows of a node. room : a reusable buffer
   void divide(const Place& node, const unsigned char* goes_left, Team& team, std::vector<std::byte>& room, Place& left,
               Place& right) {
-    const std::size_t middle = node.first + static_cast<std::size_t>(std::count(goes_left, goes_left + size(node), 1));
+    const size_t middle = node.first + static_cast<size_t>(std::count(goes_left, goes_left + size(node), 1));
     partition(node.first, node.last, goes_left, node.block.get(), team, room);
     left = place(node.first, middle, node.block);
     right = place(middle, node.last, node.block);
@@ -69,16 +61,16 @@ class MemoryRows : public WorkingRows {
 #endif
   }
 
-  Place place(std::size_t first, std::size_t last, std::shared_ptr<RowBlock> block) const {
+  Place place(size_t first, size_t last, std::shared_ptr<RowBlock> block) const {
     Place out{first, last, std::vector<double>(n_classes_, 0.0), std::move(block), {}};
-    for_each_class(first, last, [&](std::int32_t code, std::size_t begin, std::size_t end) {
-      out.counts[static_cast<std::size_t>(code)] =
+    for_each_class(first, last, [&](int32_t code, size_t begin, size_t end) {
+      out.counts[code] =
           weights() ? std::accumulate(weights() + begin, weights() + end, 0.0) : static_cast<double>(end - begin);
     });
     return out;
   }
 
-  const std::size_t n_classes_, most_copied_, n_all_;
+  const size_t n_classes_, most_copied_, n_all_;
 };
 
 }  // namespace oblique

@@ -1,23 +1,12 @@
 #include "rows/rotation.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-#include "common/eigen.hpp"
-#include "common/random.hpp"
-#include "rows/columns.hpp"
-
 namespace oblique {
 
 Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) {
   constexpr double most = 1e308, steepest = 1e10;
   Vector inverse(x.p);
   double largest = 0.0;
-  for (std::size_t j = 0; j < x.p; ++j) {
+  for (size_t j = 0; j < x.p; ++j) {
     const double* column = x.column(j);
     const Range range = range_of(column, x.n);
     const double half = 0.5 * range.high - 0.5 * range.low;
@@ -26,13 +15,13 @@ Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) 
     inverse[j] = half > 0.0 ? std::min(0.5 / half, most) : most;
     if (scaling != Scaling::deviation) continue;
     double total = 0.0, mean = 0.0, square = 0.0;
-    for (std::size_t i = 0; i < x.n; ++i) {
+    for (size_t i = 0; i < x.n; ++i) {
       const double w = weights ? weights[i] : 1.0;
       total += w;
       mean += w * (column[i] * inverse[j]);
     }
     mean /= total;
-    for (std::size_t i = 0; i < x.n; ++i) {
+    for (size_t i = 0; i < x.n; ++i) {
       const double z = column[i] * inverse[j] - mean;
       square += (weights ? weights[i] : 1.0) * z * z;
     }
@@ -47,62 +36,61 @@ Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) 
   return inverse;
 }
 
-std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::size_t p, std::size_t size) {
-  std::vector<std::int32_t> order(p);
-  for (std::size_t j = 0; j < p; ++j) order[j] = static_cast<std::int32_t>(j);
-  for (std::size_t j = 0; j + 1 < p; ++j) std::swap(order[j], order[j + stream.below(p - j)]);
-  std::vector<std::vector<std::int32_t>> groups;
-  for (std::size_t first = 0; first < p; first += size)
-    groups.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(first),
-                        order.begin() + static_cast<std::ptrdiff_t>(std::min(p, first + size)));
-  const std::size_t others = p - groups.back().size();
-  for (std::size_t drawn = 0; groups.back().size() < std::min(size, p); ++drawn) {
+std::vector<std::vector<int32_t>> draw_groups(Stream stream, size_t p, size_t size) {
+  std::vector<int32_t> order(p);
+  for (size_t j = 0; j < p; ++j) order[j] = static_cast<int32_t>(j);
+  for (size_t j = 0; j + 1 < p; ++j) std::swap(order[j], order[j + stream.below(p - j)]);
+  std::vector<std::vector<int32_t>> groups;
+  for (size_t first = 0; first < p; first += size)
+    groups.emplace_back(order.begin() + first, order.begin() + (std::min(p, first + size)));
+  const size_t others = p - groups.back().size();
+  for (size_t drawn = 0; groups.back().size() < std::min(size, p); ++drawn) {
     std::swap(order[drawn], order[drawn + stream.below(others - drawn)]);
     groups.back().push_back(order[drawn]);
   }
   return groups;
 }
 
-Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
-                       std::size_t group_size) {
+Rotation draw_rotation(uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
+                       size_t group_size) {
   Rotation out;
   out.start.push_back(0);
-  std::vector<std::uint32_t> draws;
+  std::vector<uint32_t> draws;
   SymmetricEigen eigen;
   Vector mean, covariance, axes;
-  const auto value = [&](std::int32_t j, std::size_t i) { return x.column(j)[i] * inverse[j]; };
+  const auto value = [&](int32_t j, size_t i) { return x.column(j)[i] * inverse[j]; };
   const auto groups = draw_groups(Stream(tree_seed, 0, 2), x.p, std::min(group_size, x.p));
-  for (std::size_t g = 0; g < groups.size(); ++g) {
+  for (size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
-    const std::size_t size = group.size();
+    const size_t size = group.size();
     draw_bootstrap(Stream(tree_seed, 0, 3 + g), x.n, x.n, draws);
     mean.assign(size, 0.0);
     covariance.assign(size * size, 0.0);
     double total = 0.0;
-    for (std::size_t i = 0; i < x.n; ++i) {
+    for (size_t i = 0; i < x.n; ++i) {
       const double w = draws[i] * (weights ? weights[i] : 1.0);
       total += w;
       if (w > 0.0)
-        for (std::size_t a = 0; a < size; ++a) mean[a] += w * value(group[a], i);
+        for (size_t a = 0; a < size; ++a) mean[a] += w * value(group[a], i);
     }
     for (double& each : mean) each /= total;
-    for (std::size_t i = 0; i < x.n; ++i) {
+    for (size_t i = 0; i < x.n; ++i) {
       const double w = draws[i] * (weights ? weights[i] : 1.0);
       if (w > 0.0)
-        for (std::size_t a = 0; a < size; ++a)
-          for (std::size_t b = 0; b <= a; ++b)
+        for (size_t a = 0; a < size; ++a)
+          for (size_t b = 0; b <= a; ++b)
             covariance[a * size + b] += w * (value(group[a], i) - mean[a]) * (value(group[b], i) - mean[b]);
     }
-    for (std::size_t a = 0; a < size; ++a)
-      for (std::size_t b = 0; b <= a; ++b) covariance[b * size + a] = covariance[a * size + b] /= total;
+    for (size_t a = 0; a < size; ++a)
+      for (size_t b = 0; b <= a; ++b) covariance[b * size + a] = covariance[a * size + b] /= total;
     axes.clear();
     const int n_axes = principal_axes(eigen, covariance.data(), static_cast<int>(size), 1e-10, -1.0, false, axes);
     for (int c = 0; c < n_axes; ++c) {
-      for (std::size_t a = 0; a < size; ++a) {
+      for (size_t a = 0; a < size; ++a) {
         out.feature.push_back(group[a]);
-        out.coef.push_back(axes[static_cast<std::size_t>(c) * size + a] * inverse[group[a]]);
+        out.coef.push_back(axes[static_cast<size_t>(c) * size + a] * inverse[group[a]]);
       }
-      out.start.push_back(static_cast<std::int32_t>(out.feature.size()));
+      out.start.push_back(static_cast<int32_t>(out.feature.size()));
     }
   }
   return out;
@@ -110,15 +98,15 @@ Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* 
 
 void rotate(const Rotation& rotation, const Columns& x, Columns& out) {
   out.resize(x.n, rotation.size());
-  for (std::size_t q = 0; q < rotation.size(); ++q) {
+  for (size_t q = 0; q < rotation.size(); ++q) {
     double* z = out.column(q);
-    for (std::int32_t t = rotation.start[q]; t < rotation.start[q + 1]; ++t) {
+    for (int32_t t = rotation.start[q]; t < rotation.start[q + 1]; ++t) {
       const double c = rotation.coef[t];
       const double* column = x.column(rotation.feature[t]);
       if (t == rotation.start[q])
-        for (std::size_t i = 0; i < x.n; ++i) z[i] = c * column[i];
+        for (size_t i = 0; i < x.n; ++i) z[i] = c * column[i];
       else
-        for (std::size_t i = 0; i < x.n; ++i) z[i] += c * column[i];
+        for (size_t i = 0; i < x.n; ++i) z[i] += c * column[i];
     }
   }
 }

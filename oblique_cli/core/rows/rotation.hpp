@@ -2,15 +2,10 @@
 // groups of features, with principal components of each group from its own bootstrap sample.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "common/eigen.hpp"
-#include "common/random.hpp"
 #include "rows/columns.hpp"
 #include "rows/row_draw.hpp"
-#include "tree/rotation.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace oblique {
 
@@ -25,13 +20,13 @@ enum class Scaling { range, deviation, none };
 Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling);
 
 // Groups of `size` features in random order; features of other groups complete the last group.
-std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::size_t p, std::size_t size);
+std::vector<std::vector<int32_t>> draw_groups(Stream stream, size_t p, size_t size);
 
 // Components without variance are left out (Zhang & Suganthan 2014, step 2). weights : of the rows, or nullptr; inverse
 // : of `inverse_scales`, which the coefficients include. Uses streams 2 and 3, 4, ... of the tree: groups, then one
 // sample per group.
-Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
-                       std::size_t group_size);
+Rotation draw_rotation(uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
+                       size_t group_size);
 
 // The rotated training rows, by the arithmetic of Rotation::of_row.
 void rotate(const Rotation& rotation, const Columns& x, Columns& out);

@@ -1,23 +1,10 @@
 // The rows of a tree during its growth.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <numeric>
-#include <vector>
-
 #include "common/divide.hpp"
-#include "common/eigen.hpp"
-#include "common/input_rows.hpp"
-#include "common/interrupt.hpp"
 #include "common/team.hpp"
 #include "rows/crimcoord.hpp"
-#include "split/node_rows.hpp"
 #include "split/predicted_rows.hpp"
-#include "split/table_rows.hpp"
-#include "tree/levels.hpp"
 
 namespace oblique {
 
@@ -25,16 +12,16 @@ namespace oblique {
 class RowBlock {
  public:
   // Rows [first, last) of p features, to be filled in.
-  RowBlock(std::size_t first, std::size_t last, std::size_t p)
+  RowBlock(size_t first, size_t last, size_t p)
       : first_(first), n_(last - first), values_(std::make_unique_for_overwrite<double[]>(n_ * p)) {}
 
-  std::size_t n() const { return n_; }
+  size_t n() const { return n_; }
   // Feature j from row i on, for i in [first, last).
-  double* at(std::size_t i, std::size_t j) { return values_.get() + j * n_ + (i - first_); }
-  const double* at(std::size_t i, std::size_t j) const { return values_.get() + j * n_ + (i - first_); }
+  double* at(size_t i, size_t j) { return values_.get() + j * n_ + (i - first_); }
+  const double* at(size_t i, size_t j) const { return values_.get() + j * n_ + (i - first_); }
 
  private:
-  std::size_t first_, n_;
+  size_t first_, n_;
   std::unique_ptr<double[]> values_;
 };
 
@@ -49,7 +36,7 @@ class WorkingRows {
   // outlive this object. canonical : whether copied rows of a class are sorted by their values, so that sums do not
   // depend on the order of the input. The sums of larger nodes must be exact. Their rows keep the order of the input,
   // so that the table is read from front to back.
-  WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
+  WorkingRows(const InputRows& x, const int32_t* y, const double* weights, size_t n, const Levels& levels,
               bool canonical)
       : n_(n), p_(levels.count.size()), x_(x), y_(y), given_weights_(weights), levels_(levels), canonical_(canonical) {
     group();
@@ -59,33 +46,33 @@ class WorkingRows {
 
   const InputRows& input() const { return x_; }
   const Levels& levels() const { return levels_; }
-  std::size_t n_features() const { return p_; }
-  std::int32_t code(std::size_t i) const { return y_[row_[i]]; }
+  size_t n_features() const { return p_; }
+  int32_t code(size_t i) const { return y_[row_[i]]; }
   const double* weights() const { return weight_.empty() ? nullptr : weight_.data(); }
-  const std::uint32_t* row_numbers() const { return row_.data(); }
+  const uint32_t* row_numbers() const { return row_.data(); }
 
   // Calls use(code, begin, end) for each class with rows in [first, last), in ascending order; its rows are [begin,
   // end).
   template <class Use>
-  void for_each_class(std::size_t first, std::size_t last, const Use& use) const {
-    for (std::size_t begin = first, end; begin < last; begin = end) {
-      const std::int32_t own = code(begin);
-      const auto is_own = [&](std::uint32_t row) { return y_[row] == own; };
-      const auto at = [&](std::size_t i) { return row_.begin() + static_cast<std::ptrdiff_t>(i); };
-      end = static_cast<std::size_t>(std::partition_point(at(begin) + 1, at(last), is_own) - row_.begin());
+  void for_each_class(size_t first, size_t last, const Use& use) const {
+    for (size_t begin = first, end; begin < last; begin = end) {
+      const int32_t own = code(begin);
+      const auto is_own = [&](uint32_t row) { return y_[row] == own; };
+      const auto at = [&](size_t i) { return row_.begin() + i; };
+      end = static_cast<size_t>(std::partition_point(at(begin) + 1, at(last), is_own) - row_.begin());
       use(own, begin, end);
     }
   }
 
   // A copy of rows [first, last), after sorting them.
-  std::shared_ptr<RowBlock> copy(std::size_t first, std::size_t last, Team& team) {
+  std::shared_ptr<RowBlock> copy(size_t first, size_t last, Team& team) {
     if (canonical_) sort(first, last, team);
     auto block = std::make_shared<RowBlock>(first, last, p_);
     TableRows rows(x_, levels_);
     rows.begin(row_.data(), nullptr);
-    constexpr std::size_t stretch = 4096;
-    team.share((last - first + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](std::size_t i) {
-      const std::size_t from = first + i * stretch;
+    constexpr size_t stretch = 4096;
+    team.share((last - first + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](size_t i) {
+      const size_t from = first + i * stretch;
       rows.gather(from, std::min(from + stretch, last), 0, p_, block->at(from, 0), block->n());
     });
     return block;
@@ -93,21 +80,21 @@ class WorkingRows {
 
   // Moves the rows of [first, last) with goes_left 1 before the others, in their block as well if they have one. room :
   // a reusable buffer
-  void partition(std::size_t first, std::size_t last, const unsigned char* goes_left, RowBlock* block, Team& team,
+  void partition(size_t first, size_t last, const unsigned char* goes_left, RowBlock* block, Team& team,
                  std::vector<std::byte>& room) {
-    const std::size_t n = last - first;
+    const size_t n = last - first;
     const auto divide = [n, goes_left](auto* values, std::vector<std::byte>& buffer) {
       buffer.resize(n * sizeof *values);
       divide_in_order(values, n, reinterpret_cast<decltype(values)>(buffer.data()),
-                      [goes_left](std::size_t i, const auto&) -> std::size_t { return 1u - goes_left[i]; });
+                      [goes_left](size_t i, const auto&) -> size_t { return 1u - goes_left[i]; });
     };
-    const auto divide_part = [&](std::size_t part, std::vector<std::byte>& buffer) {
+    const auto divide_part = [&](size_t part, std::vector<std::byte>& buffer) {
       if (part < p_ && block) divide(block->at(first, part), buffer);
       if (part == p_) divide(row_.data() + first, buffer);
       if (part == p_ + 1 && !weight_.empty()) divide(weight_.data() + first, buffer);
     };
     if (n < kWorthSharing || team.size() < 2) {
-      for (std::size_t part = 0; part < p_ + 2; ++part) divide_part(part, room);
+      for (size_t part = 0; part < p_ + 2; ++part) divide_part(part, room);
       return;
     }
     team.share_with(
@@ -115,9 +102,9 @@ class WorkingRows {
   }
 
  private:
-  static constexpr std::size_t kWorthSharing = 16384;  // rows
+  static constexpr size_t kWorthSharing = 16384;  // rows
 
-  double cell(std::size_t i, std::size_t j) const {
+  double cell(size_t i, size_t j) const {
     const double value = x_.at(i, j, p_);
     return levels_.count[j] > 0 ? static_cast<double>(level_of(value, levels_.count[j])) : value;
   }
@@ -125,40 +112,40 @@ class WorkingRows {
   // row_ = the rows by class, in the order of the input within a class.
   void group() {
     row_.resize(n_);
-    std::vector<std::size_t> next(1, 0);  // position of the next row of each class
-    for (std::size_t i = 0; i < n_; ++i) {
-      const std::size_t after = static_cast<std::size_t>(y_[i]) + 1;
+    std::vector<size_t> next(1, 0);  // position of the next row of each class
+    for (size_t i = 0; i < n_; ++i) {
+      const size_t after = static_cast<size_t>(y_[i]) + 1;
       if (next.size() <= after) next.resize(after + 1, 0);
       ++next[after];
     }
     std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::size_t i = 0; i < n_; ++i) row_[next[static_cast<std::size_t>(y_[i])]++] = static_cast<std::uint32_t>(i);
+    for (size_t i = 0; i < n_; ++i) row_[next[y_[i]]++] = static_cast<uint32_t>(i);
   }
 
-  void take_weights(std::size_t first, std::size_t last) {
+  void take_weights(size_t first, size_t last) {
     if (given_weights_)
-      for (std::size_t i = first; i < last; ++i) weight_[i] = given_weights_[row_[i]];
+      for (size_t i = first; i < last; ++i) weight_[i] = given_weights_[row_[i]];
   }
 
   // Sorts rows [first, last) into canonical order: within a class by values, then by weight, then by the order of the
   // input. No two rows are equal, so the result does not depend on the division of the work.
-  void sort(std::size_t first, std::size_t last, Team& team) {
+  void sort(size_t first, size_t last, Team& team) {
     struct Place {
       double value;  // in the first column
-      std::uint32_t row;
-      std::int32_t code;
+      uint32_t row;
+      int32_t code;
     };
-    const std::size_t n = last - first;
+    const size_t n = last - first;
     std::vector<Place> places(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t row = row_[first + i];
+    for (size_t i = 0; i < n; ++i) {
+      const uint32_t row = row_[first + i];
       places[i] = {cell(row, 0), row, y_[row]};
     }
     const double* weights = given_weights_;
     const auto before = [&](const Place& a, const Place& b) {
       if (a.code != b.code) return a.code < b.code;
       if (a.value != b.value) return a.value < b.value;
-      for (std::size_t j = 1; j < p_; ++j) {
+      for (size_t j = 1; j < p_; ++j) {
         const double left = cell(a.row, j), right = cell(b.row, j);
         if (left != right) return left < right;
       }
@@ -166,28 +153,26 @@ class WorkingRows {
       return a.row < b.row;
     };
     // Sorts stretches separately, then merges neighbors until one is left.
-    std::size_t stretches = 1;
-    while (stretches < static_cast<std::size_t>(team.size()) && n / stretches >= kWorthSharing) stretches *= 2;
-    const auto at = [&](std::size_t i, std::size_t of) {
-      return places.begin() + static_cast<std::ptrdiff_t>(n * i / of);
-    };
+    size_t stretches = 1;
+    while (stretches < static_cast<size_t>(team.size()) && n / stretches >= kWorthSharing) stretches *= 2;
+    const auto at = [&](size_t i, size_t of) { return places.begin() + (n * i / of); };
     team.share(stretches, Team::Meanwhile::kWait,
-               [&](std::size_t i) { std::sort(at(i, stretches), at(i + 1, stretches), before); });
+               [&](size_t i) { std::sort(at(i, stretches), at(i + 1, stretches), before); });
     for (; stretches > 1; stretches /= 2)
-      team.share(stretches / 2, Team::Meanwhile::kWait, [&](std::size_t i) {
+      team.share(stretches / 2, Team::Meanwhile::kWait, [&](size_t i) {
         std::inplace_merge(at(2 * i, stretches), at(2 * i + 1, stretches), at(2 * i + 2, stretches), before);
       });
-    for (std::size_t i = 0; i < n; ++i) row_[first + i] = places[i].row;
+    for (size_t i = 0; i < n; ++i) row_[first + i] = places[i].row;
     take_weights(first, last);
   }
 
-  std::size_t n_, p_;
+  size_t n_, p_;
   InputRows x_;
-  const std::int32_t* y_;
+  const int32_t* y_;
   const double* given_weights_;
   const Levels& levels_;
   const bool canonical_;
-  std::vector<std::uint32_t> row_;  // working position -> row of x
+  std::vector<uint32_t> row_;  // working position -> row of x
   Vector weight_;
 };
 
@@ -200,16 +185,15 @@ class NodeView {
 
   // Selects the node of rows [first, last); the result is valid until the next call. block : copy of the rows, or
   // nullptr
-  const NodeRows& node(std::size_t first, std::size_t last, const RowBlock* block) {
+  const NodeRows& node(size_t first, size_t last, const RowBlock* block) {
     NodeRows& rows = rows_;
     rows.n = last - first;
     rows.columns.resize(all_.n_features());
-    for (std::size_t j = 0; j < rows.columns.size(); ++j) rows.columns[j] = block ? block->at(first, j) : nullptr;
+    for (size_t j = 0; j < rows.columns.size(); ++j) rows.columns[j] = block ? block->at(first, j) : nullptr;
     rows.table = block ? nullptr : &table_;
     rows.weights = all_.weights() ? all_.weights() + first : nullptr;
     offsets_.assign(1, 0);
-    all_.for_each_class(first, last,
-                        [&](std::int32_t, std::size_t, std::size_t end) { offsets_.push_back(end - first); });
+    all_.for_each_class(first, last, [&](int32_t, size_t, size_t end) { offsets_.push_back(end - first); });
     rows.n_classes = static_cast<int>(offsets_.size()) - 1;
     rows.first_row = offsets_.data();
     table_.begin(all_.row_numbers() + first, nullptr);
@@ -228,25 +212,24 @@ class NodeView {
   void score_levels() {
     scores_.resize(levels_.width);
     if (!rows_.table) scored_columns_.resize(levels_.features.size() * rows_.n);
-    for (std::size_t q = 0; q < levels_.features.size(); ++q) {
-      const std::size_t j = levels_.features[q];
+    for (size_t q = 0; q < levels_.features.size(); ++q) {
+      const size_t j = levels_.features[q];
       const double* codes = rows_.columns[j];
-      const auto code = [&](std::size_t i) { return codes ? codes[i] : table_.at(i, j); };
-      const std::size_t n_levels = static_cast<std::size_t>(levels_.count[j]);
-      const std::size_t n_present = static_cast<std::size_t>(rows_.n_classes);
+      const auto code = [&](size_t i) { return codes ? codes[i] : table_.at(i, j); };
+      const size_t n_levels = levels_.count[j];
+      const size_t n_present = rows_.n_classes;
       weights_.assign(n_levels * n_present, 0.0);
-      for (std::size_t k = 0; k < n_present; ++k)
-        for (std::size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i) {
+      for (size_t k = 0; k < n_present; ++k)
+        for (size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i) {
           const double level = code(i);
           if (level < 0.0) continue;
-          weights_[static_cast<std::size_t>(level) * n_present + k] += rows_.weights ? rows_.weights[i] : 1.0;
+          weights_[static_cast<size_t>(level) * n_present + k] += rows_.weights ? rows_.weights[i] : 1.0;
         }
       double* scores = scores_.data() + levels_.offset[q];
       crimcoord_.solve(weights_.data(), n_levels, n_present, scores);
       if (!codes) continue;
       double* scored = scored_columns_.data() + q * rows_.n;
-      for (std::size_t i = 0; i < rows_.n; ++i)
-        scored[i] = codes[i] < 0.0 ? 0.0 : scores[static_cast<std::size_t>(codes[i])];
+      for (size_t i = 0; i < rows_.n; ++i) scored[i] = codes[i] < 0.0 ? 0.0 : scores[static_cast<size_t>(codes[i])];
       rows_.columns[j] = scored;
     }
   }
@@ -254,7 +237,7 @@ class NodeView {
   const WorkingRows& all_;
   const Levels& levels_;
   NodeRows rows_;  // of the current node
-  std::vector<std::size_t> offsets_;
+  std::vector<size_t> offsets_;
   TableRows table_;
   PredictedRows predicted_;
   Vector scores_, scored_columns_, weights_;  // of the levels at the current node

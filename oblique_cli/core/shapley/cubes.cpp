@@ -1,35 +1,27 @@
 #include "shapley/cubes.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
-#include <utility>
-#include <vector>
-
-#include "common/interrupt.hpp"
 #include "common/threads.hpp"
 
 namespace oblique {
 namespace {
 
-constexpr std::size_t kMostFixed = 1024;  // features that a cube may fix
-constexpr double kRounding = 1e-12;       // relative to the summands: largest effect of another order of summation
+constexpr size_t kMostFixed = 1024;  // features that a cube may fix
+constexpr double kRounding = 1e-12;  // relative to the summands: largest effect of another order of summation
 
 // a! b! / (a + b + 1)! for all a and b below a size.
 class Weights {
  public:
-  explicit Weights(std::size_t size) : size_(size), values_(size * size) {
-    for (std::size_t b = 0; b < size; ++b) {
+  explicit Weights(size_t size) : size_(size), values_(size * size) {
+    for (size_t b = 0; b < size; ++b) {
       values_[b] = 1.0 / static_cast<double>(b + 1);
-      for (std::size_t a = 1; a < size; ++a)
+      for (size_t a = 1; a < size; ++a)
         values_[a * size + b] = values_[(a - 1) * size + b] * (static_cast<double>(a) / static_cast<double>(a + b + 1));
     }
   }
-  double operator()(std::size_t a, std::size_t b) const { return values_[a * size_ + b]; }
+  double operator()(size_t a, size_t b) const { return values_[a * size_ + b]; }
 
  private:
-  std::size_t size_;
+  size_t size_;
   std::vector<double> values_;
 };
 
@@ -37,13 +29,13 @@ double size_of(double summand) { return std::isinf(summand) ? 0.0 : std::abs(sum
 
 // A sum in the order of growth: each lane from its first term, then (0 + 1) + (2 + 3). slot : number of a slot -> value
 template <class Slot>
-double sum_of(const SumTree& tree, std::size_t s, const Slot& slot) {
+double sum_of(const SumTree& tree, size_t s, const Slot& slot) {
   std::array<double, 4> lanes{};
-  for (std::int64_t t = tree.sum_start[s]; t < tree.sum_start[s + 1]; ++t) {
-    const std::int32_t source = tree.term_source[t];
-    const double value = source >= 0 ? slot(static_cast<std::size_t>(source))
-                                     : sum_of(tree, tree.n_nodes + static_cast<std::size_t>(~source), slot);
-    lanes[static_cast<std::size_t>(tree.term_lane[t])] += tree.term_coef[t] * value;
+  for (int64_t t = tree.sum_start[s]; t < tree.sum_start[s + 1]; ++t) {
+    const int32_t source = tree.term_source[t];
+    const double value = source >= 0 ? slot(static_cast<size_t>(source))
+                                     : sum_of(tree, tree.n_nodes + static_cast<size_t>(~source), slot);
+    lanes[tree.term_lane[t]] += tree.term_coef[t] * value;
   }
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
@@ -51,7 +43,7 @@ double sum_of(const SumTree& tree, std::size_t s, const Slot& slot) {
 // Whether a row goes left at a split, by its sum in any order and the magnitude of its summands; if the row lies so
 // near to the plane that rounding decides, by the sum in the order of growth.
 template <class Slot>
-bool goes_left(const SumTree& tree, std::size_t node, double sum, double size, const Slot& slot) {
+bool goes_left(const SumTree& tree, size_t node, double sum, double size, const Slot& slot) {
   const double threshold = tree.thresholds[node], room = kRounding * size;
   if (sum <= threshold - room) return true;
   if (sum > threshold + room) return false;
@@ -60,13 +52,13 @@ bool goes_left(const SumTree& tree, std::size_t node, double sum, double size, c
 }
 
 // Processes the cubes of one pair of row x and background row z after another. K : outputs at once
-template <std::size_t K>
+template <size_t K>
 class Cubes {
  public:
-  Cubes(const SumTree& tree, const Weights& weights, std::size_t first, std::size_t limit)
+  Cubes(const SumTree& tree, const Weights& weights, size_t first, size_t limit)
       : tree_(tree), weights_(weights), first_(first), count_(std::min(K, tree.n_outputs - first)), limit_(limit),
         state_(tree.n_features, kFree), ordered_(tree.n_nodes, 0),
-        order_(static_cast<std::size_t>(tree.split_start[tree.n_nodes])) {}
+        order_(static_cast<size_t>(tree.split_start[tree.n_nodes])) {}
 
   void begin_row(bool interactions) {
     steps_ = 0;
@@ -74,9 +66,9 @@ class Cubes {
   }
 
   // Adds the values of one pair to out.
-  void add(const SumRows& rows, std::size_t i, const SumRows& background, std::size_t j, double* out) {
-    const auto splits = static_cast<std::size_t>(tree_.split_start[tree_.n_nodes]);
-    const std::size_t leaves = static_cast<std::size_t>(tree_.leaf_start[tree_.n_nodes]) * tree_.n_outputs;
+  void add(const SumRows& rows, size_t i, const SumRows& background, size_t j, double* out) {
+    const auto splits = static_cast<size_t>(tree_.split_start[tree_.n_nodes]);
+    const size_t leaves = static_cast<size_t>(tree_.leaf_start[tree_.n_nodes]) * tree_.n_outputs;
     x_ = rows.splits + i * splits, z_ = background.splits + j * splits;
     x_leaves_ = rows.leaves + i * leaves, z_leaves_ = background.leaves + j * leaves;
     x_slots_ = rows.slots + i * tree_.n_slots, z_slots_ = background.slots + j * tree_.n_slots;
@@ -85,7 +77,7 @@ class Cubes {
     down(0);
   }
 
-  std::size_t steps() const { return steps_; }
+  size_t steps() const { return steps_; }
 
  private:
   enum : char { kFree, kIn, kOut };
@@ -94,19 +86,19 @@ class Cubes {
     std::array<double, K> in{}, out{};
   };
   struct Open {
-    std::int64_t entry;
+    int64_t entry;
     double low, high, size;  // sums of the bounds and magnitudes from here on
   };
 
-  Both down(std::size_t node) {
+  Both down(size_t node) {
     while (tree_.left[node] >= 0) {
-      const std::int64_t begin = tree_.split_start[node], end = tree_.split_start[node + 1];
+      const int64_t begin = tree_.split_start[node], end = tree_.split_start[node + 1];
       if (end - begin == 1) {
         const bool x_left =
-            goes_left(tree_, node, x_[begin], size_of(x_[begin]), [&](std::size_t k) { return x_slots_[k]; });
+            goes_left(tree_, node, x_[begin], size_of(x_[begin]), [&](size_t k) { return x_slots_[k]; });
         const bool z_left =
-            goes_left(tree_, node, z_[begin], size_of(z_[begin]), [&](std::size_t k) { return z_slots_[k]; });
-        const char state = state_[static_cast<std::size_t>(tree_.split_feature[begin])];
+            goes_left(tree_, node, z_[begin], size_of(z_[begin]), [&](size_t k) { return z_slots_[k]; });
+        const char state = state_[tree_.split_feature[begin]];
         if (x_left != z_left && state == kFree) {
           count_step();
           return branch(begin, [&](bool in) { return down(child(node, in ? x_left : z_left)); });
@@ -114,9 +106,9 @@ class Cubes {
         node = child(node, state == kOut ? z_left : x_left);
         continue;
       }
-      const std::size_t bottom = open_.size();
+      const size_t bottom = open_.size();
       const auto [sum, size] = open(node);
-      const std::size_t n = open_.size() - bottom;
+      const size_t n = open_.size() - bottom;
       if (n > 0) {
         const Both both = decide(node, bottom, n, sum, size);
         open_.resize(bottom);
@@ -129,15 +121,15 @@ class Cubes {
 
   // Pushes the undecided entries of a split on the stack, the widest first; returns the sum of the others and its
   // magnitude.
-  std::pair<double, double> open(std::size_t node) {
-    const std::size_t bottom = open_.size();
+  std::pair<double, double> open(size_t node) {
+    const size_t bottom = open_.size();
     double sum = 0.0, size = 0.0;
     const auto begin = tree_.split_start[node], end = tree_.split_start[node + 1];
     if (ordered_[node] != pair_) order(node);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t e = order_[static_cast<std::size_t>(i)];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t e = order_[i];
       const double x = x_[e], z = z_[e];
-      const char state = state_[static_cast<std::size_t>(tree_.split_feature[e])];
+      const char state = state_[tree_.split_feature[e]];
       if (state == kFree && x != z) {
         open_.push_back({e, std::min(x, z), std::max(x, z), std::max(size_of(x), size_of(z))});
         continue;
@@ -146,7 +138,7 @@ class Cubes {
       sum += fixed;
       size += size_of(fixed);
     }
-    for (std::size_t k = open_.size(); k-- > bottom + 1;) {
+    for (size_t k = open_.size(); k-- > bottom + 1;) {
       open_[k - 1].low += open_[k].low;
       open_[k - 1].high += open_[k].high;
       open_[k - 1].size += open_[k].size;
@@ -154,21 +146,21 @@ class Cubes {
     return {sum, size};
   }
 
-  double gap(std::int64_t e) const { return x_[e] == z_[e] ? 0.0 : std::abs(x_[e] - z_[e]); }
+  double gap(int64_t e) const { return x_[e] == z_[e] ? 0.0 : std::abs(x_[e] - z_[e]); }
 
   // Sorts the entries of a split by the gaps of this pair, once per pair: large gaps decide coalitions soonest.
-  void order(std::size_t node) {
+  void order(size_t node) {
     ordered_[node] = pair_;
     const auto from = order_.begin() + tree_.split_start[node], to = order_.begin() + tree_.split_start[node + 1];
     std::iota(from, to, tree_.split_start[node]);
-    std::sort(from, to, [this](std::int64_t a, std::int64_t b) {
+    std::sort(from, to, [this](int64_t a, int64_t b) {
       const double gap_a = gap(a), gap_b = gap(b);
       return gap_a != gap_b ? gap_a > gap_b : a < b;
     });
   }
 
   // n entries from `at` on are undecided; sum and size are those of all others.
-  Both decide(std::size_t node, std::size_t at, std::size_t n, double sum, double size) {
+  Both decide(size_t node, size_t at, size_t n, double sum, double size) {
     if (n == 0) return down(child(node, decided(node, sum, size)));
     const Open here = open_[at];
     const double threshold = tree_.thresholds[node], room = kRounding * (size + here.size);
@@ -183,8 +175,8 @@ class Cubes {
 
   // Both branches for a feature: coalitions with it, and coalitions without.
   template <class Below>
-  Both branch(std::int64_t entry, const Below& below) {
-    const auto feature = static_cast<std::size_t>(tree_.split_feature[entry]);
+  Both branch(int64_t entry, const Below& below) {
+    const auto feature = static_cast<size_t>(tree_.split_feature[entry]);
     if (n_in_ + n_out_ >= kMostFixed) throw TooManyCubes();
     state_[feature] = kIn;
     ++n_in_;
@@ -199,7 +191,7 @@ class Cubes {
     if (interactions_) outs_.pop_back();
     --n_out_;
     state_[feature] = kFree;
-    for (std::size_t k = 0; k < K; ++k) {
+    for (size_t k = 0; k < K; ++k) {
       if (k < count_) to(feature, k) += with.in[k] - without.out[k];
       with.in[k] += without.in[k];
       with.out[k] += without.out[k];
@@ -209,18 +201,18 @@ class Cubes {
 
   // One cube. With a linear leaf its game is a sum of cube games: the constant part, and for each free feature the cube
   // that contains this feature as well.
-  Both leaf(std::size_t node) {
+  Both leaf(size_t node) {
     Both sums;
-    const std::size_t a = n_in_, b = n_out_;
+    const size_t a = n_in_, b = n_out_;
     std::array<double, K> constant{}, gaps{};
     const double* intercept = tree_.intercepts + node * tree_.n_outputs + first_;
-    for (std::size_t k = 0; k < count_; ++k) constant[k] = intercept[k];
-    for (std::int64_t e = tree_.leaf_start[node]; e < tree_.leaf_start[node + 1]; ++e) {
-      const auto feature = static_cast<std::size_t>(tree_.leaf_feature[e]);
+    for (size_t k = 0; k < count_; ++k) constant[k] = intercept[k];
+    for (int64_t e = tree_.leaf_start[node]; e < tree_.leaf_start[node + 1]; ++e) {
+      const auto feature = static_cast<size_t>(tree_.leaf_feature[e]);
       const char state = state_[feature];
-      const double* x = x_leaves_ + static_cast<std::size_t>(e) * tree_.n_outputs + first_;
-      const double* z = z_leaves_ + static_cast<std::size_t>(e) * tree_.n_outputs + first_;
-      for (std::size_t k = 0; k < count_; ++k) {
+      const double* x = x_leaves_ + static_cast<size_t>(e) * tree_.n_outputs + first_;
+      const double* z = z_leaves_ + static_cast<size_t>(e) * tree_.n_outputs + first_;
+      for (size_t k = 0; k < count_; ++k) {
         constant[k] += state == kIn ? x[k] : z[k];
         if (state != kFree) continue;
         const double gap = x[k] - z[k];
@@ -238,52 +230,51 @@ class Cubes {
   }
 
   static void add(std::array<double, K>& sums, const std::array<double, K>& values, double weight) {
-    for (std::size_t k = 0; k < K; ++k) sums[k] += values[k] * weight;
+    for (size_t k = 0; k < K; ++k) sums[k] += values[k] * weight;
   }
 
   // Pairs of a free feature of a linear leaf with the fixed ones.
-  void add_pairs_of(std::size_t feature, std::size_t k, double gap) {
-    const std::size_t a = n_in_, b = n_out_;
-    for (const std::size_t other : ins_) add_pair(feature, other, k, gap * weights_(a - 1, b));
-    for (const std::size_t other : outs_) add_pair(feature, other, k, -gap * weights_(a, b - 1));
+  void add_pairs_of(size_t feature, size_t k, double gap) {
+    const size_t a = n_in_, b = n_out_;
+    for (const size_t other : ins_) add_pair(feature, other, k, gap * weights_(a - 1, b));
+    for (const size_t other : outs_) add_pair(feature, other, k, -gap * weights_(a, b - 1));
   }
 
   // Pairs of fixed features.
   void add_pairs(const std::array<double, K>& constant, const std::array<double, K>& gaps) {
-    const std::size_t a = n_in_, b = n_out_;
-    for (std::size_t k = 0; k < count_; ++k) {
-      for (std::size_t i = 0; i < a; ++i) {
-        for (std::size_t j = 0; j < i; ++j)
+    const size_t a = n_in_, b = n_out_;
+    for (size_t k = 0; k < count_; ++k) {
+      for (size_t i = 0; i < a; ++i) {
+        for (size_t j = 0; j < i; ++j)
           add_pair(ins_[i], ins_[j], k, constant[k] * weights_(a - 2, b) + gaps[k] * weights_(a - 1, b));
-        for (std::size_t j = 0; j < b; ++j)
+        for (size_t j = 0; j < b; ++j)
           add_pair(ins_[i], outs_[j], k, -constant[k] * weights_(a - 1, b - 1) - gaps[k] * weights_(a, b - 1));
       }
-      for (std::size_t i = 0; i < b; ++i)
-        for (std::size_t j = 0; j < i; ++j)
+      for (size_t i = 0; i < b; ++i)
+        for (size_t j = 0; j < i; ++j)
           add_pair(outs_[i], outs_[j], k, constant[k] * weights_(a, b - 2) + gaps[k] * weights_(a + 1, b - 2));
     }
   }
 
-  void add_pair(std::size_t i, std::size_t j, std::size_t k, double value) {
-    const std::size_t p = tree_.n_features, K_all = tree_.n_outputs;
+  void add_pair(size_t i, size_t j, size_t k, double value) {
+    const size_t p = tree_.n_features, K_all = tree_.n_outputs;
     out_[(i * p + j) * K_all + first_ + k] += value;
     out_[(j * p + i) * K_all + first_ + k] += value;
   }
 
-  double& to(std::size_t feature, std::size_t k) {
-    const std::size_t place = interactions_ ? feature * tree_.n_features + feature : feature;
+  double& to(size_t feature, size_t k) {
+    const size_t place = interactions_ ? feature * tree_.n_features + feature : feature;
     return out_[place * tree_.n_outputs + first_ + k];
   }
 
   // The side of a coalition after all entries of a split are decided.
-  bool decided(std::size_t node, double sum, double size) const {
-    return goes_left(tree_, node, sum, size, [&](std::size_t k) {
-      return state_[static_cast<std::size_t>(tree_.slot_feature[k])] == kOut ? z_slots_[k] : x_slots_[k];
-    });
+  bool decided(size_t node, double sum, double size) const {
+    return goes_left(tree_, node, sum, size,
+                     [&](size_t k) { return state_[tree_.slot_feature[k]] == kOut ? z_slots_[k] : x_slots_[k]; });
   }
 
-  std::size_t child(std::size_t node, bool left) const {
-    return static_cast<std::size_t>(left ? tree_.left[node] : tree_.right[node]);
+  size_t child(size_t node, bool left) const {
+    return static_cast<size_t>(left ? tree_.left[node] : tree_.right[node]);
   }
 
   void count_step() {
@@ -293,28 +284,28 @@ class Cubes {
 
   const SumTree& tree_;
   const Weights& weights_;
-  const std::size_t first_, count_, limit_;
+  const size_t first_, count_, limit_;
   std::vector<char> state_;
   std::vector<Open> open_;
-  std::size_t pair_ = 0;              // number of pairs so far
-  std::vector<std::size_t> ordered_;  // pair for which each split was sorted
-  std::vector<std::int64_t> order_;   // entries of each split
-  std::vector<std::size_t> ins_, outs_;
-  std::size_t n_in_ = 0, n_out_ = 0, steps_ = 0;
+  size_t pair_ = 0;              // number of pairs so far
+  std::vector<size_t> ordered_;  // pair for which each split was sorted
+  std::vector<int64_t> order_;   // entries of each split
+  std::vector<size_t> ins_, outs_;
+  size_t n_in_ = 0, n_out_ = 0, steps_ = 0;
   bool interactions_ = false;
   const double *x_ = nullptr, *z_ = nullptr, *x_leaves_ = nullptr, *z_leaves_ = nullptr;
   const double *x_slots_ = nullptr, *z_slots_ = nullptr;
   double* out_ = nullptr;
 };
 
-template <std::size_t K>
+template <size_t K>
 void some_outputs(const SumTree& tree, const Weights& weights, const SumRows& rows, const SumRows& background,
-                  bool interactions, std::size_t first, std::size_t limit, int n_threads, double* out) {
-  const std::size_t width = tree.n_features * (interactions ? tree.n_features : 1) * tree.n_outputs;
+                  bool interactions, size_t first, size_t limit, int n_threads, double* out) {
+  const size_t width = tree.n_features * (interactions ? tree.n_features : 1) * tree.n_outputs;
   on_threads(rows.n, n_threads, [&]() {
-    return [&, cubes = Cubes<K>(tree, weights, first, limit)](std::size_t i) mutable {
+    return [&, cubes = Cubes<K>(tree, weights, first, limit)](size_t i) mutable {
       cubes.begin_row(interactions);
-      for (std::size_t j = 0; j < background.n; ++j) cubes.add(rows, i, background, j, out + i * width);
+      for (size_t j = 0; j < background.n; ++j) cubes.add(rows, i, background, j, out + i * width);
       checkpoint(background.n * tree.n_nodes);
     };
   });
@@ -323,33 +314,31 @@ void some_outputs(const SumTree& tree, const Weights& weights, const SumRows& ro
 }  // namespace
 
 void shapley_values(const SumTree& tree, const SumRows& rows, const SumRows& background, bool interactions,
-                    std::size_t limit, int n_threads, double* out) {
+                    size_t limit, int n_threads, double* out) {
   const Weights weights(std::min(tree.n_features, kMostFixed) + 2);
-  for (std::size_t first = 0; first < tree.n_outputs; first += 4) {
-    const std::size_t count = tree.n_outputs - first;
+  for (size_t first = 0; first < tree.n_outputs; first += 4) {
+    const size_t count = tree.n_outputs - first;
     const auto use = count == 1 ? some_outputs<1> : count == 2 ? some_outputs<2> : some_outputs<4>;
     use(tree, weights, rows, background, interactions, first, limit, n_threads, out);
   }
 }
 
 void sum_values(const SumTree& tree, const SumRows& rows, double* out) {
-  const auto splits = static_cast<std::size_t>(tree.split_start[tree.n_nodes]);
-  const auto entries = static_cast<std::size_t>(tree.leaf_start[tree.n_nodes]);
-  for (std::size_t i = 0; i < rows.n; ++i) {
+  const auto splits = static_cast<size_t>(tree.split_start[tree.n_nodes]);
+  const auto entries = static_cast<size_t>(tree.leaf_start[tree.n_nodes]);
+  for (size_t i = 0; i < rows.n; ++i) {
     const double* x = rows.splits + i * splits;
-    std::size_t node = 0;
+    size_t node = 0;
     while (tree.left[node] >= 0) {
       double sum = 0.0, size = 0.0;
-      for (std::int64_t e = tree.split_start[node]; e < tree.split_start[node + 1]; ++e)
-        sum += x[e], size += size_of(x[e]);
-      const bool left =
-          goes_left(tree, node, sum, size, [&](std::size_t k) { return rows.slots[i * tree.n_slots + k]; });
-      node = static_cast<std::size_t>(left ? tree.left[node] : tree.right[node]);
+      for (int64_t e = tree.split_start[node]; e < tree.split_start[node + 1]; ++e) sum += x[e], size += size_of(x[e]);
+      const bool left = goes_left(tree, node, sum, size, [&](size_t k) { return rows.slots[i * tree.n_slots + k]; });
+      node = static_cast<size_t>(left ? tree.left[node] : tree.right[node]);
     }
-    for (std::size_t k = 0; k < tree.n_outputs; ++k) {
+    for (size_t k = 0; k < tree.n_outputs; ++k) {
       double sum = tree.intercepts[node * tree.n_outputs + k];
-      for (std::int64_t e = tree.leaf_start[node]; e < tree.leaf_start[node + 1]; ++e)
-        sum += rows.leaves[(i * entries + static_cast<std::size_t>(e)) * tree.n_outputs + k];
+      for (int64_t e = tree.leaf_start[node]; e < tree.leaf_start[node + 1]; ++e)
+        sum += rows.leaves[(i * entries + static_cast<size_t>(e)) * tree.n_outputs + k];
       out[i * tree.n_outputs + k] += sum;
     }
   }

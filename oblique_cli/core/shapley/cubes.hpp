@@ -8,36 +8,35 @@
 // closed form.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "common/standard.hpp"
 
 namespace oblique {
 
 // A tree whose splits are sums over entries, each of one feature. Node 0 is the root.
 struct SumTree {
-  std::size_t n_nodes, n_features, n_outputs;
-  const std::int32_t *left, *right;   // -1 at leaves
-  const double* thresholds;           // a row goes left if its sum is at most the threshold
-  const std::int64_t* split_start;    // n_nodes + 1 offsets into the next
-  const std::int32_t* split_feature;  // each feature once per node
-  const std::int64_t* leaf_start;     // n_nodes + 1 offsets into the next
-  const std::int32_t* leaf_feature;
+  size_t n_nodes, n_features, n_outputs;
+  const int32_t *left, *right;   // -1 at leaves
+  const double* thresholds;      // a row goes left if its sum is at most the threshold
+  const int64_t* split_start;    // n_nodes + 1 offsets into the next
+  const int32_t* split_feature;  // each feature once per node
+  const int64_t* leaf_start;     // n_nodes + 1 offsets into the next
+  const int32_t* leaf_feature;
   const double* intercepts;  // n_nodes * n_outputs
   // The same splits in the order of summation of growth, which decides where rounding could matter. Sum s < n_nodes
   // belongs to a node; the sums behind are rotated features, which terms name by ~(s - n_nodes); any other source is a
   // slot of a row.
-  const std::int64_t* sum_start;  // offsets into the next three
+  const int64_t* sum_start;  // offsets into the next three
   const double* term_coef;
-  const std::int32_t *term_source, *term_lane;  // lanes 0 to 3
-  const std::int32_t* slot_feature;
-  const std::int32_t* missing_left;  // whether a row goes left if its sum is not a number
-  std::size_t n_slots;
+  const int32_t *term_source, *term_lane;  // lanes 0 to 3
+  const int32_t* slot_feature;
+  const int32_t* missing_left;  // whether a row goes left if its sum is not a number
+  size_t n_slots;
 };
 
 // The contributions of the entries of a tree for each row. An infinite summand decides the side of the row whatever the
 // others are.
 struct SumRows {
-  std::size_t n;
+  size_t n;
   const double* splits;  // n * number of entries of splits
   const double* leaves;  // n * number of entries of leaves * n_outputs
   const double* slots;   // n * n_slots: numbers, NaN if missing, and 1 or 0 for a level
@@ -51,7 +50,7 @@ struct TooManyCubes {};
 // out   : rows.n * n_features * n_outputs, or rows.n * n_features^2 * n_outputs for interactions (both halves, and
 // Shapley values on the diagonal); results are added to it
 void shapley_values(const SumTree& tree, const SumRows& rows, const SumRows& background, bool interactions,
-                    std::size_t limit, int n_threads, double* out);
+                    size_t limit, int n_threads, double* out);
 
 // Predictions of the tree: results are added to out, rows.n * n_outputs.
 void sum_values(const SumTree& tree, const SumRows& rows, double* out);

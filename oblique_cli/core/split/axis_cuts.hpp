@@ -1,11 +1,6 @@
 // Axis-parallel cuts of a node: the best cut so far, and a sweep along one feature.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "split/bag.hpp"
 #include "split/monotone.hpp"
 
@@ -15,9 +10,9 @@ namespace oblique {
 // nullptr; facts : of every training row, its class in the upper 16 bits and its weight in the lower
 struct AxisFeature {
   const double* x;
-  const std::uint32_t* rank;
-  const std::uint64_t* keys;
-  const std::uint32_t* facts;
+  const uint32_t* rank;
+  const uint64_t* keys;
+  const uint32_t* facts;
 };
 
 // Rows of this rank and lower go left, or rows of values up to `last` if the search used no ranks.
@@ -25,10 +20,10 @@ struct AxisCut {
   int feature = -1;  // -1: no feature varies
   double value = 0.0;
   bool by_rank = false;
-  std::uint32_t rank = 0;
+  uint32_t rank = 0;
   double last = 0.0;
 
-  void set(std::uint32_t of_rank) {
+  void set(uint32_t of_rank) {
     by_rank = true;
     rank = of_rank;
   }
@@ -36,7 +31,7 @@ struct AxisCut {
     by_rank = false;
     last = value_of_last;
   }
-  bool goes_right(const AxisFeature& of, std::uint32_t row) const {
+  bool goes_right(const AxisFeature& of, uint32_t row) const {
     return by_rank ? of.rank[row] > rank : of.x[row] > last;
   }
 };
@@ -58,14 +53,14 @@ class AxisCuts {
   // Starts with all rows on the right of the cut; classes are indices into the runs of the bag, or codes.
   void start() { std::fill(left_.begin(), left_.end(), 0.0); }
   void start_by_code(const std::vector<ClassRun>& runs) {
-    const auto most = static_cast<std::size_t>(runs.back().code) + 1;  // runs are sorted by class
+    const auto most = static_cast<size_t>(runs.back().code) + 1;  // runs are sorted by class
     if (left_.size() < most) {
       left_.resize(most);
       totals_.resize(most);
     }
     for (const ClassRun& run : runs) {
-      left_[static_cast<std::size_t>(run.code)] = 0.0;
-      totals_[static_cast<std::size_t>(run.code)] = run.weight;
+      left_[run.code] = 0.0;
+      totals_[run.code] = run.weight;
     }
   }
 
@@ -75,7 +70,7 @@ class AxisCuts {
     explicit Sweep(AxisCuts& cuts)
         : cuts_(cuts), left_of_(cuts.left_.data()), totals_(cuts.totals_.data()), right_squares_(cuts.squares_),
           right_(cuts.total_), beats_(cuts.beats()) {}
-    void move(std::size_t k, double w) {
+    void move(size_t k, double w) {
       const double l = left_of_[k];
       left_squares_ += w * (2.0 * l + w);
       right_squares_ -= w * (2.0 * (totals_[k] - l) - w);

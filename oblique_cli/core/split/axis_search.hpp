@@ -2,16 +2,6 @@
 // squared class weights on both sides change by one term.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "split/axis_cuts.hpp"
-#include "split/bag.hpp"
 #include "split/rank_tactic.hpp"
 
 namespace oblique {
@@ -55,14 +45,14 @@ class AxisSearch {
  private:
   struct Row {
     double x;
-    std::uint32_t place, k;
+    uint32_t place, k;
   };
 
   void search_plainly(const double* x) {
     sorted_.clear();
-    std::uint32_t i = 0;
-    for (std::uint32_t k = 0; k < bag_->runs->size(); ++k)
-      for (const std::uint32_t end = i + (*bag_->runs)[k].n; i < end; ++i) sorted_.push_back({x[bag_->row[i]], i, k});
+    uint32_t i = 0;
+    for (uint32_t k = 0; k < bag_->runs->size(); ++k)
+      for (const uint32_t end = i + (*bag_->runs)[k].n; i < end; ++i) sorted_.push_back({x[bag_->row[i]], i, k});
     std::sort(sorted_.begin(), sorted_.end(),
               [](const Row& a, const Row& b) { return a.x != b.x ? a.x < b.x : a.place < b.place; });
     cuts_.start();

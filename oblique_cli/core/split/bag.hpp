@@ -1,24 +1,22 @@
 // The rows of a node of a forest's tree, by row number.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
 // Rows of one class at a node: a contiguous range of the node's rows.
 struct ClassRun {
-  std::int32_t code = 0;
-  std::uint32_t n = 0;
+  int32_t code = 0;
+  uint32_t n = 0;
   double weight = 0.0;
 };
 
 // The rows of one node, grouped by class.
 struct Bag {
-  const std::uint32_t* row = nullptr;  // n numbers of training rows
-  const double* weight = nullptr;      // n
-  std::size_t n = 0;
+  const uint32_t* row = nullptr;   // n numbers of training rows
+  const double* weight = nullptr;  // n
+  size_t n = 0;
   const std::vector<ClassRun>* runs = nullptr;
   bool counts = false;  // whether all weights are whole numbers below 2^16
 };

@@ -1,10 +1,6 @@
 // Class weights by bins of a projection.
 #pragma once
 
-#include <cstddef>
-#include <limits>
-#include <vector>
-
 #include "common/kernels.hpp"
 #include "split/totals.hpp"
 
@@ -15,7 +11,7 @@ namespace oblique {
 template <class T>
 struct BinTable {
   int n_bins = 0, n_classes = 0;
-  std::size_t stride = 0;
+  size_t stride = 0;
   std::vector<T> totals, cum;                                        // class k at edge e: cum[k * stride + e]
   std::vector<T> s, left_square, right_square, left_max, right_max;  // at edges, see edge_sums
   std::vector<T> bound;
@@ -24,16 +20,15 @@ struct BinTable {
   void resize(int classes, int bins, const double* of_class) {
     n_classes = classes;
     n_bins = bins;
-    stride = (static_cast<std::size_t>(bins) + 32) / 16 * 16;  // of the widest registers
-    if (cum.size() < static_cast<std::size_t>(classes) * stride + 16)
-      cum.resize(static_cast<std::size_t>(classes) * stride + 16);
-    totals.resize(static_cast<std::size_t>(classes));
+    stride = (static_cast<size_t>(bins) + 32) / 16 * 16;  // of the widest registers
+    if (cum.size() < static_cast<size_t>(classes) * stride + 16) cum.resize(static_cast<size_t>(classes) * stride + 16);
+    totals.resize(static_cast<size_t>(classes));
     for (int k = 0; k < classes; ++k) totals[k] = static_cast<T>(of_class[k]);
     for (auto* v : {&s, &left_square, &right_square, &left_max, &right_max, &bound})
       if (v->size() < stride + 16) v->resize(stride + 16);
   }
-  T* of_class(int k) { return cum.data() + static_cast<std::size_t>(k) * stride; }
-  const T* of_class(int k) const { return cum.data() + static_cast<std::size_t>(k) * stride; }
+  T* of_class(int k) { return cum.data() + static_cast<size_t>(k) * stride; }
+  const T* of_class(int k) const { return cum.data() + static_cast<size_t>(k) * stride; }
   ClassEdges<T> edges() const { return {cum.data(), stride, totals.data(), n_classes, n_bins + 1}; }
 
   bool filled(int b) const { return s[b + 1] > s[b]; }

@@ -1,20 +1,10 @@
 #include "split/candidates.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <memory>
-#include <mutex>
-
-#include "common/interrupt.hpp"
-#include "common/kernels.hpp"
-#include "common/team.hpp"
-
 namespace oblique {
 
 // Calls work(i, helper) for i from 0 to n - 1; the results of the helpers are merged into the search of the node.
 template <class Work>
-void CandidateSearch::share(const Node& node, std::size_t n, const Work& work) {
+void CandidateSearch::share(const Node& node, size_t n, const Work& work) {
   std::mutex guard;
   std::atomic<double> bar{node.search.front().bar()};
   // A thread borrows a helper while it takes part.
@@ -39,7 +29,7 @@ void CandidateSearch::share(const Node& node, std::size_t n, const Work& work) {
     helper->begun = true;
     return helper;
   };
-  node.team->share_with(n, Team::Meanwhile::kWait, take, [&](std::size_t i, const auto& helper) {
+  node.team->share_with(n, Team::Meanwhile::kWait, take, [&](size_t i, const auto& helper) {
     helper->search->raise(bar);
     work(i, *helper);
     const double reached = helper->search->front().bar();
@@ -52,37 +42,37 @@ void CandidateSearch::share(const Node& node, std::size_t n, const Work& work) {
   }
 }
 
-void CandidateSearch::search_together(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
-  const std::size_t n = node.rows.n, p = node.n_features();
-  share(node, group.directions.size(), [&](std::size_t i, Helper& helper) {
+void CandidateSearch::search_together(const Node& node, const Candidates::Group& group, int64_t first_order) {
+  const size_t n = node.rows.n, p = node.n_features();
+  share(node, group.directions.size(), [&](size_t i, Helper& helper) {
     helper.z.resize(n);
     const Vector& w = group.directions[i];
     combine_columns(node.rows.columns.data(), w.data(), p, helper.z.data(), n);
-    helper.search->direction(first_order + static_cast<std::int64_t>(i), helper.z.data(),
+    helper.search->direction(first_order + static_cast<int64_t>(i), helper.z.data(),
                              node.spread.of_direction(w.data()));
   });
   const std::vector<Space>& spaces = group.spaces;
   const SpaceParts parts(node.rows, node.spread, spaces);
-  if (spaces.size() >= 8 * static_cast<std::size_t>(node.team->size())) {
+  if (spaces.size() >= 8 * static_cast<size_t>(node.team->size())) {
     // Four share a pass over the rows, as with one thread, if there are enough for all threads to end together.
-    const std::size_t together = spaces.size() >= 32 * static_cast<std::size_t>(node.team->size()) ? 4 : 1;
-    share(node, (spaces.size() + together - 1) / together, [&](std::size_t i, Helper& helper) {
-      const std::size_t first = i * together, last = std::min(first + together, spaces.size());
+    const size_t together = spaces.size() >= 32 * static_cast<size_t>(node.team->size()) ? 4 : 1;
+    share(node, (spaces.size() + together - 1) / together, [&](size_t i, Helper& helper) {
+      const size_t first = i * together, last = std::min(first + together, spaces.size());
       helper.xu.resize(n * together);
       parts.add_up(first, last, helper.xu.data());
-      for (std::size_t s = first; s < last; ++s)
+      for (size_t s = first; s < last; ++s)
         parts.search_space(*helper.search, s, first_order, helper.xu.data() + (s - first) * n);
     });
     return;
   }
   xu_.resize(n);
-  for (std::size_t s = 0; s < spaces.size(); ++s) {
-    constexpr std::size_t stretch = 16384;
-    node.team->share((n + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](std::size_t i) {
+  for (size_t s = 0; s < spaces.size(); ++s) {
+    constexpr size_t stretch = 16384;
+    node.team->share((n + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](size_t i) {
       parts.add_up(spaces[s], i * stretch, std::min((i + 1) * stretch, n), xu_.data());
     });
     const Spread::Reflected reflected(node.spread, spaces[s].u);
-    share(node, p, [&](std::size_t j, Helper& helper) {
+    share(node, p, [&](size_t j, Helper& helper) {
       parts.search_axis(*helper.search, s, j, node.rows.columns[j], reflected, first_order, xu_.data());
     });
   }
@@ -90,81 +80,80 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
 
 // The same for rows in a table: X u of a few spaces at a time in one pass over the rows, then a few columns at a time
 // for all axes that need them.
-void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
-  const std::size_t n = node.rows.n, p = node.n_features();
+void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, int64_t first_order) {
+  const size_t n = node.rows.n, p = node.n_features();
   const bool shared = node.is_shared(group.spaces.size() * p + group.directions.size());
   const bool reflects =
       std::any_of(group.spaces.begin(), group.spaces.end(), [](const Space& s) { return !s.original; });
   // The number of buffered values per row: X u of some spaces, and some columns, or projections on some directions.
   // More buffers need fewer passes over the rows. Together with the buffers of each search they take 2.5 bytes per
   // cell.
-  const std::size_t all = (5 * p - std::min<std::size_t>(5 * p, 20)) / 16;
-  const std::size_t of_others = shared ? 2 * static_cast<std::size_t>(node.team->size() - 1) : 0;
-  const std::size_t at_hand = std::clamp<std::size_t>(all - std::min(all, of_others), 3, 24);
-  const std::size_t columns_at_hand = std::min(p, reflects ? std::max<std::size_t>(1, 2 * at_hand / 5) : at_hand - 1);
-  const std::size_t spaces_at_hand = at_hand - std::max<std::size_t>(1, 2 * at_hand / 5);
+  const size_t all = (5 * p - std::min<size_t>(5 * p, 20)) / 16;
+  const size_t of_others = shared ? 2 * static_cast<size_t>(node.team->size() - 1) : 0;
+  const size_t at_hand = std::clamp<size_t>(all - std::min(all, of_others), 3, 24);
+  const size_t columns_at_hand = std::min(p, reflects ? std::max<size_t>(1, 2 * at_hand / 5) : at_hand - 1);
+  const size_t spaces_at_hand = at_hand - std::max<size_t>(1, 2 * at_hand / 5);
   const auto for_each_stretch = [&](const auto& work) {
-    constexpr std::size_t stretch = 16384;
-    const auto part = [&](std::size_t i, Stretches& stretches) {
+    constexpr size_t stretch = 16384;
+    const auto part = [&](size_t i, Stretches& stretches) {
       work(i * stretch, std::min((i + 1) * stretch, n), stretches);
     };
-    const std::size_t parts = (n + stretch - 1) / stretch;
+    const size_t parts = (n + stretch - 1) / stretch;
     if (shared)
       return node.team->share_with(
           parts, Team::Meanwhile::kWait, [] { return Stretches(); }, part);
-    for (std::size_t i = 0; i < parts; ++i) part(i, stretches_);
+    for (size_t i = 0; i < parts; ++i) part(i, stretches_);
   };
   // A completed search ignores its input, so the input need not exist.
-  const auto search_each = [&](std::size_t count, bool is_over, const auto& work) {
-    if (shared && !is_over) return share(node, count, [&](std::size_t i, Helper& helper) { work(i, *helper.search); });
-    for (std::size_t i = 0; i < count; ++i) work(i, node.search);
+  const auto search_each = [&](size_t count, bool is_over, const auto& work) {
+    if (shared && !is_over) return share(node, count, [&](size_t i, Helper& helper) { work(i, *helper.search); });
+    for (size_t i = 0; i < count; ++i) work(i, node.search);
   };
   // xu_ = X u of each u, n numbers one after the other
   const auto add_up = [&](const std::vector<const double*>& u) {
     if (xu_.size() < u.size() * n) xu_.resize(u.size() * n);
-    for_each_stretch([&](std::size_t first, std::size_t last, Stretches& stretches) {
-      stretches.for_each(node.rows, first, last, [&](const double* const* columns, std::size_t from, std::size_t to) {
-        for (std::size_t k = 0; k < u.size(); ++k)
-          combine_columns(columns, u[k], p, xu_.data() + k * n + from, to - from);
+    for_each_stretch([&](size_t first, size_t last, Stretches& stretches) {
+      stretches.for_each(node.rows, first, last, [&](const double* const* columns, size_t from, size_t to) {
+        for (size_t k = 0; k < u.size(); ++k) combine_columns(columns, u[k], p, xu_.data() + k * n + from, to - from);
         checkpoint(u.size() * p * (to - from));
       });
     });
   };
   std::vector<const double*> u;
-  for (std::size_t at = 0; at < group.directions.size(); at += at_hand) {
+  for (size_t at = 0; at < group.directions.size(); at += at_hand) {
     u.clear();
-    for (std::size_t i = at; i < std::min(at + at_hand, group.directions.size()); ++i)
+    for (size_t i = at; i < std::min(at + at_hand, group.directions.size()); ++i)
       u.push_back(group.directions[i].data());
-    const std::int64_t order = first_order + static_cast<std::int64_t>(at);
+    const int64_t order = first_order + static_cast<int64_t>(at);
     const bool is_over = node.search.is_over(order);
     if (!is_over) add_up(u);
-    search_each(u.size(), is_over, [&](std::size_t i, NodeSearch& search) {
-      search.direction(order + static_cast<std::int64_t>(i), xu_.data() + i * n, node.spread.of_direction(u[i]));
+    search_each(u.size(), is_over, [&](size_t i, NodeSearch& search) {
+      search.direction(order + static_cast<int64_t>(i), xu_.data() + i * n, node.spread.of_direction(u[i]));
     });
   }
   const std::vector<Space>& spaces = group.spaces;
   const SpaceParts parts(node.rows, node.spread, spaces);
-  for (std::size_t s = 0; s < spaces.size(); s += spaces_at_hand) {
-    const std::size_t count = std::min(spaces_at_hand, spaces.size() - s);
-    const bool is_over = node.search.is_over(first_order + static_cast<std::int64_t>(s * p));
+  for (size_t s = 0; s < spaces.size(); s += spaces_at_hand) {
+    const size_t count = std::min(spaces_at_hand, spaces.size() - s);
+    const bool is_over = node.search.is_over(first_order + static_cast<int64_t>(s * p));
     u.clear();
-    std::vector<std::size_t> place(count);  // index of X u among the buffered spaces
+    std::vector<size_t> place(count);  // index of X u among the buffered spaces
     std::vector<Spread::Reflected> reflected;
-    for (std::size_t k = 0; k < count; ++k) {
+    for (size_t k = 0; k < count; ++k) {
       reflected.emplace_back(node.spread, spaces[s + k].u);
       place[k] = u.size();
       if (!spaces[s + k].original) u.push_back(spaces[s + k].u.data());
     }
     if (!is_over) add_up(u);
     columns_.resize(n * columns_at_hand);
-    for (std::size_t j = 0; j < p; j += columns_at_hand) {
-      const std::size_t width = std::min(columns_at_hand, p - j);
+    for (size_t j = 0; j < p; j += columns_at_hand) {
+      const size_t width = std::min(columns_at_hand, p - j);
       if (!is_over)
-        for_each_stretch([&](std::size_t first, std::size_t last, Stretches&) {
+        for_each_stretch([&](size_t first, size_t last, Stretches&) {
           node.rows.table->gather(first, last, j, j + width, columns_.data() + first, n);
         });
-      search_each(count * width, is_over, [&](std::size_t i, NodeSearch& search) {
-        const std::size_t k = i / width, c = i % width;
+      search_each(count * width, is_over, [&](size_t i, NodeSearch& search) {
+        const size_t k = i / width, c = i % width;
         parts.search_axis(search, s + k, j + c, columns_.data() + c * n, reflected[k], first_order,
                           spaces[s + k].original ? nullptr : xu_.data() + place[k] * n);
       });
@@ -173,20 +162,20 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
 }
 
 bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split& split) {
-  const std::size_t p = node.n_features();
+  const size_t p = node.n_features();
   starts_.clear();
-  std::int64_t order = 0;
+  int64_t order = 0;
   for (const Candidates::Group& group : candidates.groups()) {
     starts_.push_back(order);
-    const std::size_t directions = group.spaces.size() * p + group.directions.size();
+    const size_t directions = group.spaces.size() * p + group.directions.size();
     if (group.thresholds.empty() && (node.rows.table || node.is_shared(directions))) {
       node.rows.table ? search_in_table(node, group, order) : search_together(node, group, order);
-      order += static_cast<std::int64_t>(directions);
+      order += static_cast<int64_t>(directions);
       continue;
     }
     search_spaces(node.search, node.rows, node.spread, group.spaces, order, xu_);
-    order += static_cast<std::int64_t>(group.spaces.size() * p);
-    for (std::size_t i = 0; i < group.directions.size(); ++i, ++order) {
+    order += static_cast<int64_t>(group.spaces.size() * p);
+    for (size_t i = 0; i < group.directions.size(); ++i, ++order) {
       const Vector& w = group.directions[i];
       z_.resize(node.rows.n);
       if (group.thresholds.empty()) {
@@ -200,12 +189,11 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
   }
   const Cut cut = node.search.front().winner();
   if (cut.order < 0) return false;
-  std::size_t g = starts_.size();
+  size_t g = starts_.size();
   while (starts_[g - 1] > cut.order) --g;
   const Candidates::Group& group = candidates.groups()[g - 1];
-  const std::int64_t within = cut.order - starts_[g - 1];
-  split.normal =
-      group.spaces.empty() ? group.directions[static_cast<std::size_t>(within)] : normal_of(group.spaces, p, within);
+  const int64_t within = cut.order - starts_[g - 1];
+  split.normal = group.spaces.empty() ? group.directions[within] : normal_of(group.spaces, p, within);
   split.threshold = cut.threshold;
   split.gain = node.search.gain(cut.value);
   split.is_final = !group.thresholds.empty();

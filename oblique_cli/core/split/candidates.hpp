@@ -1,15 +1,8 @@
 // The directions that a heuristic proposes at a node, and the search among them.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <utility>
-#include <vector>
-
-#include "common/eigen.hpp"
 #include "split/node.hpp"
 #include "split/spaces.hpp"
-#include "split/table_rows.hpp"
 
 namespace oblique {
 
@@ -76,15 +69,15 @@ class CandidateSearch {
     bool begun = false;
   };
 
-  void search_together(const Node& node, const Candidates::Group& group, std::int64_t first_order);
-  void search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order);
+  void search_together(const Node& node, const Candidates::Group& group, int64_t first_order);
+  void search_in_table(const Node& node, const Candidates::Group& group, int64_t first_order);
   template <class Work>
-  void share(const Node& node, std::size_t n, const Work& work);
+  void share(const Node& node, size_t n, const Work& work);
 
   Vector xu_, z_, columns_;
   Stretches stretches_;
   std::vector<std::unique_ptr<Helper>> idle_;
-  std::vector<std::int64_t> starts_;
+  std::vector<int64_t> starts_;
 };
 
 }  // namespace oblique

@@ -14,8 +14,6 @@
 //   most(t)            an upper bound of value(); infinite if the arithmetic gives none
 //   noise(t)           a bound on the rounding error of V; smaller differences of V have no meaning
 //   is_convex          whether V is convex in l (in the weights of one class while the others stay)
-//   is_steady          whether V changes by at most the change of the class weights on both sides together; if so,
-//                      largest_at_edges(b, t) is the largest V of the cuts at the edges of bins, up to slack(t)
 //   Scan               the value while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
 //                      infinite without such an estimate
 //   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
@@ -28,18 +26,7 @@
 // bound tight. tests/core/test_split_search.py checks bound >= value for random counts.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "common/kernels.hpp"
 #include "split/bin_table.hpp"
-#include "split/given_criterion.hpp"
-#include "split/totals.hpp"
 
 namespace oblique {
 
@@ -48,7 +35,6 @@ template <class Own>
 struct CriterionOf {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr bool is_convex = false;
-  static constexpr bool is_steady = false;
   static constexpr bool needs_logarithms = false;
 
   static double base(const Totals& t) {
@@ -79,11 +65,10 @@ struct CriterionOf {
   static void bounds(BinTable<T>& b, const Totals&) {
     std::fill_n(b.bound.begin(), b.n_bins, std::numeric_limits<T>::infinity());
   }
-  static double largest_at_edges(BinTable<float>&, const Totals&) { return kInfinity; }
 
  private:
   static double parting(const Totals& t) {
-    std::vector<double> left(static_cast<std::size_t>(t.n_classes), 0.0);
+    std::vector<double> left(static_cast<size_t>(t.n_classes), 0.0);
     double best = -kInfinity;
     for (int k = 0; k < t.n_classes; ++k) {
       if (!(t.of_class[k] > 0.0 && t.of_class[k] < t.n)) continue;
@@ -98,7 +83,6 @@ struct CriterionOf {
 struct Gini : CriterionOf<Gini> {
   static constexpr const char* name = "gini";
   static constexpr bool is_convex = true;
-  static constexpr bool is_steady = true;  // the derivatives by weights lie in [-1, 1]
 
   static double base(const Totals& t) {
     double sum = 0.0;
@@ -147,8 +131,8 @@ struct Gini : CriterionOf<Gini> {
         const double rest = t.n - s;
         return moves <= 1024 && 64.0 * rest >= t.n ? left / s + right / rest : kInfinity;
       }
-      const std::size_t i = static_cast<std::size_t>(s);
-      return left * t.of_count->inverse(i) + right * t.of_count->inverse(static_cast<std::size_t>(t.n) - i);
+      const size_t i = static_cast<size_t>(s);
+      return left * t.of_count->inverse(i) + right * t.of_count->inverse(static_cast<size_t>(t.n) - i);
     }
   };
 
@@ -162,9 +146,6 @@ struct Gini : CriterionOf<Gini> {
   static void bounds(BinTable<T>& b, const Totals& t) {
     gini_bounds(b.edges(), b.sums(), static_cast<T>(t.n), b.bound.data());
   }
-  static double largest_at_edges(BinTable<float>& b, const Totals& t) {
-    return static_cast<double>(largest_gini(b.sums(), static_cast<float>(t.n), b.n_bins + 1));
-  }
 };
 
 // Entropy in nats inside V; gain() divides by n log 2.
@@ -175,7 +156,7 @@ struct Entropy : CriterionOf<Entropy> {
 
   static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
   static double term(double x, const Totals& t) {
-    return t.counts ? t.of_count->x_log_x(static_cast<std::size_t>(x)) : x_log_x(x);
+    return t.counts ? t.of_count->x_log_x(static_cast<size_t>(x)) : x_log_x(x);
   }
   static double base(const Totals& t) {
     double sum = -x_log_x(t.n);
@@ -220,8 +201,8 @@ struct Entropy : CriterionOf<Entropy> {
   static void bounds(BinTable<T>& b, const Totals& t) {
     // The multiplier log(s0 / (n - s0)) makes s0 the maximum of the part in s, so it needs no clamp to [lo, hi].
     std::vector<double>&multiplier = b.multiplier, &bound = b.exact_bound;
-    multiplier.resize(static_cast<std::size_t>(b.n_bins));
-    bound.resize(static_cast<std::size_t>(b.n_bins));
+    multiplier.resize(static_cast<size_t>(b.n_bins));
+    bound.resize(static_cast<size_t>(b.n_bins));
     for (int e = 0; e < b.n_bins; ++e) {
       const double lo = std::min(static_cast<double>(b.s[e]) + 1.0, t.n - 1.0);
       const double hi = std::max(std::min(static_cast<double>(b.s[e + 1]), t.n - 1.0), lo);
@@ -280,8 +261,8 @@ struct Twoing : CriterionOf<Twoing> {
     }
     double rough(const double* l, const Totals& t, double needed) {
       if (!t.counts) return std::numeric_limits<double>::infinity();
-      const std::size_t i = static_cast<std::size_t>(s);
-      const double spread = t.of_count->inverse(i) * t.of_count->inverse(static_cast<std::size_t>(t.n) - i);
+      const size_t i = static_cast<size_t>(s);
+      const double spread = t.of_count->inverse(i) * t.of_count->inverse(static_cast<size_t>(t.n) - i);
       if (half * half * spread < needed) return half * half * spread;
       double sum = 0.0;
       for (int k = 0; k < t.n_classes; ++k) sum += std::fabs(t.n * l[k] - t.of_class[k] * s);
@@ -352,7 +333,7 @@ struct Given : CriterionOf<Given> {
   static double value(const double* l, double, const Totals& t) {
     const std::vector<double> left(l, l + t.n_classes);
     std::vector<double> right(left.size());
-    for (std::size_t k = 0; k < left.size(); ++k) right[k] = t.of_class[k] - l[k];
+    for (size_t k = 0; k < left.size(); ++k) right[k] = t.of_class[k] - l[k];
     double value = 0.0;
     t.runtime_criterion->values(left, right, 1, &value);
     return value;

@@ -1,25 +1,16 @@
 // The common part of all searches of a node: the weights of its classes, and the rule which cuts are accepted.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
-#include "split/given_criterion.hpp"
-#include "split/node_rows.hpp"
 #include "split/node_search.hpp"
-#include "split/totals.hpp"
 
 namespace oblique {
 
 // A direction under search. Its projections are x - c * w, or x if w is nullptr.
 struct Direction {
-  std::int64_t order;  // index in the enumeration
-  double distinct;     // the gap above which two projections differ
+  int64_t order;    // index in the enumeration
+  double distinct;  // the gap above which two projections differ
   const double* x;
   const double* w = nullptr;
   double c = 0.0;
@@ -36,11 +27,11 @@ class CutSearch : public NodeSearch {
 
   void begin(const NodeRows& node_rows) override {
     rows = &node_rows;
-    of_class_.assign(static_cast<std::size_t>(rows->n_classes), 0.0);
+    of_class_.assign(static_cast<size_t>(rows->n_classes), 0.0);
     for (int k = 0; k < rows->n_classes; ++k) {
-      const std::size_t first = rows->first_row[k], last = rows->first_row[k + 1];
+      const size_t first = rows->first_row[k], last = rows->first_row[k + 1];
       double sum = rows->weights ? 0.0 : static_cast<double>(last - first);
-      for (std::size_t i = first; rows->weights && i < last; ++i) sum += rows->weights[i];
+      for (size_t i = first; rows->weights && i < last; ++i) sum += rows->weights[i];
       of_class_[k] = sum;
     }
     totals_ = Totals{};
@@ -63,20 +54,20 @@ class CutSearch : public NodeSearch {
     most_ = Criterion::most(totals_);
   }
 
-  bool is_over(std::int64_t order) const override { return front_.needed(order) > most_; }
+  bool is_over(int64_t order) const override { return front_.needed(order) > most_; }
 
-  void direction(std::int64_t order, const double* z, double distinct) override { take({order, distinct, z}); }
-  void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
+  void direction(int64_t order, const double* z, double distinct) override { take({order, distinct, z}); }
+  void reflected_direction(int64_t order, const double* x, const double* w, double c, double distinct) override {
     take({order, distinct, x, w, c});
   }
 
-  void fixed_cut(std::int64_t order, const double* z, double threshold, double least) override {
+  void fixed_cut(int64_t order, const double* z, double threshold, double least) override {
     ++counts.directions;
     checkpoint(rows->n);
     double s = 0.0;
     for (int k = 0; k < rows->n_classes; ++k) {
       double l = 0.0;
-      for (std::size_t i = rows->first_row[k]; i < rows->first_row[k + 1]; ++i)
+      for (size_t i = rows->first_row[k]; i < rows->first_row[k + 1]; ++i)
         if (z[i] <= threshold) l += weight(i);
       left[k] = l;
       s += l;
@@ -103,8 +94,8 @@ class CutSearch : public NodeSearch {
     return d.range.high - d.range.low > (strict ? 0.0 : d.distinct);
   }
 
-  double weight(std::size_t i) const { return rows->weights ? rows->weights[i] : 1.0; }
-  double needed(std::int64_t order) const { return front_.needed(order); }
+  double weight(size_t i) const { return rows->weights ? rows->weights[i] : 1.0; }
+  double needed(int64_t order) const { return front_.needed(order); }
   double bar_after(double value) const { return front_.bar_after(value); }
 
   // Whether a side of weight s and the other one weigh at least `least`.
@@ -112,20 +103,20 @@ class CutSearch : public NodeSearch {
   // The value of the cut with `left` on the left, of weight s.
   double value_at(double s) const { return Criterion::value(left.data(), s, totals_); }
   // Offers that cut with a fresh sum: running sums carry the rounding of every step.
-  void offer(std::int64_t order, double threshold) {
+  void offer(int64_t order, double threshold) {
     double s = 0.0;
     for (double l : left) s += l;
     front_.offer(order, threshold, value_at(s));
   }
 
   // The least running value for which a cut of direction `order` needs its exact value.
-  double roughly_needed(std::int64_t order) const { return front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
+  double roughly_needed(int64_t order) const { return front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
 
   // A cut that moves along a direction, starting from the weights in `left`. A local object, so that its sums stay in
   // registers.
   class Sweep {
    public:
-    Sweep(CutSearch& search, std::int64_t order)
+    Sweep(CutSearch& search, int64_t order)
         : search_(search), totals_(search.totals_), left_(search.left.data()), order_(order),
           needed_(search.roughly_needed(order)) {
       scan_.start(left_, totals_);
@@ -148,7 +139,7 @@ class CutSearch : public NodeSearch {
     const Totals totals_;
     double* const left_;
     typename Criterion::Scan scan_;
-    const std::int64_t order_;
+    const int64_t order_;
     double needed_;
   };
 
@@ -172,5 +163,25 @@ class CutSearch : public NodeSearch {
   std::vector<double> of_class_, z_;
   CountTable of_count_;
 };
+
+// Tactics run in turn, each with its own buffers. Leaving a tactic out changes the time of a search, not its result.
+class Tactic {
+ public:
+  virtual ~Tactic() = default;
+  // Begins the node of the search.
+  virtual void begin() = 0;
+  // Whether the direction is complete: none of its cuts can win except those already offered. A tactic that does not
+  // complete a direction passes its open bins on in OpenBins.
+  virtual bool settles(Direction& d) = 0;
+};
+
+// Keys of projections use this many bits for a row: for its class, or for its index at the node if rows have weights.
+inline constexpr int kPayloadBits = 24;
+
+// Whether steps of 2^-39 of a range are normal numbers.
+inline bool is_keyable(Range range) {
+  const double width = range.high - range.low;
+  return width > 1e-290 && width < 1e290;
+}
 
 }  // namespace oblique

@@ -3,7 +3,6 @@
 //
 //   looks      coarse counts along a reflected direction, before its rows are projected
 //   rare rows  bounds from the rows of all classes except the most frequent, if these rows are few
-//   weights    bounds by rounded weights, if rows have weights
 //   bins       class counts in equal-width bins, with an upper bound of the value of the cuts in each bin
 //   parts      division of open bins that hold many rows
 //   sort       sorting of the rows of open bins
@@ -14,20 +13,9 @@
 // (spread.hpp). The strict rule accepts any difference and uses no tactic.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "split/bin_tactic.hpp"
 #include "split/look_tactic.hpp"
-#include "split/open_bins.hpp"
-#include "split/part_tactic.hpp"
 #include "split/plain_search.hpp"
-#include "split/rare_tactic.hpp"
-#include "split/sort_tactic.hpp"
-#include "split/tactic.hpp"
-#include "split/weight_tactic.hpp"
 
 namespace oblique {
 
@@ -42,7 +30,6 @@ class FastSearch final : public PlainSearch<Criterion> {
     if (takes_part("looks"))
       looks_ = std::make_unique<LookTactic<Criterion>>(*this, takes_part("rare rows") ? rare.get() : nullptr);
     if (takes_part("rare rows")) chain_.push_back(std::move(rare));
-    if (takes_part("weights")) chain_.push_back(std::make_unique<WeightTactic<Criterion>>(*this));
     if (takes_part("bins")) chain_.push_back(std::make_unique<BinTactic<Criterion>>(*this, bins_));
     if (takes_part("parts")) chain_.push_back(std::make_unique<PartTactic<Criterion>>(*this, bins_));
     if (takes_part("sort")) chain_.push_back(std::make_unique<SortTactic<Criterion>>(*this, bins_));
@@ -54,7 +41,7 @@ class FastSearch final : public PlainSearch<Criterion> {
     if (looks_) looks_->begin();
   }
 
-  bool is_over(std::int64_t order) const override { return CutSearch<Criterion>::is_over(order); }
+  bool is_over(int64_t order) const override { return CutSearch<Criterion>::is_over(order); }
 
  protected:
   void search(Direction& d) override {

@@ -3,19 +3,14 @@
 // cut's gain. "strict" drops the tolerance.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
 struct Cut {
-  std::int64_t order = -1;  // index of the direction in the enumeration; -1: no cut
-  double threshold = 0.0;   // a point well inside the gap, in the direction's projection
-  double value = 0.0;       // criterion's V
+  int64_t order = -1;      // index of the direction in the enumeration; -1: no cut
+  double threshold = 0.0;  // a point well inside the gap, in the direction's projection
+  double value = 0.0;      // criterion's V
 };
 
 // The candidates that may still win: ascending order, ascending value, all within the tie slack of the best.
@@ -33,27 +28,27 @@ class Front {
 
   // The least value with which a cut of direction `order` can still win, if directions are searched in order: within
   // the slack of the best, and above the best if an earlier direction holds the best cut.
-  double needed(std::int64_t order) const {
+  double needed(int64_t order) const {
     const bool earlier = !cuts_.empty() && cuts_.back().order < order;
     return earlier ? std::max(above_best_, bar_) : bar_;
   }
 
-  void offer(std::int64_t order, double threshold, double value) {
+  void offer(int64_t order, double threshold, double value) {
     if (!(value > base_ + noise_) || value < bar_) return;
     if (value > best_) {
       best_ = value;
       above_best_ = std::nextafter(best_, std::numeric_limits<double>::infinity());
       bar_ = bar_after(value);
     }
-    std::size_t place = 0;
+    size_t place = 0;
     while (place < cuts_.size() && before(cuts_[place], order, threshold)) {
       if (cuts_[place].value >= value) return;
       ++place;
     }
-    std::size_t end = place;
+    size_t end = place;
     while (end < cuts_.size() && cuts_[end].value <= value) ++end;
-    cuts_.erase(cuts_.begin() + static_cast<std::ptrdiff_t>(place), cuts_.begin() + static_cast<std::ptrdiff_t>(end));
-    cuts_.insert(cuts_.begin() + static_cast<std::ptrdiff_t>(place), Cut{order, threshold, value});
+    cuts_.erase(cuts_.begin() + place, cuts_.begin() + end);
+    cuts_.insert(cuts_.begin() + place, Cut{order, threshold, value});
     std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
   }
 
@@ -75,7 +70,7 @@ class Front {
   Cut winner() const { return cuts_.empty() ? Cut{} : cuts_.front(); }
 
  private:
-  static bool before(const Cut& c, std::int64_t order, double threshold) {
+  static bool before(const Cut& c, int64_t order, double threshold) {
     return c.order < order || (c.order == order && c.threshold < threshold);
   }
   std::vector<Cut> cuts_;

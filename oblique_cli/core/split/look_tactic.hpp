@@ -1,19 +1,9 @@
 // Counts rows along a reflected direction before projecting them: a coarse count rules out most directions quickly.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "common/counting.hpp"
-#include "common/interrupt.hpp"
-#include "common/kernels.hpp"
-#include "split/key_scan.hpp"
-#include "split/open_bins.hpp"
 #include "split/rare_tactic.hpp"
-#include "split/row_counts.hpp"
 #include "split/screen.hpp"
-#include "split/tactic.hpp"
+#include "split/sort_tactic.hpp"
 
 namespace oblique {
 
@@ -57,23 +47,23 @@ class LookTactic final : public Tactic {
     ++search_.counts.refined;
     scan_.begin(d);
     picked_.resize(scan_.lay_out(bins_));
-    const std::uint8_t *places = screen_.places(), *bin_of = screen_.bin_of();
+    const uint8_t *places = screen_.places(), *bin_of = screen_.bin_of();
     bool is_open[kPlaceBins] = {};
     for (const int b : bins_.open) is_open[b] = true;
-    std::uint8_t wanted[256];
+    uint8_t wanted[256];
     for (int place = 0; place < 256; ++place) wanted[place] = is_open[bin_of[place]];
-    picked_up_to_.resize(static_cast<std::size_t>(rows.n_classes));
+    picked_up_to_.resize(static_cast<size_t>(rows.n_classes));
     pick_rows(places, rows.first_row, rows.n_classes, wanted, picked_.data(), picked_up_to_.data());
-    std::size_t at = 0;
+    size_t at = 0;
     for (int k = 0; k < rows.n_classes; ++k)
       for (; at < picked_up_to_[k]; ++at) {
-        const std::size_t i = picked_[at];
+        const size_t i = picked_[at];
         scan_.add(bin_of[places[i]], d.x[i] - d.c * d.w[i], i, k);
       }
     scan_.scan_open(bins_, [&](int b) {
       int last = 255;
       while (bin_of[last] > b) --last;
-      return least_above(places, static_cast<std::uint8_t>(last), d.x, d.w, d.c, rows.n);
+      return least_above(places, static_cast<uint8_t>(last), d.x, d.w, d.c, rows.n);
     });
     return true;
   }
@@ -84,8 +74,8 @@ class LookTactic final : public Tactic {
   KeyScan<Criterion> scan_;
   bool pays_ = false;
   Screen screen_;
-  std::vector<std::uint32_t> picked_;      // rows of open bins, class by class
-  std::vector<std::size_t> picked_up_to_;  // the end of each class among them
+  std::vector<uint32_t> picked_;      // rows of open bins, class by class
+  std::vector<size_t> picked_up_to_;  // the end of each class among them
 };
 
 }  // namespace oblique

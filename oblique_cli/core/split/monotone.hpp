@@ -2,15 +2,12 @@
 // a feature (docs/guarantees.md).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
 // For each feature: 1 if the share may only increase with it, -1 if it may only decrease, 0 if it is free.
-using Signs = std::vector<std::int8_t>;
+using Signs = std::vector<int8_t>;
 
 inline constexpr int kMixed = 2;
 
@@ -18,7 +15,7 @@ inline constexpr int kMixed = 2;
 // right to left, 0 neither, since the plane has no such feature; kMixed if features disagree.
 inline int way_across(const Signs& signs, const double* normal) {
   bool to_right = false, to_left = false;
-  for (std::size_t j = 0; j < signs.size(); ++j) {
+  for (size_t j = 0; j < signs.size(); ++j) {
     to_right = to_right || signs[j] * normal[j] > 0.0;
     to_left = to_left || signs[j] * normal[j] < 0.0;
   }

@@ -1,13 +1,5 @@
 #include "split/monotone_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <memory>
-
-#include "common/kernels.hpp"
-#include "split/node_search.hpp"
-
 namespace oblique {
 
 namespace {
@@ -16,7 +8,7 @@ namespace {
 // thresholds
 struct Looked {
   const Vector& normal;
-  std::ptrdiff_t axis;
+  ptrdiff_t axis;
   const double* threshold;
   int way;
 };
@@ -24,7 +16,7 @@ struct Looked {
 // The part of a normal that agrees with a direction across the plane, scaled to unit length.
 Vector agreeing(const Vector& normal, const Signs& signs, int way) {
   Vector part = normal;
-  for (std::size_t j = 0; j < part.size(); ++j)
+  for (size_t j = 0; j < part.size(); ++j)
     if (way * signs[j] * part[j] < 0.0) part[j] = 0.0;
   const double length = norm(part.data(), part.size());
   for (double& each : part) each /= length;
@@ -36,10 +28,10 @@ Vector agreeing(const Vector& normal, const Signs& signs, int way) {
 bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
   constexpr double kNoise = 1e-9;
   double most = 0.0;
-  for (std::size_t j = 0; j < normal.size(); ++j) most = std::max(most, std::fabs(normal[j]) * node.spread.range[j]);
+  for (size_t j = 0; j < normal.size(); ++j) most = std::max(most, std::fabs(normal[j]) * node.spread.range[j]);
   cleaned = normal;
   bool is_found = false;
-  for (std::size_t j = 0; j < normal.size(); ++j) {
+  for (size_t j = 0; j < normal.size(); ++j) {
     if ((*node.signs)[j] == 0 || normal[j] == 0.0) continue;
     if (std::fabs(normal[j]) * node.spread.range[j] > kNoise * most) continue;
     cleaned[j] = 0.0;
@@ -52,10 +44,10 @@ bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
 template <class Visit>
 void for_each_plane(const Node& node, const Candidates& candidates, const Visit& visit) {
   const Signs& signs = *node.signs;
-  const std::size_t p = signs.size();
-  std::int64_t order = 0;
+  const size_t p = signs.size();
+  int64_t order = 0;
   Vector cleaned;
-  const auto look = [&](const Vector& proposed, std::ptrdiff_t axis, const double* threshold) {
+  const auto look = [&](const Vector& proposed, ptrdiff_t axis, const double* threshold) {
     const Vector& normal = has_noise(proposed, node, cleaned) ? cleaned : proposed;
     const int way = way_across(signs, normal.data());
     if (way != kMixed) return visit(order++, Looked{normal, axis, threshold, way});
@@ -64,11 +56,11 @@ void for_each_plane(const Node& node, const Candidates& candidates, const Visit&
     return true;
   };
   for (const Candidates::Group& group : candidates.groups()) {
-    for (std::size_t at = 0; at < group.spaces.size() * p; ++at) {
-      const std::ptrdiff_t axis = group.spaces[at / p].original ? static_cast<std::ptrdiff_t>(at % p) : -1;
-      if (!look(normal_of(group.spaces, p, static_cast<std::int64_t>(at)), axis, nullptr)) return;
+    for (size_t at = 0; at < group.spaces.size() * p; ++at) {
+      const ptrdiff_t axis = group.spaces[at / p].original ? static_cast<ptrdiff_t>(at % p) : -1;
+      if (!look(normal_of(group.spaces, p, static_cast<int64_t>(at)), axis, nullptr)) return;
     }
-    for (std::size_t i = 0; i < group.directions.size(); ++i)
+    for (size_t i = 0; i < group.directions.size(); ++i)
       if (!look(group.directions[i], -1, group.thresholds.empty() ? nullptr : &group.thresholds[i])) return;
   }
 }
@@ -91,13 +83,13 @@ bool MonotoneSearch::find_among(const Node& node, const Candidates& candidates, 
   search->restrict_to(&allowed);
   search->begin(node.rows);
   z_.resize(node.rows.n);
-  for_each_plane(node, candidates, [&](std::int64_t order, const Looked& looked) {
+  for_each_plane(node, candidates, [&](int64_t order, const Looked& looked) {
     allowed.way = looked.way;
     if (looked.threshold) {
       node.predicted.project(looked.normal.data(), z_.data());
       search->fixed_cut(order, z_.data(), *looked.threshold, node.options.min_leaf);
     } else if (looked.axis >= 0) {
-      const auto j = static_cast<std::size_t>(looked.axis);
+      const auto j = static_cast<size_t>(looked.axis);
       search->direction(order, node.rows.columns[j], node.spread.of_axis(j));
     } else {
       combine_columns(node.rows.columns.data(), looked.normal.data(), looked.normal.size(), z_.data(), node.rows.n);
@@ -107,7 +99,7 @@ bool MonotoneSearch::find_among(const Node& node, const Candidates& candidates, 
   });
   const Cut cut = search->front().winner();
   if (cut.order < 0) return false;
-  for_each_plane(node, candidates, [&](std::int64_t order, const Looked& looked) {
+  for_each_plane(node, candidates, [&](int64_t order, const Looked& looked) {
     if (order != cut.order) return true;
     split.normal = looked.normal;
     split.is_final = looked.threshold != nullptr;

@@ -1,12 +1,7 @@
 // The search among candidates of a node with monotone constraints.
 #pragma once
 
-#include <cstdint>
-
-#include "common/eigen.hpp"
 #include "split/candidates.hpp"
-#include "split/monotone.hpp"
-#include "split/node.hpp"
 
 namespace oblique {
 

@@ -1,14 +1,8 @@
 // A node to be split, and the split of a node.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "common/eigen.hpp"
 #include "common/random.hpp"
 #include "common/team.hpp"
-#include "split/monotone.hpp"
-#include "split/node_rows.hpp"
 #include "split/node_search.hpp"
 #include "split/predicted_rows.hpp"
 #include "split/spread.hpp"
@@ -17,8 +11,8 @@ namespace oblique {
 
 // Whether the threads of a team should share work: if a thread is idle and the work is worth a call, or if there is so
 // much that a thread will become idle.
-inline bool shares_work(const Team& team, std::size_t work) {
-  constexpr std::size_t kWorthACall = std::size_t{1} << 18, kMuchWork = std::size_t{1} << 24;
+inline bool shares_work(const Team& team, size_t work) {
+  constexpr size_t kWorthACall = size_t{1} << 18, kMuchWork = size_t{1} << 24;
   return team.size() > 1 && (work >= kMuchWork || (work >= kWorthACall && team.has_idle()));
 }
 
@@ -29,16 +23,16 @@ struct Node {
   PredictedRows& predicted;      // the same rows by the arithmetic of prediction
   NodeSearch& search;            // begun at this node
   const SearchOptions& options;  // of the search
-  std::uint64_t seed, path;      // of the tree, and path of the node in it
+  uint64_t seed, path;           // of the tree, and path of the node in it
   Team* team = nullptr;          // threads that may help, if the node is large enough
   const Signs* signs = nullptr;  // monotone signs of the features, if there are constraints,
   Bounds bounds = {};            // and the bounds of predictions
 
-  std::size_t n_features() const { return rows.columns.size(); }
+  size_t n_features() const { return rows.columns.size(); }
   // Whether to share work of `steps` over all rows.
-  bool is_shared(std::size_t steps) const { return team && shares_work(*team, rows.n * steps); }
+  bool is_shared(size_t steps) const { return team && shares_work(*team, rows.n * steps); }
   // Random numbers of this node alone; a heuristic numbers its streams.
-  Stream stream(std::uint64_t number) const { return Stream(seed, path, number); }
+  Stream stream(uint64_t number) const { return Stream(seed, path, number); }
 };
 
 // A row goes left if normal'x <= threshold.
@@ -49,7 +43,7 @@ struct Split {
   // Whether the heuristic fixed the threshold. Otherwise it lies somewhere in a gap between projections and moves to
   // the middle of that gap, by the arithmetic of prediction.
   bool is_final = false;
-  std::int64_t order = -1;  // index in the enumeration
+  int64_t order = -1;  // index in the enumeration
 };
 
 }  // namespace oblique

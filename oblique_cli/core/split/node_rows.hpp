@@ -1,11 +1,7 @@
 // The rows of one node, in the form that all searches use.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <vector>
+#include "common/standard.hpp"
 
 namespace oblique {
 
@@ -17,9 +13,9 @@ struct NodeRows {
   std::vector<const double*> columns;  // p pointers to n values; all nullptr if the rows lie in the table
   const TableRows* table = nullptr;
   const double* weights = nullptr;  // n weights, or nullptr when all are 1
-  std::size_t n = 0;
-  int n_classes = 0;                       // classes present
-  const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
+  size_t n = 0;
+  int n_classes = 0;                  // classes present
+  const size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
 };
 
 // The middle of the gap between two numbers, or the lower one if the middle rounds to the upper.
@@ -29,9 +25,9 @@ inline double middle_of_gap(double low, double high) {
 }
 
 // Moves a threshold to the middle of its gap among z; false if all z are on one side of it.
-inline bool settle(const double* z, std::size_t n, double& threshold) {
+inline bool settle(const double* z, size_t n, double& threshold) {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     if (z[i] <= threshold)
       low = std::max(low, z[i]);
     else

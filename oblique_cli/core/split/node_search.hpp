@@ -2,11 +2,6 @@
 // tactics (fast_search.hpp), with the same result.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "split/front.hpp"
 #include "split/monotone.hpp"
 #include "split/node_rows.hpp"
@@ -25,9 +20,9 @@ struct SearchOptions {
 
 // The work of a search, for tests and benchmarks.
 struct SearchCounts {
-  std::uint64_t directions = 0;  // directions offered
-  std::uint64_t refined = 0;     // directions in which at least one bin had to be sorted
-  std::uint64_t bins = 0;        // bins sorted
+  uint64_t directions = 0;  // directions offered
+  uint64_t refined = 0;     // directions in which at least one bin had to be sorted
+  uint64_t bins = 0;        // bins sorted
 
   SearchCounts& operator+=(const SearchCounts& more) {
     directions += more.directions;
@@ -48,13 +43,13 @@ class NodeSearch {
   // Discards the cuts of the node so far.
   virtual void restart() = 0;
   // A direction whose projections are z (n values). `distinct` is the gap above which two of them differ.
-  virtual void direction(std::int64_t order, const double* z, double distinct) = 0;
+  virtual void direction(int64_t order, const double* z, double distinct) = 0;
   // A direction whose projections are x - c * w.
-  virtual void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) = 0;
+  virtual void reflected_direction(int64_t order, const double* x, const double* w, double c, double distinct) = 0;
   // A cut with a fixed threshold: left is z <= threshold, and both sides must have weight of at least `least`.
-  virtual void fixed_cut(std::int64_t order, const double* z, double threshold, double least) = 0;
+  virtual void fixed_cut(int64_t order, const double* z, double threshold, double least) = 0;
   // Whether nothing can beat the best cut so far, if only this direction and later ones remain: a perfect cut.
-  virtual bool is_over(std::int64_t order) const = 0;
+  virtual bool is_over(int64_t order) const = 0;
   // The published score of a cut of this value.
   virtual double gain(double value) const = 0;
 

@@ -1,18 +1,47 @@
 // The bins of a direction that may contain the best cut, which tactics pass on to each other.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-#include "common/kernels.hpp"
 #include "split/bin_table.hpp"
 #include "split/cut_search.hpp"
-#include "split/row_counts.hpp"
 
 namespace oblique {
+
+inline constexpr int kMaxBins = 256;
+
+// Whether single precision represents the counts exactly.
+inline bool counts_exactly(const NodeRows& rows) { return !rows.weights && rows.n < (size_t{1} << 24); }
+
+class RowCounts {
+ public:
+  // Computes the weights left of the edges of a table. bin : of each row
+  void fill(const NodeRows& rows, const uint8_t* bin, BinTable<float>& table) {
+    for (int k = 0; k < rows.n_classes; ++k) {
+      count(bin, rows.first_row[k], rows.first_row[k + 1]);
+      cumulate(even_, odd_, table.n_bins, table.of_class(k));  // and clears both
+    }
+  }
+
+ private:
+  // Two tables in turn, so that a run of equal bins does not wait for its previous store.
+  void count(const uint8_t* bin, size_t i, size_t last) {
+    uint32_t *even = even_, *odd = odd_;
+    for (; i + 8 <= last; i += 8) {
+      uint64_t eight;
+      std::memcpy(&eight, bin + i, sizeof eight);
+      ++even[eight & 255];
+      ++odd[eight >> 8 & 255];
+      ++even[eight >> 16 & 255];
+      ++odd[eight >> 24 & 255];
+      ++even[eight >> 32 & 255];
+      ++odd[eight >> 40 & 255];
+      ++even[eight >> 48 & 255];
+      ++odd[eight >> 56];
+    }
+    for (; i < last; ++i) ++even[bin[i]];
+  }
+
+  uint32_t even_[kMaxBins] = {}, odd_[kMaxBins] = {};
+};
 
 template <class Criterion>
 class OpenBins {
@@ -42,15 +71,14 @@ class OpenBins {
 
   // Finds the open ones among the bins of a table. may_be_open(b) : whether to consider bin b
   template <class T, class Asked>
-  void find(BinTable<T>& table, std::int64_t order, Asked may_be_open) {
+  void find(BinTable<T>& table, int64_t order, Asked may_be_open) {
     note(table);
     edge_sums(table.edges(), table.sums());
     Criterion::bounds(table, search_.totals());
     const double slack = Criterion::template slack<T>(search_.totals());
     double needed = std::max(search_.needed(order), assumed_);
     open.clear();
-    if (static_cast<double>(largest_of(table.bound.data(), static_cast<std::size_t>(table.n_bins))) + slack < needed)
-      return;
+    if (static_cast<double>(largest_of(table.bound.data(), static_cast<size_t>(table.n_bins))) + slack < needed) return;
     if (assumes_) {
       int best = -1;
       for (int b = 0; b < table.n_bins; ++b)
@@ -85,9 +113,7 @@ class OpenBins {
     for (const int b : open) rows += counts_->s[b + 1] - counts_->s[b];
     return rows;
   }
-  std::size_t size(int b) const {
-    return counts_ ? static_cast<std::size_t>(counts_->s[b + 1] - counts_->s[b]) : rows_in[b];
-  }
+  size_t size(int b) const { return counts_ ? static_cast<size_t>(counts_->s[b + 1] - counts_->s[b]) : rows_in[b]; }
 
   // Whether rows lie on both sides of edge e.
   template <class T>
@@ -106,10 +132,10 @@ class OpenBins {
   }
 
   std::vector<int> open;
-  double bound[kMaxBins] = {};           // of the open bins
-  std::vector<std::uint8_t> bin;         // of each row
-  std::uint32_t rows_in[kMaxBins] = {};  // of each bin; with weights, sums do not give the number of rows
-  double low = 0.0, scale = 0.0;         // number of a bin before its division: (z - low) * scale
+  double bound[kMaxBins] = {};      // of the open bins
+  std::vector<uint8_t> bin;         // of each row
+  uint32_t rows_in[kMaxBins] = {};  // of each bin; with weights, sums do not give the number of rows
+  double low = 0.0, scale = 0.0;    // number of a bin before its division: (z - low) * scale
 
  private:
   void note(BinTable<float>& table) { counts_ = &table; }

@@ -1,11 +1,6 @@
 // The reference search: it sorts every direction and computes the value of every cut from scratch.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "split/cut_search.hpp"
 
 namespace oblique {
@@ -15,7 +10,7 @@ class PlainSearch : public CutSearch<Criterion> {
  public:
   using CutSearch<Criterion>::CutSearch;
 
-  bool is_over(std::int64_t) const override { return false; }
+  bool is_over(int64_t) const override { return false; }
 
  protected:
   void search(Direction& d) override {
@@ -32,13 +27,13 @@ class PlainSearch : public CutSearch<Criterion> {
     ++this->counts.refined;
     rows_.clear();
     for (int k = 0; k < this->rows->n_classes; ++k)
-      for (std::size_t i = this->rows->first_row[k]; i < this->rows->first_row[k + 1]; ++i)
+      for (size_t i = this->rows->first_row[k]; i < this->rows->first_row[k + 1]; ++i)
         rows_.push_back({d.z[i], this->weight(i), k});
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.z < b.z; });
     std::fill(this->left.begin(), this->left.end(), 0.0);
     const double gap = this->strict ? 0.0 : d.distinct;
     double s = 0.0;
-    for (std::size_t i = 0; i + 1 < rows_.size(); ++i) {
+    for (size_t i = 0; i + 1 < rows_.size(); ++i) {
       this->left[rows_[i].code] += rows_[i].weight;
       s += rows_[i].weight;
       if (rows_[i + 1].z - rows_[i].z > gap && this->is_enough(s, this->min_leaf_) &&
@@ -53,6 +48,40 @@ class PlainSearch : public CutSearch<Criterion> {
     int code;
   };
   std::vector<Row> rows_;
+};
+
+// The plain search for a criterion that is a function: one call computes the values of all cuts of a direction.
+template <class Criterion>
+class BatchSearch final : public PlainSearch<Criterion> {
+ public:
+  using PlainSearch<Criterion>::PlainSearch;
+
+ protected:
+  // The batches depend on the direction alone, so the number of threads changes no value.
+  void search(Direction& d) override {
+    if (!this->project(d)) return;
+    this->for_each_cut(d, [&](double threshold) {
+      thresholds_.push_back(threshold);
+      left_.insert(left_.end(), this->left.begin(), this->left.end());
+      for (size_t k = 0; k < this->left.size(); ++k) right_.push_back(this->totals_.of_class[k] - this->left[k]);
+      if (left_.size() >= kAtOnce) offer_all(d.order);
+    });
+    offer_all(d.order);
+  }
+
+ private:
+  static constexpr size_t kAtOnce = size_t{1} << 16;  // weights on one side: half a megabyte
+
+  void offer_all(int64_t order) {
+    values_.resize(thresholds_.size());
+    if (!values_.empty()) this->totals_.runtime_criterion->values(left_, right_, values_.size(), values_.data());
+    for (size_t i = 0; i < values_.size(); ++i) this->front_.offer(order, thresholds_[i], values_[i]);
+    thresholds_.clear();
+    left_.clear();
+    right_.clear();
+  }
+
+  std::vector<double> thresholds_, left_, right_, values_;
 };
 
 }  // namespace oblique

@@ -1,13 +1,7 @@
 // The rows of a node in the arithmetic of prediction.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "common/input_rows.hpp"
-#include "common/kernels.hpp"
-#include "tree/levels.hpp"
+#include "split/table_rows.hpp"
 
 namespace oblique {
 
@@ -20,14 +14,14 @@ class PredictedRows {
       : x_(x), levels_(levels), row_buffer_(levels.count.size()), scored_row_(levels) {}
 
   // Begins a node: row[i] is the row of x of its row i of n, and `scores` are those of its levels.
-  void begin(const std::uint32_t* row, std::size_t n, const double* scores) {
+  void begin(const uint32_t* row, size_t n, const double* scores) {
     row_ = row;
     n_ = n;
     scores_ = scores;
   }
 
   // Begins a node of a forest's tree, whose prediction sums one feature after another: n rows by columns.
-  void begin(const std::vector<const double*>& columns, std::size_t n) {
+  void begin(const std::vector<const double*>& columns, size_t n) {
     columns_ = &columns;
     n_ = n;
   }
@@ -35,11 +29,11 @@ class PredictedRows {
   // z[i] = w'x for row i.
   void project(const double* w, double* z) { project(w, 0, n_, z); }
   // The same for rows [first, last) of the node.
-  void project(const double* w, std::size_t first, std::size_t last, double* z) {
+  void project(const double* w, size_t first, size_t last, double* z) {
     if (columns_) return add_up(w, first, last, z);
-    const std::size_t p = levels_.count.size();
+    const size_t p = levels_.count.size();
     if (x_.doubles() && !levels_.any()) return dot_rows(w, x_.doubles(), row_ + first, last - first, p, z + first);
-    for (std::size_t i = first; i < last; ++i) {
+    for (size_t i = first; i < last; ++i) {
       const double* x = x_.row(row_[i], p, row_buffer_.data());
       if (levels_.any()) {
         scored_row_.start(x);
@@ -50,13 +44,13 @@ class PredictedRows {
   }
 
  private:
-  void add_up(const double* w, std::size_t first, std::size_t last, double* z) const {
+  void add_up(const double* w, size_t first, size_t last, double* z) const {
     const std::vector<const double*>& columns = *columns_;
-    for (std::size_t i = first; i < last; ++i) z[i] = w[0] * columns[0][i];
-    for (std::size_t j = 1; j < columns.size(); ++j) {
+    for (size_t i = first; i < last; ++i) z[i] = w[0] * columns[0][i];
+    for (size_t j = 1; j < columns.size(); ++j) {
       const double* x = columns[j];
       const double c = w[j];
-      for (std::size_t i = first; i < last; ++i) z[i] += c * x[i];
+      for (size_t i = first; i < last; ++i) z[i] += c * x[i];
     }
   }
 
@@ -64,8 +58,8 @@ class PredictedRows {
   const Levels& levels_;
   std::vector<double> row_buffer_;
   ScoredRow scored_row_;
-  const std::uint32_t* row_ = nullptr;
-  std::size_t n_ = 0;
+  const uint32_t* row_ = nullptr;
+  size_t n_ = 0;
   const double* scores_ = nullptr;
   const std::vector<const double*>* columns_ = nullptr;
 };

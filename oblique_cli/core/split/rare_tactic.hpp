@@ -7,13 +7,7 @@
 // ones, and only the rare rows are sorted.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "common/kernels.hpp"
-#include "split/tactic.hpp"
+#include "split/cut_search.hpp"
 
 namespace oblique {
 
@@ -30,9 +24,9 @@ class RareTactic final : public Tactic {
       if (totals.of_class[k] > totals.of_class[common_]) common_ = k;
     first_ = rows.first_row[common_];
     last_ = rows.first_row[common_ + 1];
-    const std::size_t rare = rows.n - (last_ - first_);
+    const size_t rare = rows.n - (last_ - first_);
     // Comparisons, in groups of eight; a search of all rows takes about as long as the first limit.
-    const std::size_t work = (rare + 7) / 8 * rows.n;
+    const size_t work = (rare + 7) / 8 * rows.n;
     are_few_ = Criterion::is_convex && totals.counts && !search_.strict && rare <= kMost && work <= 2 * rows.n + 6000;
     are_very_few_ = are_few_ && work <= rows.n + 2000;
   }
@@ -45,7 +39,7 @@ class RareTactic final : public Tactic {
   }
 
  private:
-  static constexpr std::size_t kMost = 64;
+  static constexpr size_t kMost = 64;
 
   // Whether some cut may reach the value `needed`.
   bool can_win(const Direction& d, double needed) {
@@ -53,21 +47,21 @@ class RareTactic final : public Tactic {
     const Totals& totals = search_.totals();
     const double* z = d.z;
     std::vector<double>& left = search_.left;
-    constexpr std::uint64_t row_bits = 6;
-    static_assert(kMost <= std::size_t{1} << row_bits);
-    std::uint64_t keys[kMost];
-    std::uint32_t below[kMost], class_of[kMost];
+    constexpr uint64_t row_bits = 6;
+    static_assert(kMost <= size_t{1} << row_bits);
+    uint64_t keys[kMost];
+    uint32_t below[kMost], class_of[kMost];
     double rare[kMost];
-    std::size_t m = 0;
+    size_t m = 0;
     // Rows with equal keys may come in any order: they are nearer to each other than `distinct`, so no cut separates
     // them.
     const double scale = 2.0 / d.distinct;
     for (int k = 0; k < rows.n_classes; ++k) {
       if (k == common_) continue;
-      for (std::size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i, ++m) {
+      for (size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i, ++m) {
         rare[m] = z[i];
-        class_of[m] = static_cast<std::uint32_t>(k);
-        keys[m] = static_cast<std::uint64_t>((z[i] - d.range.low) * scale) << row_bits | m;
+        class_of[m] = static_cast<uint32_t>(k);
+        keys[m] = static_cast<uint64_t>((z[i] - d.range.low) * scale) << row_bits | m;
       }
     }
     count_below(z + first_, last_ - first_, rare, m, below);
@@ -77,12 +71,12 @@ class RareTactic final : public Tactic {
     scan.start(left.data(), totals);
     const auto may_win = [&](int k, double weight) {
       scan.move(k, weight, left.data(), totals);
-      left[static_cast<std::size_t>(k)] += weight;
+      left[k] += weight;
       return !(scan.rough(left.data(), totals, needed) < needed);
     };
     double passed = 0.0;
-    for (std::size_t i = 0; i < m; ++i) {
-      const std::size_t row = keys[i] & ((std::uint64_t{1} << row_bits) - 1);
+    for (size_t i = 0; i < m; ++i) {
+      const size_t row = keys[i] & ((uint64_t{1} << row_bits) - 1);
       const double common = static_cast<double>(below[row]) - passed;
       passed += common;
       if ((common != 0.0 && may_win(common_, common)) || may_win(static_cast<int>(class_of[row]), 1.0)) return true;
@@ -92,7 +86,7 @@ class RareTactic final : public Tactic {
 
   CutSearch<Criterion>& search_;
   int common_ = 0;
-  std::size_t first_ = 0, last_ = 0;  // rows of the common class
+  size_t first_ = 0, last_ = 0;  // rows of the common class
   bool are_few_ = false, are_very_few_ = false;
 };
 

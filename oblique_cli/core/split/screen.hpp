@@ -15,12 +15,6 @@
 // change the result.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "common/counting.hpp"
 #include "split/bin_table.hpp"
 #include "split/node_rows.hpp"
@@ -30,7 +24,7 @@ namespace oblique {
 class Screen {
  public:
   // Fewer rows are searched quickly without a look.
-  static constexpr std::size_t kRows = 65;
+  static constexpr size_t kRows = 65;
 
   void begin(const NodeRows& rows, const double* of_class) {
     rows_ = &rows;
@@ -38,7 +32,7 @@ class Screen {
     table_.resize(rows.n_classes, kPlaceBins, of_class);
     for (int k = 0; k < rows.n_classes; ++k) table_.of_class(k)[0] = 0.0f;
     bits_ = 6;
-    while (bits_ < 9 && (std::size_t{8} << bits_) <= rows.n) ++bits_;
+    while (bits_ < 9 && (size_t{8} << bits_) <= rows.n) ++bits_;
     step_ = rows.n >> bits_;
     if (places_.size() < rows.n + kPlacePadding) places_.resize(rows.n + kPlacePadding);
   }
@@ -77,9 +71,9 @@ class Screen {
 
   // Whether bin b may be open: it was not closed before.
   bool is_asked(int b) const { return asked_[b]; }
-  const std::uint8_t* places() const { return places_.data(); }
+  const uint8_t* places() const { return places_.data(); }
   // The bin of each place.
-  const std::uint8_t* bin_of() const { return bin_of_; }
+  const uint8_t* bin_of() const { return bin_of_; }
   // The last counts, with the sums at edges and the bounds.
   BinTable<float>& table() { return table_; }
 
@@ -103,7 +97,7 @@ class Screen {
     const int places = (open_places + parts - 1) / parts;  // of a part; the last one of a run may have fewer
     int next = -1, in_part = 0;
     bool before = !open[bin_of_[0]];
-    for (std::uint8_t& bin : bin_of_) {
+    for (uint8_t& bin : bin_of_) {
       const bool is = open[bin];
       if (is != before || (is && in_part == places)) {
         asked_[++next] = is;
@@ -111,7 +105,7 @@ class Screen {
       }
       ++in_part;
       before = is;
-      bin = static_cast<std::uint8_t>(next);
+      bin = static_cast<uint8_t>(next);
     }
     std::fill(asked_ + next + 1, asked_ + kPlaceBins, false);
     count();
@@ -130,7 +124,7 @@ class Screen {
     scale_ = scale;
     shift_ = shift;
     for (int place = 1; place < 255; ++place)
-      bin_of_[place] = static_cast<std::uint8_t>(1 + (place - 1) * (kPlaceBins - 2) / 254);
+      bin_of_[place] = static_cast<uint8_t>(1 + (place - 1) * (kPlaceBins - 2) / 254);
     bin_of_[0] = 0;
     bin_of_[255] = kPlaceBins - 1;
     std::fill_n(asked_, kPlaceBins, true);
@@ -155,11 +149,11 @@ class Screen {
   const NodeRows* rows_ = nullptr;
   int paid_ = 0, skipped_ = 0;
   int bits_ = 6;
-  std::size_t step_ = 1;
+  size_t step_ = 1;
   const double *x_ = nullptr, *w_ = nullptr;  // the counted direction
   double c_ = 0.0, distinct_ = 0.0, scale_ = 0.0, shift_ = 0.0;
-  std::vector<std::uint8_t> places_;
-  std::uint8_t bin_of_[256] = {};
+  std::vector<uint8_t> places_;
+  uint8_t bin_of_[256] = {};
   bool asked_[kPlaceBins] = {};
   BinTable<float> table_;
 };

@@ -1,41 +1,26 @@
 #include "split/slot_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "common/interrupt.hpp"
-#include "common/kernels.hpp"
-#include "split/bin_table.hpp"
 #include "split/criteria.hpp"
-#include "split/node_rows.hpp"
-#include "split/totals.hpp"
 
 namespace oblique {
 
 namespace {
 
-// The rule by which KeyScan (split/key_scan.hpp) finds gaps between neighboring projections and their thresholds. It
+// The rule by which KeyScan (split/sort_tactic.hpp) finds gaps between neighboring projections and their thresholds. It
 // stores projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by value.
 class Gaps {
  public:
-  Gaps(double low, double high, double distinct, bool strict, std::size_t rows) : low_(low) {
+  Gaps(double low, double high, double distinct, bool strict, size_t rows) : low_(low) {
     const double width = high - low;
     distinct_ = strict ? 0.0 : distinct;
     keyed_ = !strict && width > 1e-290 && width < 1e290;
     scale_ = kQuanta / width;
     step_ = 1.0 / scale_;
-    while (n_bins_ < 256 && static_cast<std::size_t>(n_bins_) * static_cast<std::size_t>(n_bins_) < 4 * rows)
-      n_bins_ *= 2;
+    while (n_bins_ < 256 && static_cast<size_t>(n_bins_) * static_cast<size_t>(n_bins_) < 4 * rows) n_bins_ *= 2;
     if (rows < 24) n_bins_ = 1;
     bin_scale_ = static_cast<double>(n_bins_) * (1.0 - 1e-12) / width;
-    gap_ = keyed_ ? static_cast<std::uint64_t>(distinct_ / step_) : 0;
+    gap_ = keyed_ ? static_cast<uint64_t>(distinct_ / step_) : 0;
   }
 
   // Whether a cut lies between a < b, and its threshold.
@@ -45,10 +30,10 @@ class Gaps {
       threshold = middle_of_gap(a, b);
       return true;
     }
-    const std::uint64_t here = key(a);
+    const uint64_t here = key(a);
     const double from = low_ + static_cast<double>(here) * step_;
     if (bin(a) == bin(b)) {
-      const std::uint64_t there = key(b);
+      const uint64_t there = key(b);
       if (!(there - here > gap_)) return false;
       threshold = middle_of_gap(from, low_ + static_cast<double>(there) * step_);
       return true;
@@ -61,13 +46,13 @@ class Gaps {
  private:
   static constexpr double kQuanta = 549755813888.0;
 
-  std::uint64_t key(double z) const { return static_cast<std::uint64_t>((z - low_) * scale_); }
+  uint64_t key(double z) const { return static_cast<uint64_t>((z - low_) * scale_); }
   int bin(double z) const { return std::min(static_cast<int>((z - low_) * bin_scale_), n_bins_ - 1); }
 
   double low_, distinct_, scale_, step_, bin_scale_;
   int n_bins_ = 16;
   bool keyed_;
-  std::uint64_t gap_;
+  uint64_t gap_;
 };
 
 template <class Criterion>
@@ -88,11 +73,10 @@ class SlotSearchOf final : public SlotSearch {
   void begin(Histograms histograms) override {
     given_ = std::move(histograms);
     class_of_code_.assign(given_.n_codes, 0);
-    for (std::size_t c = 0; c < given_.present.size(); ++c)
-      class_of_code_[static_cast<std::size_t>(given_.present[c])] = static_cast<std::int32_t>(c);
+    for (size_t c = 0; c < given_.present.size(); ++c) class_of_code_[given_.present[c]] = static_cast<int32_t>(c);
     Front edges = front_;
     open_.clear();
-    for (std::size_t d = 0; d < given_.order.size(); ++d) {
+    for (size_t d = 0; d < given_.order.size(); ++d) {
       ++counts.directions;
       if (!fill(d)) continue;
       for (int b = 0; b < last_; ++b) {
@@ -100,7 +84,7 @@ class SlotSearchOf final : public SlotSearch {
         // An edge is most likely a cut, and then no bin below its value can win; if it is not a cut, `wanted` continues
         // with the others.
         double s = 0.0;
-        for (std::size_t c = 0; c < of_class_.size(); ++c) s += left_[c] = table_.of_class(static_cast<int>(c))[b + 1];
+        for (size_t c = 0; c < of_class_.size(); ++c) s += left_[c] = table_.of_class(static_cast<int>(c))[b + 1];
         if (std::min(s, totals_.n - s) < min_leaf_ - 1e-12 * totals_.n || !(s > 0.0) || !(s < totals_.n)) continue;
         edges.offer(given_.order[d], static_cast<double>(b), Criterion::value(left_.data(), s, totals_));
       }
@@ -115,7 +99,7 @@ class SlotSearchOf final : public SlotSearch {
     double rows = close();
     if (open_.empty() && assumed_ > front_.needed(-1)) {
       // The best edges are not cuts: no distinct rows lie beyond them.
-      for (std::size_t d = 0; d < given_.order.size(); ++d)
+      for (size_t d = 0; d < given_.order.size(); ++d)
         if (fill(d)) open_bins(d, front_.needed(-1), assumed_);
       assumed_ = -kInfinity;
       rows = close();
@@ -127,12 +111,12 @@ class SlotSearchOf final : public SlotSearch {
     const double most = std::max(room.bytes - of_cell * static_cast<double>(open_.size()), 0.25 * room.bytes);
     divide(rows <= room.few_rows, room, most);
     double bytes = 0.0;
-    std::size_t n = 0;
+    size_t n = 0;
     for (; n < open_.size(); ++n) {
       bytes += bytes_of(open_[n], room);
       if (n > 0 && bytes > most) break;
     }
-    const auto end = open_.begin() + static_cast<std::ptrdiff_t>(n);
+    const auto end = open_.begin() + n;
     asked_.assign(std::make_move_iterator(open_.begin()), std::make_move_iterator(end));
     open_.erase(open_.begin(), end);
     std::sort(asked_.begin(), asked_.end(), earlier);
@@ -142,24 +126,24 @@ class SlotSearchOf final : public SlotSearch {
   }
 
   void take(const Found& hits) override {
-    const std::size_t n = asked_.size();
-    std::vector<std::size_t> by_bound(n), first_row(n + 1, 0), first_part(n + 1, 0);
-    for (std::size_t i = 0; i < hits.n; ++i) ++first_row[static_cast<std::size_t>(hits.entry[i]) + 1];
-    for (std::size_t e = 0; e < n; ++e) {
+    const size_t n = asked_.size();
+    std::vector<size_t> by_bound(n), first_row(n + 1, 0), first_part(n + 1, 0);
+    for (size_t i = 0; i < hits.n; ++i) ++first_row[static_cast<size_t>(hits.entry[i]) + 1];
+    for (size_t e = 0; e < n; ++e) {
       by_bound[e] = e;
       first_row[e + 1] += first_row[e];
-      first_part[e + 1] = first_part[e] + static_cast<std::size_t>(asked_[e].parts);
+      first_part[e + 1] = first_part[e] + static_cast<size_t>(asked_[e].parts);
     }
     std::stable_sort(by_bound.begin(), by_bound.end(),
-                     [&](std::size_t a, std::size_t b) { return asked_[a].bound > asked_[b].bound; });
-    for (const std::size_t e : by_bound) {
+                     [&](size_t a, size_t b) { return asked_[a].bound > asked_[b].bound; });
+    for (const size_t e : by_bound) {
       Cell& cell = asked_[e];
       if (cell.bound < front_.needed(given_.order[cell.direction])) continue;
       if (cell.after >= 0) cell.next = hits.smallest[e];
       if (cell.left.empty()) {
         cell.left.assign(of_class_.size(), 0.0);
-        for (std::size_t c = 0; c < of_class_.size(); ++c)
-          for (std::int32_t b = 0; b < cell.bin; ++b) cell.left[c] += count(cell.direction, c, b);
+        for (size_t c = 0; c < of_class_.size(); ++c)
+          for (int32_t b = 0; b < cell.bin; ++b) cell.left[c] += count(cell.direction, c, b);
       }
       const Gaps gaps(given_.least[cell.direction], given_.largest[cell.direction], given_.distinct[cell.direction],
                       strict_, given_.rows);
@@ -171,9 +155,9 @@ class SlotSearchOf final : public SlotSearch {
     asked_.clear();
   }
 
-  void offer_cut(std::int64_t order, double threshold, const double* left, double least) override {
+  void offer_cut(int64_t order, double threshold, const double* left, double least) override {
     double s = 0.0;
-    for (std::size_t c = 0; c < of_class_.size(); ++c) s += left[c];
+    for (size_t c = 0; c < of_class_.size(); ++c) s += left[c];
     if (s <= 0.0 || s >= totals_.n || std::min(s, totals_.n - s) < least - 1e-12 * totals_.n) return;
     front_.offer(order, threshold, Criterion::value(left, s, totals_));
   }
@@ -185,14 +169,14 @@ class SlotSearchOf final : public SlotSearch {
   static constexpr double kSoonSorted = 32.0;            // rows of a cell: dividing it would take longer than sorting
   static constexpr double kRowsOfPart = 64.0;            // target number of rows of a part
   static constexpr double kOfLook = 2.0 * sizeof(Look);  // bytes of a request and its copy
-  static constexpr std::int32_t kMostParts = 256, kFewestParts = 8;
+  static constexpr int32_t kMostParts = 256, kFewestParts = 8;
 
   // A bin that may contain the best cut, or have it at its right edge; or a part of a bin, from its smallest to its
   // largest row. next : the smallest projection beyond, unless it is in bin `after`; left : class weights left of it,
   // empty for a whole bin
   struct Cell {
-    std::size_t direction;
-    std::int32_t bin, after, parts;
+    size_t direction;
+    int32_t bin, after, parts;
     double from, to, rows, bound, next;
     Vector left;
   };
@@ -204,7 +188,7 @@ class SlotSearchOf final : public SlotSearch {
   // Decides into how many parts the rows of each open cell are counted: into fewer if memory is short, since another
   // pass over all rows takes longer than another level of parts.
   void divide(bool few, const Room& room, double most_bytes) {
-    for (std::int32_t most = kMostParts; most >= kFewestParts; most /= 2) {
+    for (int32_t most = kMostParts; most >= kFewestParts; most /= 2) {
       double bytes = 0.0;
       for (Cell& cell : open_) {
         cell.parts = few || cell.rows <= kSoonSorted ? 0 : kFewestParts;
@@ -219,21 +203,21 @@ class SlotSearchOf final : public SlotSearch {
     return kOfLook + (cell.parts == 0 ? cell.rows * room.of_row : cell.parts * room.of_part);
   }
 
-  double count(std::size_t d, std::size_t c, std::int32_t b) const {
-    const std::size_t code = static_cast<std::size_t>(given_.present[c]);
-    const std::size_t at = (d * given_.n_codes + code) * given_.n_bins + static_cast<std::size_t>(b);
+  double count(size_t d, size_t c, int32_t b) const {
+    const size_t code = given_.present[c];
+    const size_t at = (d * given_.n_codes + code) * given_.n_bins + static_cast<size_t>(b);
     return given_.counts ? static_cast<double>(given_.counts[at]) : given_.weighted[at];
   }
 
   // Computes table_, bounds and last filled bin for a direction; false if it has no cut.
-  bool fill(std::size_t d) {
+  bool fill(size_t d) {
     if (!(given_.largest[d] - given_.least[d] > (strict_ ? 0.0 : given_.distinct[d]))) return false;
-    const std::int32_t width = static_cast<std::int32_t>(given_.n_bins);
+    const int32_t width = static_cast<int32_t>(given_.n_bins);
     table_.resize(totals_.n_classes, width, of_class_.data());
-    for (std::size_t c = 0; c < of_class_.size(); ++c) {
+    for (size_t c = 0; c < of_class_.size(); ++c) {
       double* cum = table_.of_class(static_cast<int>(c));
       cum[0] = 0.0;
-      for (std::int32_t b = 0; b < width; ++b) cum[b + 1] = cum[b] + count(d, c, b);
+      for (int32_t b = 0; b < width; ++b) cum[b + 1] = cum[b] + count(d, c, b);
       cum[width] = of_class_[c];
     }
     bound_table();
@@ -255,12 +239,10 @@ class SlotSearchOf final : public SlotSearch {
   }
 
   // Below infinity, so that the comparison also holds for a bin without a bound.
-  double bound_of(int b) const {
-    return std::min(table_.bound[static_cast<std::size_t>(b)] + slack_, std::numeric_limits<double>::max());
-  }
+  double bound_of(int b) const { return std::min(table_.bound[b] + slack_, std::numeric_limits<double>::max()); }
 
   // Stores the bins of the direction in table_ with a bound in [least, below).
-  void open_bins(std::size_t d, double least, double below) {
+  void open_bins(size_t d, double least, double below) {
     for (int b = 0; b <= last_; ++b) {
       const double bound = bound_of(b);
       if (!(bound >= least && bound < below) || !table_.filled(b)) continue;
@@ -282,11 +264,11 @@ class SlotSearchOf final : public SlotSearch {
   static bool is_whole(const Cell& cell) { return !std::isfinite(cell.from); }
 
   Look look_at(const Cell& cell) const {
-    const std::size_t d = cell.direction;
+    const size_t d = cell.direction;
     double low = cell.from, high = cell.to;
     if (is_whole(cell)) {  // approximate range of a whole bin: its first and last part take the rest
       const double step = given_.scale[d] > 0.0 ? 1.0 / given_.scale[d] : 0.0;
-      const bool first = cell.bin == 0, last = cell.bin + 1 == static_cast<std::int32_t>(given_.n_bins) || step == 0.0;
+      const bool first = cell.bin == 0, last = cell.bin + 1 == static_cast<int32_t>(given_.n_bins) || step == 0.0;
       low = first ? given_.least[d] : std::max(given_.least[d], given_.low[d] + cell.bin * step);
       high = last ? given_.largest[d] : std::min(given_.largest[d], given_.low[d] + (cell.bin + 1) * step);
     }
@@ -294,15 +276,15 @@ class SlotSearchOf final : public SlotSearch {
   }
 
   // All rows of a cell, in any order.
-  void scan_rows(const Cell& cell, const Gaps& gaps, const Found& hits, std::size_t first, std::size_t end) {
+  void scan_rows(const Cell& cell, const Gaps& gaps, const Found& hits, size_t first, size_t end) {
     rows_.clear();
-    for (std::size_t i = first; i < end; ++i) rows_.push_back({hits.z[i], i});
+    for (size_t i = first; i < end; ++i) rows_.push_back({hits.z[i], i});
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.z < b.z; });
     left_ = cell.left;
     double threshold = 0.0;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const std::size_t row = rows_[i].row;
-      left_[static_cast<std::size_t>(class_of_code_[static_cast<std::size_t>(hits.code[row])])] += hits.weight[row];
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const size_t row = rows_[i].row;
+      left_[class_of_code_[hits.code[row]]] += hits.weight[row];
       const bool is_last = i + 1 == rows_.size();
       if (!is_last && rows_[i + 1].z == rows_[i].z) continue;
       const double following = is_last ? cell.next : rows_[i + 1].z;
@@ -314,39 +296,37 @@ class SlotSearchOf final : public SlotSearch {
 
   // The parts of a cell: the values of cuts between them are known, those of cuts inside are bounded. A part with one
   // value has no cut inside.
-  void scan_parts(const Cell& cell, const Gaps& gaps, const Found& hits, std::size_t first) {
-    const std::size_t width = static_cast<std::size_t>(cell.parts), classes = of_class_.size();
+  void scan_parts(const Cell& cell, const Gaps& gaps, const Found& hits, size_t first) {
+    const size_t width = static_cast<size_t>(cell.parts), classes = of_class_.size();
     table_.resize(totals_.n_classes, cell.parts, of_class_.data());
-    for (std::size_t c = 0; c < classes; ++c) {
+    for (size_t c = 0; c < classes; ++c) {
       double* cum = table_.of_class(static_cast<int>(c));
       cum[0] = cell.left[c];
-      const std::size_t at = first * given_.n_codes + static_cast<std::size_t>(given_.present[c]) * width;
-      for (std::size_t q = 0; q < width; ++q)
+      const size_t at = first * given_.n_codes + static_cast<size_t>(given_.present[c]) * width;
+      for (size_t q = 0; q < width; ++q)
         cum[q + 1] = cum[q] + (hits.counts ? static_cast<double>(hits.counts[at + q]) : hits.weighted[at + q]);
     }
     bound_table();
     checkpoint(classes * width * 8);
-    const std::int64_t order = given_.order[cell.direction];
+    const int64_t order = given_.order[cell.direction];
     double threshold = 0.0;
     const auto can_win = [&](int q) { return table_.filled(q) && bound_of(q) >= front_.needed(order); };
     const auto next_of = [&](int q) {
       const int next = after(q);
-      return next < 0 ? cell.next : hits.low[first + static_cast<std::size_t>(next)];
+      return next < 0 ? cell.next : hits.low[first + static_cast<size_t>(next)];
     };
     for (int q = 0; q <= last_; ++q) {
       if (!can_win(q)) continue;
       const double next = next_of(q);
-      if (!std::isfinite(next) || !gaps.between(hits.high[first + static_cast<std::size_t>(q)], next, threshold))
-        continue;
-      for (std::size_t c = 0; c < classes; ++c) left_[c] = table_.of_class(static_cast<int>(c))[q + 1];
+      if (!std::isfinite(next) || !gaps.between(hits.high[first + static_cast<size_t>(q)], next, threshold)) continue;
+      for (size_t c = 0; c < classes; ++c) left_[c] = table_.of_class(static_cast<int>(c))[q + 1];
       offer_cut(order, threshold, left_.data(), min_leaf_);
     }
     for (int q = 0; q <= last_; ++q) {
-      const double low = hits.low[first + static_cast<std::size_t>(q)],
-                   high = hits.high[first + static_cast<std::size_t>(q)];
+      const double low = hits.low[first + static_cast<size_t>(q)], high = hits.high[first + static_cast<size_t>(q)];
       if (!can_win(q) || !(low < high)) continue;
       Cell part{cell.direction, cell.bin, -1, 0, low, high, table_.s[q + 1] - table_.s[q], bound_of(q), next_of(q), {}};
-      for (std::size_t c = 0; c < classes; ++c) part.left.push_back(table_.of_class(static_cast<int>(c))[q]);
+      for (size_t c = 0; c < classes; ++c) part.left.push_back(table_.of_class(static_cast<int>(c))[q]);
       open_.push_back(std::move(part));
     }
   }
@@ -357,7 +337,7 @@ class SlotSearchOf final : public SlotSearch {
   Totals totals_;
   double slack_ = 0.0;
   Histograms given_{};
-  std::vector<std::int32_t> class_of_code_;
+  std::vector<int32_t> class_of_code_;
   BinTable<double> table_;
   int last_ = 0;
   std::vector<Cell> open_, asked_;
@@ -366,7 +346,7 @@ class SlotSearchOf final : public SlotSearch {
   Vector left_;
   struct Row {
     double z;
-    std::size_t row;
+    size_t row;
   };
   std::vector<Row> rows_;
 };

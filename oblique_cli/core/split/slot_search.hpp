@@ -2,14 +2,7 @@
 // the best cut are divided further until few rows are left, and only these rows are returned one by one.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "common/eigen.hpp"
-#include "split/front.hpp"
 #include "split/node_search.hpp"
 
 namespace oblique {
@@ -18,10 +11,10 @@ namespace oblique {
 // to `to`. parts : number of parts for counting, by (z - origin) * scale; 0 to return the rows. after : the next bin
 // with rows, whose smallest projection is requested; -1 if not needed.
 struct Look {
-  std::size_t direction;
-  std::int32_t bin, after;
+  size_t direction;
+  int32_t bin, after;
   double from, to, origin, scale;
-  std::int32_t parts;
+  int32_t parts;
 };
 
 // Memory for the answers to a request. few_rows : up to this number, rows are returned instead of counted again.
@@ -39,12 +32,12 @@ class SlotSearch {
   // node; order : ascending indices in the enumeration; least, largest : the range of each direction; low, scale : of
   // the bins; distinct : the gap above which two projections differ. rows : of the node
   struct Histograms {
-    std::vector<std::int64_t> order;
-    std::vector<std::int32_t> present;
+    std::vector<int64_t> order;
+    std::vector<int32_t> present;
     std::vector<double> least, largest, low, scale, distinct;
-    const std::uint32_t* counts;
+    const uint32_t* counts;
     const double* weighted;
-    std::size_t n_codes, n_bins, rows;
+    size_t n_codes, n_bins, rows;
   };
   // Selects the bins whose bound exceeds the value of every edge.
   virtual void begin(Histograms histograms) = 0;
@@ -55,15 +48,15 @@ class SlotSearch {
   // The answers to `wanted`, in its order. Rows of cells, by entry; code : of classes. Parts of cells, one cell after
   // the other: counts by code and part, and the range of each part. smallest : smallest projection in bin `after`.
   struct Found {
-    const std::int32_t *entry, *code;
+    const int32_t *entry, *code;
     const double *z, *weight;
-    std::size_t n;
-    const std::uint32_t* counts;
+    size_t n;
+    const uint32_t* counts;
     const double *weighted, *low, *high, *smallest;
   };
   virtual void take(const Found& hits) = 0;
   // Offers a cut with a fixed threshold: left weights by class.
-  virtual void offer_cut(std::int64_t order, double threshold, const double* left, double least) = 0;
+  virtual void offer_cut(int64_t order, double threshold, const double* left, double least) = 0;
   virtual double gain(double value) const = 0;
 
   Cut winner() const { return front_.winner(); }

@@ -1,18 +1,6 @@
-#include <algorithm>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "split/batch_search.hpp"
 #include "split/criteria.hpp"
 #include "split/fast_search.hpp"
-#include "split/node_search.hpp"
-#include "split/plain_search.hpp"
 
 namespace oblique {
 
@@ -61,7 +49,7 @@ const std::vector<std::string>& criterion_names() {
 }
 
 const std::vector<std::string>& tactics() {
-  static const std::vector<std::string> all{"looks", "rare rows", "weights", "bins", "parts", "sort"};
+  static const std::vector<std::string> all{"looks", "rare rows", "bins", "parts", "sort"};
   return all;
 }
 

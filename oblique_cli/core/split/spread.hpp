@@ -1,15 +1,6 @@
 // The ranges of the features at a node, and the scale that decides which projections are distinct.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <vector>
-
-#include "common/eigen.hpp"
-#include "common/kernels.hpp"
-#include "split/node_rows.hpp"
 #include "split/table_rows.hpp"
 
 namespace oblique {
@@ -19,27 +10,27 @@ struct Spread {
   Vector range, center, magnitude;
 
   void measure(const NodeRows& rows) {
-    const std::size_t p = rows.columns.size();
+    const size_t p = rows.columns.size();
     range.resize(p);
     center.resize(p);
     magnitude.resize(p);
     std::vector<Range> all(p, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
-    Stretches().for_each(rows, 0, rows.n, [&](const double* const* columns, std::size_t from, std::size_t to) {
-      for (std::size_t j = 0; j < p; ++j) {
+    Stretches().for_each(rows, 0, rows.n, [&](const double* const* columns, size_t from, size_t to) {
+      for (size_t j = 0; j < p; ++j) {
         const Range part_range = range_of(columns[j], to - from);
         all[j] = {std::min(all[j].low, part_range.low), std::max(all[j].high, part_range.high)};
       }
     });
-    for (std::size_t j = 0; j < p; ++j) set(j, all[j].low, all[j].high);
+    for (size_t j = 0; j < p; ++j) set(j, all[j].low, all[j].high);
   }
   // The same for rows x (n x p), one after the other, n >= 1.
-  void measure(const double* x, std::size_t n, std::size_t p) {
+  void measure(const double* x, size_t n, size_t p) {
     range.resize(p);
     center.resize(p);
     magnitude.resize(p);
-    for (std::size_t j = 0; j < p; ++j) {
+    for (size_t j = 0; j < p; ++j) {
       double low = x[j], high = x[j];
-      for (std::size_t i = 1; i < n; ++i) {
+      for (size_t i = 1; i < n; ++i) {
         low = std::min(low, x[i * p + j]);
         high = std::max(high, x[i * p + j]);
       }
@@ -52,18 +43,18 @@ struct Spread {
     return 1e-9 * range_sum + 32.0 * std::numeric_limits<double>::epsilon() * magnitude_sum;
   }
   // The original axis j needs no arithmetic and therefore no tolerance for rounding.
-  double of_axis(std::size_t j) const { return 1e-9 * range[j]; }
+  double of_axis(size_t j) const { return 1e-9 * range[j]; }
   // The axes of I - 2uu'. Their common terms are summed once, so p axes take p steps instead of p^2.
   class Reflected {
    public:
     Reflected(const Spread& spread, const Vector& u) : spread_(spread), u_(u) {
-      for (std::size_t i = 0; i < u.size(); ++i) {
+      for (size_t i = 0; i < u.size(); ++i) {
         range_ += std::fabs(u[i]) * spread.range[i];
         magnitude_ += std::fabs(u[i]) * spread.magnitude[i];
       }
     }
     // The scale of column j.
-    double of_axis(std::size_t j) const {
+    double of_axis(size_t j) const {
       const double size = std::fabs(u_[j]), diagonal = std::fabs(1.0 - 2.0 * u_[j] * u_[j]);
       const auto sum = [&](double all, double feature_range) {
         return diagonal * feature_range + 2.0 * size * std::max(all - size * feature_range, 0.0);
@@ -78,7 +69,7 @@ struct Spread {
   };
   double of_direction(const double* h) const {
     double r = 0.0, m = 0.0;
-    for (std::size_t i = 0; i < range.size(); ++i) {
+    for (size_t i = 0; i < range.size(); ++i) {
       r += std::fabs(h[i]) * range[i];
       m += std::fabs(h[i]) * magnitude[i];
     }
@@ -86,7 +77,7 @@ struct Spread {
   }
 
  private:
-  void set(std::size_t j, double low, double high) {
+  void set(size_t j, double low, double high) {
     range[j] = high - low;
     center[j] = 0.5 * low + 0.5 * high;
     magnitude[j] = std::max(std::fabs(low), std::fabs(high));

@@ -1,17 +1,54 @@
 // Rows of a node that lie in the input table, read one stretch or a few columns at a time.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "common/eigen.hpp"
-#include "common/input_rows.hpp"
+#include "common/interrupt.hpp"
 #include "split/node_rows.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {
+
+// T: double or float
+template <class T>
+void gather_of(const T* x, size_t p, const uint32_t* row, size_t n, size_t from, size_t to, double* out,
+               size_t stride) {
+  constexpr size_t ahead = 16;  // rows lie anywhere in memory
+  for (size_t i = 0; i < n; ++i) {
+#if defined(__GNUC__)
+    if (i + ahead < n) {
+      const T* next = x + row[i + ahead] * p;
+      for (size_t j = from; j < to; j += 64 / sizeof(T)) __builtin_prefetch(next + j);
+      __builtin_prefetch(next + to - 1);
+    }
+#endif
+    const T* values = x + row[i] * p;
+    for (size_t j = from; j < to; ++j) out[(j - from) * stride + i] = static_cast<double>(values[j]);
+  }
+}
+
+// Rows of p numbers. Double represents single precision exactly, so the table is not copied.
+class InputRows {
+ public:
+  InputRows(const double* x) : doubles_(x) {}
+  InputRows(const float* x) : singles_(x) {}
+
+  double at(size_t i, size_t j, size_t p) const {
+    return doubles_ ? doubles_[i * p + j] : static_cast<double>(singles_[i * p + j]);
+  }
+  // The whole table; exactly one of both pointers is not nullptr.
+  const double* doubles() const { return doubles_; }
+  const float* singles() const { return singles_; }
+  // Row i; `buffer` holds p numbers.
+  const double* row(size_t i, size_t p, double* buffer) const {
+    if (doubles_) return doubles_ + i * p;
+    for (size_t j = 0; j < p; ++j) buffer[j] = static_cast<double>(singles_[i * p + j]);
+    return buffer;
+  }
+
+ private:
+  const double* doubles_ = nullptr;
+  const float* singles_ = nullptr;
+};
 
 class TableRows {
  public:
@@ -20,22 +57,42 @@ class TableRows {
 
   // Begins a node: row[i] is the row of x of its row i. Levels are read as their scores, or as codes if `scores` is
   // nullptr.
-  void begin(const std::uint32_t* row, const double* scores) {
+  void begin(const uint32_t* row, const double* scores) {
     row_ = row;
     scores_ = scores;
   }
 
   // The value of feature j in row i.
-  double at(std::size_t i, std::size_t j) const;
+  double at(size_t i, size_t j) const {
+    const double value = x_.at(row_[i], j, levels_.count.size());
+    const int32_t count = levels_.count[j];
+    if (count == 0) return value;
+    const int32_t level = level_of(value, count);
+    if (!scores_) return static_cast<double>(level);
+    if (level < 0) return 0.0;
+    const size_t q = static_cast<size_t>(std::lower_bound(levels_.features.begin(), levels_.features.end(), j) -
+                                         levels_.features.begin());
+    return scores_[levels_.offset[q] + static_cast<size_t>(level)];
+  }
 
   // Features [from, to) of rows [first, last), by columns `stride` apart: out[(j - from) * stride + i - first].
-  void gather(std::size_t first, std::size_t last, std::size_t from, std::size_t to, double* out,
-              std::size_t stride) const;
+  void gather(size_t first, size_t last, size_t from, size_t to, double* out, size_t stride) const {
+    const size_t p = levels_.count.size(), n = last - first;
+    if (x_.doubles())
+      gather_of(x_.doubles(), p, row_ + first, n, from, to, out, stride);
+    else
+      gather_of(x_.singles(), p, row_ + first, n, from, to, out, stride);
+    for (const size_t j : levels_.features) {
+      if (j < from || j >= to) continue;
+      for (size_t i = 0; i < n; ++i) out[(j - from) * stride + i] = at(first + i, j);
+    }
+    checkpoint(n * (to - from));
+  }
 
  private:
   InputRows x_;
   const Levels& levels_;
-  const std::uint32_t* row_ = nullptr;
+  const uint32_t* row_ = nullptr;
   const double* scores_ = nullptr;
 };
 
@@ -45,20 +102,20 @@ class Stretches {
   // Calls use(columns, from, to) for stretches [from, to) of rows [first, last), one after another: columns[j] points
   // to the values of feature j in rows from, from + 1, ... If the node has columns, there is one stretch.
   template <class Use>
-  void for_each(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) {
-    const std::size_t p = rows.columns.size();
+  void for_each(const NodeRows& rows, size_t first, size_t last, const Use& use) {
+    const size_t p = rows.columns.size();
     columns_.resize(p);
     if (!rows.table) {
-      for (std::size_t j = 0; j < p; ++j) columns_[j] = rows.columns[j] + first;
+      for (size_t j = 0; j < p; ++j) columns_[j] = rows.columns[j] + first;
       if (first < last) use(columns_.data(), first, last);
       return;
     }
     // All columns of a stretch fit in the second cache; values of equal index do not share a set of it.
-    const std::size_t length = std::clamp<std::size_t>(32768 / p, 64, 1024), stride = length + 8;
+    const size_t length = std::clamp<size_t>(32768 / p, 64, 1024), stride = length + 8;
     buffer_.resize(p * stride);
-    for (std::size_t j = 0; j < p; ++j) columns_[j] = buffer_.data() + j * stride;
-    for (std::size_t from = first; from < last; from += length) {
-      const std::size_t to = std::min(from + length, last);
+    for (size_t j = 0; j < p; ++j) columns_[j] = buffer_.data() + j * stride;
+    for (size_t from = first; from < last; from += length) {
+      const size_t to = std::min(from + length, last);
       rows.table->gather(from, to, 0, p, buffer_.data(), stride);
       use(columns_.data(), from, to);
     }

@@ -1,11 +1,6 @@
 // Prediction of many rows by a tree.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "tree/step_down.hpp"
 #include "tree/traverse.hpp"
 
 namespace oblique {
@@ -23,10 +18,10 @@ class BlockWalk {
   // leaf[i] = node number of the leaf of row i. x : (n, p) row-major; T : double or float, whose values are exact in
   // double; block_rows : rows of a block, 0 to choose by the caches. Returns whether all rows are finite.
   template <class T>
-  bool leaves_of(const T* x, std::size_t n, int n_threads, std::size_t block_rows, std::int32_t* leaf) const;
+  bool leaves_of(const T* x, size_t n, int n_threads, size_t block_rows, int32_t* leaf) const;
 
   // Numbers in single precision of one vector: a cache line.
-  static constexpr std::size_t kLanes = 16;
+  static constexpr size_t kLanes = 16;
   struct alignas(64) Line {
     float values[kLanes] = {};
   };
@@ -34,11 +29,11 @@ class BlockWalk {
   // A split. Splits are numbered in the order of their nodes; a child that is a leaf is ~(its node number).
   struct Step {
     double threshold;
-    double size;           // sum of the magnitudes of the coefficients
-    std::int32_t next[2];  // left, right
-    std::int32_t first;    // the feature if every split has one; else the first group of sixteen coefficients
-    std::int32_t count;    // number of groups of sixteen coefficients
-    std::int32_t node;
+    double size;      // sum of the magnitudes of the coefficients
+    int32_t next[2];  // left, right
+    int32_t first;    // the feature if every split has one; else the first group of sixteen coefficients
+    int32_t count;    // number of groups of sixteen coefficients
+    int32_t node;
     bool missing_left;
   };
 
@@ -48,18 +43,18 @@ class BlockWalk {
   struct Buffers;
 
   template <class T>
-  bool walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* leaf) const;
+  bool walk(const T* x, size_t n, Buffers& buffers, int32_t* leaf) const;
   template <class T>
-  void screen(const T* x, std::size_t n, Buffers& buffers) const;
+  void screen(const T* x, size_t n, Buffers& buffers) const;
   template <class Sides>
-  void divide(const Sides& sides, Buffers& buffers, std::int32_t* leaf) const;
+  void divide(const Sides& sides, Buffers& buffers, int32_t* leaf) const;
 
   FlatTree tree_;
   Layout layout_ = Layout::kDense;
-  std::size_t padded_ = 0;  // features, rounded up to a multiple of 16
+  size_t padded_ = 0;  // features, rounded up to a multiple of 16
   std::vector<Step> steps_;
-  std::vector<Line> coefs_;             // the last group of a split is padded by 0
-  std::vector<std::int32_t> features_;  // sparse: the first feature of each group of sixteen
+  std::vector<Line> coefs_;        // the last group of a split is padded by 0
+  std::vector<int32_t> features_;  // sparse: the first feature of each group of sixteen
 };
 
 }  // namespace oblique

@@ -1,24 +1,21 @@
 // The path down a tree, of one row or of many at once.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "common/clones.hpp"
 
 namespace oblique {
 
 // The leaf below `node` that a row reaches. next(node) : the child to which the row goes
 template <class Planes, class Next>
-OBLIQUE_INLINE std::size_t leaf_below(const Planes& planes, std::size_t node, const Next& next) {
+OBLIQUE_INLINE size_t leaf_below(const Planes& planes, size_t node, const Next& next) {
   while (!planes.is_leaf(node)) node = next(node);
   return node;
 }
 
 // A row in progress: its number, and the number of its present split.
 struct OnTheWay {
-  std::uint32_t row;
-  std::int32_t at;
+  uint32_t row;
+  int32_t at;
 };
 
 // Takes rows to their leaves, one step each in turn, so that the processor waits neither for a sum nor for an
@@ -27,13 +24,13 @@ struct OnTheWay {
 // else its node
 // rows[row] : the values of a row; leaf[row] : output
 template <class Splits, class Rows>
-OBLIQUE_INLINE void step_down(const Splits& splits, const Rows& rows, OnTheWay* __restrict open, std::size_t n,
-                              std::int32_t* __restrict leaf) {
+OBLIQUE_INLINE void step_down(const Splits& splits, const Rows& rows, OnTheWay* __restrict open, size_t n,
+                              int32_t* __restrict leaf) {
   while (n > 0) {
-    std::size_t still = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+    size_t still = 0;
+    for (size_t i = 0; i < n; ++i) {
       const OnTheWay here = open[i];
-      const std::int32_t next = splits.next(here.at, rows[here.row]);
+      const int32_t next = splits.next(here.at, rows[here.row]);
       leaf[here.row] = splits.leaf(next);
       open[still] = {here.row, next};
       still += splits.goes_on(next) ? 1u : 0u;

@@ -2,14 +2,6 @@
 // pruning sequence.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "common/kernels.hpp"
 #include "tree/levels.hpp"
 #include "tree/step_down.hpp"
@@ -21,32 +13,32 @@ namespace oblique {
 // qualitative features. `missing_left` is the side of rows without a value that a node needs, for each node; nullptr in
 // a tree without missing values.
 struct FlatTree {
-  std::size_t n_nodes = 0, n_features = 0;
-  const std::int32_t* left = nullptr;
-  const std::int32_t* right = nullptr;
+  size_t n_nodes = 0, n_features = 0;
+  const int32_t* left = nullptr;
+  const int32_t* right = nullptr;
   const double* weights = nullptr;
   const double* thresholds = nullptr;
-  const std::int32_t* axis = nullptr;
+  const int32_t* axis = nullptr;
   const Levels* levels = nullptr;
   const double* scores = nullptr;
   const bool* missing_left = nullptr;
 
-  bool is_leaf(std::size_t node) const { return left[node] < 0; }
+  bool is_leaf(size_t node) const { return left[node] < 0; }
   // A weight vector with a single 1 gives x_j itself, so this shortcut has the bits of the product.
-  std::size_t next(std::size_t node, const double* x) const {
+  size_t next(size_t node, const double* x) const {
     const double z = axis[node] >= 0 ? x[axis[node]] : dot_row(weights + node * n_features, x, n_features);
     // A product with NaN is NaN, which is not <= any threshold: only rows that would go right need the test.
     const bool goes_left = z <= thresholds[node] || (missing_left && z != z && incomplete_goes_left(node, x));
-    return static_cast<std::size_t>(goes_left ? left[node] : right[node]);
+    return static_cast<size_t>(goes_left ? left[node] : right[node]);
   }
 
  private:
   // The side of a row with missing values: the stored side if the hyperplane uses a missing feature, else the side by
   // the present values.
-  bool incomplete_goes_left(std::size_t node, const double* x) const {
+  bool incomplete_goes_left(size_t node, const double* x) const {
     const double* w = weights + node * n_features;
     std::vector<double> present(x, x + n_features);
-    for (std::size_t j = 0; j < n_features; ++j) {
+    for (size_t j = 0; j < n_features; ++j) {
       if (x[j] == x[j]) continue;
       if (w[j] != 0.0) return missing_left[node];
       present[j] = 0.0;
@@ -65,7 +57,7 @@ class Descent {
     x_ = x;
     if (scored_) scored_->start(x);
   }
-  std::size_t next(std::size_t node) {
+  size_t next(size_t node) {
     return tree_.next(node, scored_ ? scored_->at(tree_.scores + node * tree_.levels->width) : x_);
   }
 
@@ -77,45 +69,44 @@ class Descent {
 
 // The leaf of each row, one row after another. T: double, or float, whose values are exact in double.
 template <class T>
-void apply(const FlatTree& tree, const T* x, std::size_t n, std::int32_t* leaf) {
+void apply(const FlatTree& tree, const T* x, size_t n, int32_t* leaf) {
   Descent descent(tree);
   std::vector<double> row(tree.n_features);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     std::copy_n(x + i * tree.n_features, tree.n_features, row.begin());
     descent.start(row.data());
-    leaf[i] = static_cast<std::int32_t>(leaf_below(tree, 0, [&](std::size_t node) { return descent.next(node); }));
+    leaf[i] = static_cast<int32_t>(leaf_below(tree, 0, [&](size_t node) { return descent.next(node); }));
   }
 }
 
 // The node at which each row stops if every node of rate <= limit is a leaf, for m limits in ascending order. stop :
 // (n, m). A node inside T(limit) is internal there if and only if the smallest rate from the root to it, itself
 // included, is above the limit; so one walk gives the result for all limits, the largest first.
-inline void apply_truncated(const FlatTree& tree, const double* rate, const double* limits, std::size_t m,
-                            const double* x, std::size_t n, std::int32_t* stop) {
+inline void apply_truncated(const FlatTree& tree, const double* rate, const double* limits, size_t m, const double* x,
+                            size_t n, int32_t* stop) {
   Descent descent(tree);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::size_t node = 0, open = m;
+  for (size_t i = 0; i < n; ++i) {
+    size_t node = 0, open = m;
     descent.start(x + i * tree.n_features);
-    std::int32_t* out = stop + i * m;
+    int32_t* out = stop + i * m;
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);
-      while (open > 0 && (leaf || rate[node] <= limits[open - 1])) out[--open] = static_cast<std::int32_t>(node);
+      while (open > 0 && (leaf || rate[node] <= limits[open - 1])) out[--open] = static_cast<int32_t>(node);
       if (open > 0) node = descent.next(node);
     }
   }
 }
 
 // Number of leaves of T(limit) for m limits: one more than the number of internal nodes there.
-inline void count_truncated(const FlatTree& tree, const double* rate, const double* limits, std::size_t m,
-                            std::int64_t* leaves) {
+inline void count_truncated(const FlatTree& tree, const double* rate, const double* limits, size_t m, int64_t* leaves) {
   std::vector<double> smallest(tree.n_nodes, std::numeric_limits<double>::infinity());
   std::fill_n(leaves, m, 1);
-  for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+  for (size_t node = 0; node < tree.n_nodes; ++node) {
     if (tree.is_leaf(node)) continue;
     const double key = std::min(smallest[node], rate[node]);
-    smallest[static_cast<std::size_t>(tree.left[node])] = key;
-    smallest[static_cast<std::size_t>(tree.right[node])] = key;
-    for (std::size_t e = 0; e < m && limits[e] < key; ++e) ++leaves[e];
+    smallest[tree.left[node]] = key;
+    smallest[tree.right[node]] = key;
+    for (size_t e = 0; e < m && limits[e] < key; ++e) ++leaves[e];
   }
 }
 
@@ -126,24 +117,24 @@ inline void count_truncated(const FlatTree& tree, const double* rate, const doub
 inline void weakest_links(const FlatTree& tree, const double* errors, double tie, double* alpha) {
   struct Collapse {
     double alpha, error;  // error added by the collapse
-    std::int64_t leaves;  // leaves removed by it
+    int64_t leaves;       // leaves removed by it
     bool operator<(const Collapse& other) const { return alpha < other.alpha; }
   };
   struct Branch {
     double error = 0.0;  // of the branch after the collapses in its heap
-    std::int64_t leaves = 1;
+    int64_t leaves = 1;
     std::vector<Collapse> heap;
   };
   std::vector<Branch> branches(tree.n_nodes);
-  for (std::size_t node = tree.n_nodes; node-- > 0;) {
+  for (size_t node = tree.n_nodes; node-- > 0;) {
     Branch& here = branches[node];
     if (tree.is_leaf(node)) {
       here.error = errors[node];
       alpha[node] = -std::numeric_limits<double>::infinity();
       continue;
     }
-    Branch& a = branches[static_cast<std::size_t>(tree.left[node])];
-    Branch& b = branches[static_cast<std::size_t>(tree.right[node])];
+    Branch& a = branches[tree.left[node]];
+    Branch& b = branches[tree.right[node]];
     here.error = a.error + b.error;
     here.leaves = a.leaves + b.leaves;
     Branch &large = a.heap.size() >= b.heap.size() ? a : b, &small = a.heap.size() >= b.heap.size() ? b : a;
@@ -172,13 +163,13 @@ inline void weakest_links(const FlatTree& tree, const double* errors, double tie
 
 // Weight of rows misclassified by T(alpha) for m alphas in ascending order: T(alpha) makes a leaf of every node whose
 // weakest-link alpha is <= alpha. labels : class code of a node as a leaf. wrong : m sums, incremented.
-inline void errors_of_sequence(const FlatTree& tree, const double* node_alpha, const std::int32_t* labels,
-                               const double* alphas, std::size_t m, const double* x, const std::int32_t* y,
-                               const double* weights, std::size_t n, double* wrong) {
+inline void errors_of_sequence(const FlatTree& tree, const double* node_alpha, const int32_t* labels,
+                               const double* alphas, size_t m, const double* x, const int32_t* y, const double* weights,
+                               size_t n, double* wrong) {
   Descent descent(tree);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const double w = weights ? weights[i] : 1.0;
-    std::size_t node = 0, open = m;  // results for alphas[open..m) are known
+    size_t node = 0, open = m;  // results for alphas[open..m) are known
     descent.start(x + i * tree.n_features);
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);

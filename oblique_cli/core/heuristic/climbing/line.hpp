@@ -5,10 +5,6 @@
 // never if c_i = 0.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 #include "common/kernels.hpp"
 #include "split/node_rows.hpp"
 #include "split/totals.hpp"
@@ -25,12 +21,12 @@ struct Step {
 // The direction of a line: c of every row, the numbers of positive and negative c, and the largest magnitude.
 struct Direction {
   const double* c = nullptr;
-  std::size_t positive = 0, negative = 0;
+  size_t positive = 0, negative = 0;
   double size = 0.0;
 
-  static Direction of(const double* c, std::size_t n) {
+  static Direction of(const double* c, size_t n) {
     Direction out{c, 0, 0, largest_magnitude(c, n)};
-    for (std::size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
       out.positive += c[i] > 0.0;
       out.negative += c[i] < 0.0;
     }
@@ -41,23 +37,23 @@ struct Direction {
 // The rows of a node along one line at a time: all rows, or only the moving rows.
 struct LineRows {
   const double *v = nullptr, *c = nullptr, *weights = nullptr;
-  const std::size_t* first_row = nullptr;
+  const size_t* first_row = nullptr;
   const int* class_of = nullptr;
-  std::size_t n = 0;
+  size_t n = 0;
   int n_classes = 0;
   Totals totals;                   // of the rows in use
   std::vector<double> start_left;  // of each class, the weight on the left before the first row moves
   bool two_ways = false;           // whether rows that go left and rows that go right are both in use
 
-  double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
-  double step_of(std::size_t i) const { return v[i] / c[i]; }
+  double weight(size_t i) const { return weights ? weights[i] : 1.0; }
+  double step_of(size_t i) const { return v[i] / c[i]; }
 
   // of_node : totals of the node, which must outlive this object.
   void begin(const NodeRows& rows, const Totals& of_node) {
     rows_ = &rows;
     node_totals_ = of_node;
     n_classes = rows.n_classes;
-    const std::size_t k = static_cast<std::size_t>(rows.n_classes);
+    const size_t k = rows.n_classes;
     start_left.resize(k);
     some_of_class_.resize(k);
     offsets_.resize(k + 1);
@@ -84,7 +80,7 @@ struct LineRows {
     if (n < 2 && !(two_ways && n == 1)) return;
     if (two_ways) {
       for (int k = 0; k < n_classes; ++k)
-        for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i)
+        for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
           if (c[i] < 0.0) start_left[k] += weight(i);
     }
   }
@@ -98,11 +94,11 @@ struct LineRows {
  private:
   // Rows with c = 0 never move. The exact search counts those on the left; the faithful search leaves them out.
   void leave_out_fixed_rows(bool exact) {
-    std::size_t m = 0;
+    size_t m = 0;
     for (int k = 0; k < n_classes; ++k) {
       offsets_[k] = m;
       double total = 0.0;
-      for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i) {
+      for (size_t i = first_row[k]; i < first_row[k + 1]; ++i) {
         const double w = weight(i);
         if (c[i] == 0.0) {
           if (v[i] <= 0.0) start_left[k] += w;
@@ -115,7 +111,7 @@ struct LineRows {
       }
       some_of_class_[k] = total;
     }
-    offsets_[static_cast<std::size_t>(n_classes)] = m;
+    offsets_[n_classes] = m;
     v = some_v_.data();
     c = some_c_.data();
     if (weights) weights = some_weights_.data();
@@ -130,16 +126,14 @@ struct LineRows {
     for (double w : some_of_class_) totals.n += w;
   }
 
-  void fill_class_of(std::vector<int>& out, const std::size_t* first) const {
-    for (int k = 0; k < n_classes; ++k)
-      std::fill(out.begin() + static_cast<std::ptrdiff_t>(first[k]),
-                out.begin() + static_cast<std::ptrdiff_t>(first[k + 1]), k);
+  void fill_class_of(std::vector<int>& out, const size_t* first) const {
+    for (int k = 0; k < n_classes; ++k) std::fill(out.begin() + first[k], out.begin() + (first[k + 1]), k);
   }
 
   const NodeRows* rows_ = nullptr;
   Totals node_totals_;
   std::vector<double> some_of_class_, some_v_, some_c_, some_weights_;
-  std::vector<std::size_t> offsets_;
+  std::vector<size_t> offsets_;
   std::vector<int> node_class_of_, some_class_of_;
 };
 

@@ -1,13 +1,6 @@
 // Scan of the rows of a line in the order of their steps, for the best cut between them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "heuristic/climbing/line.hpp"
 #include "split/front.hpp"
 
@@ -16,19 +9,19 @@ namespace oblique {
 // A row and its key, which increases with its step.
 struct LineEntry {
   double key;
-  std::uint32_t row;
+  uint32_t row;
 
   bool operator<(const LineEntry& other) const { return key < other.key || (key == other.key && row < other.row); }
 };
 
-inline void sort_entries(LineEntry* entries, std::size_t n) {
+inline void sort_entries(LineEntry* entries, size_t n) {
   if (n > 24) {
     std::sort(entries, entries + n);
     return;
   }
-  for (std::size_t i = 1; i < n; ++i) {
+  for (size_t i = 1; i < n; ++i) {
     const LineEntry entry = entries[i];
-    std::size_t j = i;
+    size_t j = i;
     for (; j > 0 && entries[j - 1].key > entry.key; --j) entries[j] = entries[j - 1];
     entries[j] = entry;
   }
@@ -37,7 +30,7 @@ inline void sort_entries(LineEntry* entries, std::size_t n) {
 // Rows of which the first comes directly after the scanned rows, if there are any.
 struct Following {
   const LineEntry* entries = nullptr;
-  std::size_t n = 0;
+  size_t n = 0;
 
   LineEntry first() const {
     return n ? *std::min_element(entries, entries + n) : LineEntry{std::numeric_limits<double>::infinity(), 0};
@@ -60,7 +53,7 @@ class LineScan {
     rows_ = &rows;
     least_ = least;
     needed_value_ = needed;
-    left.resize(static_cast<std::size_t>(rows.n_classes));
+    left.resize(static_cast<size_t>(rows.n_classes));
     front_.reset(Criterion::base(rows.totals), Criterion::noise(rows.totals), strict_);
   }
 
@@ -83,13 +76,13 @@ class LineScan {
   }
 
   // Moves sorted rows one at a time.
-  void scan(const LineEntry* entries, std::size_t n, Following next) {
+  void scan(const LineEntry* entries, size_t n, Following next) {
     const LineRows& rows = *rows_;
     typename Criterion::Scan state;
     state.start(left.data(), rows.totals);
     update_needed();
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t row = entries[i].row;
+    for (size_t i = 0; i < n; ++i) {
+      const size_t row = entries[i].row;
       const int k = rows.class_of[row];
       const double w = rows.two_ways && rows.c[row] < 0.0 ? -rows.weight(row) : rows.weight(row);
       state.move(k, w, left.data(), rows.totals);
@@ -108,7 +101,7 @@ class LineScan {
     return after.key - entry.key > gap() && after.key <= 1.5;
   }
 
-  void consider(double s, std::size_t row, std::size_t next_row) {
+  void consider(double s, size_t row, size_t next_row) {
     if (!afresh_) {
       s = 0.0;
       for (double l : left) s += l;

@@ -6,28 +6,102 @@
 // sorted.
 #include "heuristic/climbing/line_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "common/interrupt.hpp"
-#include "common/kernels.hpp"
-#include "heuristic/climbing/crowded_bin.hpp"
 #include "heuristic/climbing/line_scan.hpp"
-#include "split/bin_table.hpp"
 #include "split/criteria.hpp"
 
 namespace oblique {
 
+// A bin of a line that holds many rows: it is divided and bounded again before its rows are sorted.
+template <class Criterion>
+class CrowdedBin {
+ public:
+  // Groups the rows of a bin into narrower bins, its parts; false if their keys are too close to each other.
+  bool divide(const LineRows& rows, LineEntry* entries, size_t n) {
+    double low = entries[0].key, high = low;
+    for (size_t i = 1; i < n; ++i) {
+      low = std::min(low, entries[i].key);
+      high = std::max(high, entries[i].key);
+    }
+    if (!(high - low > 1e-7)) return false;
+    n_parts_ = 8;
+    while (n_parts_ < kMaxParts && n_parts_ * kRowsOfPart < n) n_parts_ *= 2;
+    const double scale = static_cast<double>(n_parts_) * (1.0 - 1e-12) / (high - low);
+    const size_t classes = static_cast<size_t>(rows.n_classes), last = n_parts_ - 1;
+    counts_.assign(classes * n_parts_, 0u);
+    std::fill_n(start_, n_parts_ + 1, size_t{0});
+    if (spare_.size() < n) {
+      spare_.resize(n);
+      part_of_.resize(n);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const size_t part = std::min(last, static_cast<size_t>((entries[i].key - low) * scale));
+      part_of_[i] = static_cast<uint8_t>(part);
+      ++start_[part + 1];
+      ++counts_[static_cast<size_t>(rows.class_of[entries[i].row]) * n_parts_ + part];
+    }
+    for (size_t part = 0; part < n_parts_; ++part) start_[part + 1] += start_[part];
+    std::copy_n(start_, n_parts_, end_);
+    for (size_t i = 0; i < n; ++i) spare_[end_[part_of_[i]]++] = entries[i];
+    std::copy_n(spare_.data(), n, entries);
+    return true;
+  }
+
+  // Scans the parts that may contain the best cut; scan.left holds the weights before the bin.
+  void search(const LineRows& rows, LineEntry* entries, Following next, LineScan<Criterion>& scan) {
+    bound(rows, scan.left);
+    const double slack = Criterion::template slack<float>(rows.totals);
+    const auto bound_of = [&](int part) { return static_cast<double>(table_.bound[part]) + slack; };
+    const int n_parts = static_cast<int>(n_parts_);
+    open_.clear();
+    for (int part = 0; part < n_parts; ++part)
+      if (start_[part + 1] > start_[part] && bound_of(part) >= scan.bar()) open_.push_back(part);
+    if (open_.empty()) return;
+    std::swap(open_.front(), *std::max_element(open_.begin(), open_.end(),
+                                               [this](int a, int b) { return table_.bound[a] < table_.bound[b]; }));
+    for (const int part : open_) {
+      if (bound_of(part) < scan.bar()) continue;
+      for (int k = 0; k < rows.n_classes; ++k) scan.left[k] = static_cast<double>(table_.of_class(k)[part]);
+      int after = part + 1;
+      while (after < n_parts && start_[after + 1] == start_[after]) ++after;
+      LineEntry* of_part = entries + start_[part];
+      const size_t n = start_[part + 1] - start_[part];
+      Following follows = next;
+      if (after < n_parts) follows = {entries + start_[after], start_[after + 1] - start_[after]};
+      sort_entries(of_part, n);
+      scan.scan(of_part, n, follows);
+    }
+  }
+
+ private:
+  static constexpr size_t kRowsOfPart = 8, kMaxParts = 256;
+
+  void bound(const LineRows& rows, const std::vector<double>& left) {
+    const int n_parts = static_cast<int>(n_parts_);
+    table_.resize(rows.n_classes, n_parts, rows.totals.of_class);
+    for (int k = 0; k < rows.n_classes; ++k) {
+      const uint32_t* counts = counts_.data() + static_cast<size_t>(k) * n_parts_;
+      float* edge = table_.of_class(k);
+      edge[0] = static_cast<float>(left[k]);
+      for (int part = 0; part < n_parts; ++part) edge[part + 1] = edge[part] + static_cast<float>(counts[part]);
+    }
+    edge_sums(table_.edges(), table_.sums());
+    Criterion::bounds(table_, rows.totals);
+  }
+
+  BinTable<float> table_;
+  size_t n_parts_ = 0;
+  std::vector<uint32_t> counts_;
+  std::vector<uint8_t> part_of_;
+  std::vector<LineEntry> spare_;
+  std::vector<int> open_;
+  size_t start_[kMaxParts + 1] = {}, end_[kMaxParts] = {};
+};
+
 namespace {
 
-constexpr std::size_t kSortRows = 32;     // with fewer rows, sorting is faster than binning
-constexpr std::size_t kCrowdedRows = 48;  // a bin with more rows is divided
+constexpr size_t kSortRows = 32;     // with fewer rows, sorting is faster than binning
+constexpr size_t kCrowdedRows = 48;  // a bin with more rows is divided
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 constexpr int kMaxBins = 256;
 
@@ -64,7 +138,7 @@ class LineSearchBy final : public LineSearch {
     if (!(range.high - range.low > scan_.gap())) return {};
     const bool all_count = exact || rows_.one_sign(direction);
     scan_.begin(rows_, all_count ? min_leaf_ : 0.0, all_count ? needed : kNone);
-    if (direct_ || rows_.n < kSortRows || rows_.n >= (std::size_t{1} << 24))
+    if (direct_ || rows_.n < kSortRows || rows_.n >= (size_t{1} << 24))
       sort_everything();
     else
       rows_.totals.counts ? search_bins(counts_table_, range) : search_bins(weights_table_, range);
@@ -74,9 +148,9 @@ class LineSearchBy final : public LineSearch {
 
  private:
   void sort_everything() {
-    for (std::size_t i = 0; i < rows_.n; ++i) entries_[i] = {keys_[i], static_cast<std::uint32_t>(i)};
+    for (size_t i = 0; i < rows_.n; ++i) entries_[i] = {keys_[i], static_cast<uint32_t>(i)};
     if (direct_)
-      std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(rows_.n));
+      std::sort(entries_.begin(), entries_.begin() + rows_.n);
     else
       sort_entries(entries_.data(), rows_.n);
     std::copy(rows_.start_left.begin(), rows_.start_left.end(), scan_.left.begin());
@@ -88,11 +162,11 @@ class LineSearchBy final : public LineSearch {
 
   template <class T>
   void search_bins(BinTable<T>& table, Range range) {
-    const std::size_t n = rows_.n;
+    const size_t n = rows_.n;
     int n_bins = 16;
     // Finer bins exclude more cuts, but each bin has a cost for every class.
-    const std::size_t fineness = rows_.n_classes > 8 ? 4 : 16;
-    while (n_bins < kMaxBins && static_cast<std::size_t>(n_bins) * n_bins < fineness * n) n_bins *= 2;
+    const size_t fineness = rows_.n_classes > 8 ? 4 : 16;
+    while (n_bins < kMaxBins && static_cast<size_t>(n_bins) * n_bins < fineness * n) n_bins *= 2;
     bin_rows(keys_.data(), range.low, n_bins * (1.0 - 1e-12) / (range.high - range.low), n_bins, bins_.data(), n);
     rows_.two_ways ? fill_two_ways(table, n_bins) : fill(table, n_bins);
     edge_sums(table.edges(), table.sums());
@@ -155,7 +229,7 @@ class LineSearchBy final : public LineSearch {
   // Lists the open bins in open_, and copies their rows and those of the bins after them into entries_.
   void gather(int n_bins) {
     open_.clear();
-    std::fill_n(wanted_, n_bins, std::uint8_t{0});
+    std::fill_n(wanted_, n_bins, uint8_t{0});
     const double bar = scan_.bar();
     for (int b = 0; b < n_bins; ++b) {
       if (!rows_in_[b] || bound_[b] < bar) continue;
@@ -166,25 +240,25 @@ class LineSearchBy final : public LineSearch {
       if (next_[b] < n_bins) wanted_[next_[b]] = 1;
     }
     if (open_.empty()) return;
-    std::size_t used = 0;
+    size_t used = 0;
     for (int b = 0; b < n_bins; ++b) {
       if (!wanted_[b]) continue;
       start_[b] = end_[b] = used;
       used += rows_in_[b];
     }
-    std::size_t n_wanted = 0;
-    for (std::size_t i = 0; i < rows_.n; ++i) {
-      list_[n_wanted] = static_cast<std::uint32_t>(i);
+    size_t n_wanted = 0;
+    for (size_t i = 0; i < rows_.n; ++i) {
+      list_[n_wanted] = static_cast<uint32_t>(i);
       n_wanted += wanted_[bins_[i]];
     }
-    for (std::size_t at = 0; at < n_wanted; ++at) {
-      const std::uint32_t i = list_[at];
+    for (size_t at = 0; at < n_wanted; ++at) {
+      const uint32_t i = list_[at];
       entries_[end_[bins_[i]]++] = {keys_[i], i};
     }
   }
 
   // Scans the rows of a bin, after dividing it if it is crowded; scan_.left holds the weights before it.
-  void search_bin(LineEntry* entries, std::size_t n, Following next) {
+  void search_bin(LineEntry* entries, size_t n, Following next) {
     if (n > kCrowdedRows && rows_.totals.counts && !rows_.two_ways && crowded_.divide(rows_, entries, n)) {
       crowded_.search(rows_, entries, next, scan_);
       return;
@@ -199,18 +273,18 @@ class LineSearchBy final : public LineSearch {
   // Weight of class k on the left before the first row of bin b moves.
   template <class T>
   double before(const BinTable<T>& table, int k, int b) const {
-    if (rows_.two_ways) return before_[static_cast<std::size_t>(k) * kMaxBins + static_cast<std::size_t>(b)];
+    if (rows_.two_ways) return before_[static_cast<size_t>(k) * kMaxBins + static_cast<size_t>(b)];
     return static_cast<double>(table.of_class(k)[b]);
   }
 
   template <class T>
   void count_rows(const BinTable<T>& table, int n_bins) {
     if (rows_.totals.counts && !rows_.two_ways) {
-      for (int b = 0; b < n_bins; ++b) rows_in_[b] = static_cast<std::uint32_t>(table.s[b + 1] - table.s[b]);
+      for (int b = 0; b < n_bins; ++b) rows_in_[b] = static_cast<uint32_t>(table.s[b + 1] - table.s[b]);
       return;
     }
     std::fill_n(rows_in_, n_bins, 0u);
-    for (std::size_t i = 0; i < rows_.n; ++i) ++rows_in_[bins_[i]];
+    for (size_t i = 0; i < rows_.n; ++i) ++rows_in_[bins_[i]];
   }
 
   // If all rows go left: the edges of the bins.
@@ -218,10 +292,10 @@ class LineSearchBy final : public LineSearch {
   void fill(BinTable<T>& table, int n_bins) {
     table.resize(rows_.n_classes, n_bins, rows_.totals.of_class);
     for (int k = 0; k < rows_.n_classes; ++k) {
-      const std::size_t first = rows_.first_row[k], last = rows_.first_row[k + 1];
+      const size_t first = rows_.first_row[k], last = rows_.first_row[k + 1];
       if constexpr (std::is_same_v<T, float>) {
-        std::uint32_t *even = counts_, *odd = counts_ + kMaxBins;
-        std::size_t i = first;
+        uint32_t *even = counts_, *odd = counts_ + kMaxBins;
+        size_t i = first;
         for (; i + 1 < last; i += 2) {
           ++even[bins_[i]];
           ++odd[bins_[i + 1]];
@@ -230,7 +304,7 @@ class LineSearchBy final : public LineSearch {
         cumulate(even, odd, n_bins, table.of_class(k));
       } else {
         std::fill_n(come_, n_bins, 0.0);
-        for (std::size_t i = first; i < last; ++i) come_[bins_[i]] += rows_.weight(i);
+        for (size_t i = first; i < last; ++i) come_[bins_[i]] += rows_.weight(i);
         cumulate(come_, n_bins, table.of_class(k));
         table.of_class(k)[n_bins] = rows_.totals.of_class[k];
       }
@@ -242,16 +316,16 @@ class LineSearchBy final : public LineSearch {
   template <class T>
   void fill_two_ways(BinTable<T>& table, int n_bins) {
     table.resize(rows_.n_classes, 2 * n_bins - 1, rows_.totals.of_class);
-    const std::size_t room = static_cast<std::size_t>(rows_.n_classes) * kMaxBins;
+    const size_t room = static_cast<size_t>(rows_.n_classes) * kMaxBins;
     if (before_.size() < room) before_.resize(room);
-    std::fill_n(lowered_, n_bins, std::uint8_t{0});
+    std::fill_n(lowered_, n_bins, uint8_t{0});
     for (int k = 0; k < rows_.n_classes; ++k) {
       std::fill_n(come_, n_bins, 0.0);
       std::fill_n(go_, n_bins, 0.0);
-      for (std::size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i)
+      for (size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i)
         (rows_.c[i] < 0.0 ? go_ : come_)[bins_[i]] += rows_.weight(i);
       double left = rows_.start_left[k];
-      double* of_bins = before_.data() + static_cast<std::size_t>(k) * kMaxBins;
+      double* of_bins = before_.data() + static_cast<size_t>(k) * kMaxBins;
       T* edge = table.of_class(k);
       for (int b = 0; b < n_bins; ++b) {
         of_bins[b] = left;
@@ -277,14 +351,14 @@ class LineSearchBy final : public LineSearch {
   BinTable<double> weights_table_;
   std::vector<double> keys_, before_;
   std::vector<int> open_;
-  std::vector<std::uint8_t> bins_;
-  std::vector<std::uint32_t> list_;
+  std::vector<uint8_t> bins_;
+  std::vector<uint32_t> list_;
   std::vector<LineEntry> entries_;
   double bound_[kMaxBins] = {}, come_[kMaxBins] = {}, go_[kMaxBins] = {};
-  std::uint32_t rows_in_[kMaxBins] = {}, counts_[2 * kMaxBins] = {};
-  std::size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};
+  uint32_t rows_in_[kMaxBins] = {}, counts_[2 * kMaxBins] = {};
+  size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};
   int next_[kMaxBins] = {};
-  std::uint8_t wanted_[kMaxBins] = {}, lowered_[kMaxBins] = {};
+  uint8_t wanted_[kMaxBins] = {}, lowered_[kMaxBins] = {};
 };
 
 }  // namespace

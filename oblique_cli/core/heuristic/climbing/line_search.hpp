@@ -4,13 +4,7 @@
 // afterwards. Both give the same result if all c_i have one sign.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <string>
-
 #include "heuristic/climbing/line.hpp"
-#include "split/node_rows.hpp"
-#include "split/totals.hpp"
 
 namespace oblique {
 

@@ -1,12 +1,6 @@
 // Cline: planes through the middle of two means, or of the two nearest rows of different classes (thesis 2.4). The
 // class in oblique_cli/proposers/cline.py documents the decisions where the thesis is silent.
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <string>
 
-#include "common/eigen.hpp"
-#include "common/kernels.hpp"
 #include "heuristic/bisectors.hpp"
 #include "heuristic/discriminant.hpp"
 #include "heuristic/heuristic.hpp"
@@ -39,8 +33,8 @@ class Cline final : public Proposer {
   // The rows of the largest class and the others, in units of the node.
   void gather(const Node& node, double unit) {
     const NodeRows& rows = node.rows;
-    const std::size_t p = node.n_features(), k = static_cast<std::size_t>(largest_);
-    const std::size_t begin = rows.first_row[k], end = rows.first_row[k + 1];
+    const size_t p = node.n_features(), k = largest_;
+    const size_t begin = rows.first_row[k], end = rows.first_row[k + 1];
     first_.resize((end - begin) * p);
     rest_.resize((rows.n - (end - begin)) * p);
     for (int side = 0; side < 2; ++side) {
@@ -48,13 +42,13 @@ class Cline final : public Proposer {
       weight_[side] = 0.0;
     }
     double *first = first_.data(), *rest = rest_.data();
-    for (std::size_t i = 0; i < rows.n; ++i) {
+    for (size_t i = 0; i < rows.n; ++i) {
       const bool is_first = i >= begin && i < end;
       double*& out = is_first ? first : rest;
       const int side = is_first ? 0 : 1;
       const double w = rows.weights ? rows.weights[i] : 1.0;
       weight_[side] += w;
-      for (std::size_t j = 0; j < p; ++j) {
+      for (size_t j = 0; j < p; ++j) {
         out[j] = (rows.columns[j][i] - units_.center[j]) / unit;
         mean_[side][j] += w * out[j];
       }
@@ -67,13 +61,13 @@ class Cline final : public Proposer {
   // The plane with this normal through the middle of a and b.
   void add_between(const Node& node, const Vector& normal, const Vector& a, const Vector& b, Candidates& candidates) {
     double offset = 0.0;
-    for (std::size_t j = 0; j < normal.size(); ++j) offset += normal[j] * (0.5 * a[j] + 0.5 * b[j]);
+    for (size_t j = 0; j < normal.size(); ++j) offset += normal[j] * (0.5 * a[j] + 0.5 * b[j]);
     units_.add_plane(node, normal, offset, candidates);
   }
 
   static Vector difference(const Vector& b, const Vector& a) {
     Vector out(b);
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] -= a[j];
+    for (size_t j = 0; j < out.size(); ++j) out[j] -= a[j];
     return out;
   }
 
@@ -87,8 +81,8 @@ class Cline final : public Proposer {
     Vector normal = difference(pair_.second(), pair_.first());
     if (!normal_of_pair_) {
       discriminant_.begin(node, Discriminant::kZeroEigenvalue);
-      Group group(static_cast<std::size_t>(node.rows.n_classes), 0);
-      group[static_cast<std::size_t>(largest_)] = 1;
+      Group group(static_cast<size_t>(node.rows.n_classes), 0);
+      group[largest_] = 1;
       Vector direction;
       if (discriminant_.direction(group, direction)) normal = discriminant_.standard().unit_normal(direction);
     }

@@ -1,5 +1,4 @@
 // FDT: the threshold is searched along Fisher's direction of the largest class against the rest (thesis 2.3).
-#include <cstddef>
 
 #include "heuristic/bisectors.hpp"
 #include "heuristic/discriminant.hpp"
@@ -14,8 +13,8 @@ class FDT final : public Proposer {
 
   void propose(const Node& node, Candidates& candidates) override {
     discriminant_.begin(node, Discriminant::kZeroEigenvalue);
-    Group first(static_cast<std::size_t>(node.rows.n_classes), 0);
-    first[static_cast<std::size_t>(majority(node.search.totals()))] = 1;
+    Group first(static_cast<size_t>(node.rows.n_classes), 0);
+    first[majority(node.search.totals())] = 1;
     if (discriminant_.direction(first, normal_))
       candidates.add_direction(discriminant_.standard().unit_normal(normal_));
   }

@@ -1,9 +1,5 @@
 // Cuts of features as in C4.5 (Quinlan 1993): the best cut of each feature by gain; among the features whose gain is at
 // least the average minus a thousandth, the cut with the largest ratio of gain to split information.
-#include <cmath>
-#include <cstddef>
-#include <utility>
-#include <vector>
 
 #include "heuristic/heuristic.hpp"
 
@@ -13,9 +9,9 @@ namespace {
 // Split information in bits of a cut with `share` of the rows on one side. 0 < share < 1
 double information(double share) { return -(share * std::log2(share) + (1.0 - share) * std::log2(1.0 - share)); }
 
-double weight_left(const NodeRows& rows, std::size_t j, double threshold) {
+double weight_left(const NodeRows& rows, size_t j, double threshold) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < rows.n; ++i)
+  for (size_t i = 0; i < rows.n; ++i)
     if (rows.columns[j][i] <= threshold) sum += rows.weights ? rows.weights[i] : 1.0;
   return sum;
 }
@@ -27,7 +23,7 @@ class GainRatio final : public Proposer {
   void propose(const Node& node, Candidates& candidates) override {
     found_.clear();
     double sum = 0.0;
-    for (std::size_t j = 0; j < node.n_features(); ++j) {
+    for (size_t j = 0; j < node.n_features(); ++j) {
       node.search.restart();
       node.search.direction(0, node.rows.columns[j], node.spread.of_axis(j));
       const Cut cut = node.search.front().winner();
@@ -56,7 +52,7 @@ class GainRatio final : public Proposer {
  private:
   static constexpr double kSlack = 1e-3;
   struct Found {
-    std::size_t feature;
+    size_t feature;
     double threshold, gain, ratio;
   };
   std::vector<Found> found_;

@@ -1,11 +1,6 @@
 // Directions of linear classifiers, each class at the node against the rest: a support vector machine with squared
 // hinge, and logistic regression. The search finds the threshold along each (oblique_cli/proposers/_linear.py).
-#include <cmath>
-#include <cstddef>
 
-#include "common/eigen.hpp"
-#include "common/interrupt.hpp"
-#include "common/kernels.hpp"
 #include "heuristic/class_moments.hpp"
 #include "heuristic/discriminant.hpp"
 #include "heuristic/heuristic.hpp"
@@ -21,7 +16,7 @@ class LinearSplit final : public Proposer {
 
   void propose(const Node& node, Candidates& candidates) override {
     const NodeRows& rows = node.rows;
-    const std::size_t n = rows.n;
+    const size_t n = rows.n;
     const bool wide = is_wide(n, node.n_features());
     if (wide)
       find_span(node);
@@ -29,7 +24,7 @@ class LinearSplit final : public Proposer {
       standard_.find(node);
     const StandardScores& standard = wide ? whitened_.standard() : standard_;
     const double* columns = wide ? coordinates_.data() : standard_.z.data();
-    const std::size_t size = wide ? whitened_.n_components() : node.n_features();
+    const size_t size = wide ? whitened_.n_components() : node.n_features();
     if (size == 0) return;  // all rows are equal
     if (rows.weights)
       weights_.assign(rows.weights, rows.weights + n);
@@ -38,7 +33,7 @@ class LinearSplit final : public Proposer {
     const int n_problems = rows.n_classes == 2 ? 1 : rows.n_classes;
     for (int k = 0; k < n_problems; ++k) {
       side_.assign(n, -1.0);
-      for (std::size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i) side_[i] = 1.0;
+      for (size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i) side_[i] = 1.0;
       LinearFit fit;
       solver_.solve({columns, n, size, side_.data(), weights_.data()}, {0.0, 1.0 / cost_, kBox},
                     {loss, true, kTolerance, kMaxSteps}, fit);
@@ -64,14 +59,14 @@ class LinearSplit final : public Proposer {
 
   // A full Newton step from the solver's solution. The solver stops by the objective and therefore has half the digits
   // of a number right; near the minimum a step doubles them. False if there is nothing to gain.
-  bool newton_step(const double* columns, std::size_t n, std::size_t p, LinearFit& fit) {
-    const std::size_t size = p + 1;
+  bool newton_step(const double* columns, size_t n, size_t p, LinearFit& fit) {
+    const size_t size = p + 1;
     const double l2 = 1.0 / cost_;
     plane_.assign(n, fit.b);
-    for (std::size_t j = 0; j < p; ++j) add_scaled(fit.w[j], columns + j * n, plane_.data(), n);
+    for (size_t j = 0; j < p; ++j) add_scaled(fit.w[j], columns + j * n, plane_.data(), n);
     slope_.resize(n);
     curve_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
       const double margin = side_[i] * plane_[i];
       if (loss == MarginLoss::squared_hinge) {
         slope_[i] = margin < 1.0 ? -2.0 * weights_[i] * side_[i] * (1.0 - margin) : 0.0;
@@ -86,38 +81,37 @@ class LinearSplit final : public Proposer {
     bent_.resize(n);
     hessian_.assign(size * size, 0.0);
     step_.resize(size);
-    const auto column = [&](std::size_t j) { return j < p ? columns + j * n : ones_.data(); };
-    for (std::size_t j = 0; j < size; ++j) {
+    const auto column = [&](size_t j) { return j < p ? columns + j * n : ones_.data(); };
+    for (size_t j = 0; j < size; ++j) {
       const double* x = column(j);
       step_[j] = -dot_columns(slope_.data(), x, n) - (j < p ? l2 * fit.w[j] : 0.0);
-      for (std::size_t i = 0; i < n; ++i) bent_[i] = curve_[i] * x[i];
-      for (std::size_t k = 0; k <= j; ++k) hessian_[j * size + k] = dot_columns(bent_.data(), column(k), n);
+      for (size_t i = 0; i < n; ++i) bent_[i] = curve_[i] * x[i];
+      for (size_t k = 0; k <= j; ++k) hessian_[j * size + k] = dot_columns(bent_.data(), column(k), n);
       if (j < p) hessian_[j * size + j] += l2;
       checkpoint(j * n);
     }
     if (!solve_by_cholesky(size)) return false;
     // The step should change the last digits only; a larger step is not near the minimum.
     if (!(largest_magnitude(step_.data(), size) <= 1e-3 * largest_magnitude(fit.w.data(), p))) return false;
-    for (std::size_t j = 0; j < p; ++j) fit.w[j] += step_[j];
+    for (size_t j = 0; j < p; ++j) fit.w[j] += step_[j];
     fit.b += step_[p];
     return true;
   }
 
   // step_ = hessian_^-1 step_, reading and overwriting the lower triangle; false without full rank.
-  bool solve_by_cholesky(std::size_t size) {
-    const auto at = [&](std::size_t i, std::size_t k) -> double& { return hessian_[i * size + k]; };
-    for (std::size_t j = 0; j < size; ++j) {
+  bool solve_by_cholesky(size_t size) {
+    const auto at = [&](size_t i, size_t k) -> double& { return hessian_[i * size + k]; };
+    for (size_t j = 0; j < size; ++j) {
       const double pivot = at(j, j) - dot_columns(&at(j, 0), &at(j, 0), j);
       if (!(pivot > 1e-12 * at(j, j))) return false;
       at(j, j) = std::sqrt(pivot);
-      for (std::size_t i = j + 1; i < size; ++i)
-        at(i, j) = (at(i, j) - dot_columns(&at(i, 0), &at(j, 0), j)) / at(j, j);
+      for (size_t i = j + 1; i < size; ++i) at(i, j) = (at(i, j) - dot_columns(&at(i, 0), &at(j, 0), j)) / at(j, j);
       checkpoint(j * size);
     }
-    for (std::size_t j = 0; j < size; ++j) step_[j] = (step_[j] - dot_columns(&at(j, 0), step_.data(), j)) / at(j, j);
-    for (std::size_t j = size; j-- > 0;) {
+    for (size_t j = 0; j < size; ++j) step_[j] = (step_[j] - dot_columns(&at(j, 0), step_.data(), j)) / at(j, j);
+    for (size_t j = size; j-- > 0;) {
       step_[j] /= at(j, j);
-      for (std::size_t k = 0; k < j; ++k) step_[k] -= at(j, k) * step_[j];
+      for (size_t k = 0; k < j; ++k) step_[k] -= at(j, k) * step_[j];
     }
     return true;
   }
@@ -126,21 +120,21 @@ class LinearSplit final : public Proposer {
   void find_span(const Node& node) {
     whitened_.begin(node, Discriminant::kZeroEigenvalue);
     const StandardScores& standard = whitened_.standard();
-    const std::size_t p = node.n_features(), n = node.rows.n, size = whitened_.n_components();
+    const size_t p = node.n_features(), n = node.rows.n, size = whitened_.n_components();
     axes_.assign(whitened_.components().begin(), whitened_.components().end());
     coordinates_.assign(size * n, 0.0);
-    for (std::size_t k = 0; k < size; ++k) {
+    for (size_t k = 0; k < size; ++k) {
       double* axis = axes_.data() + k * p;
       const double length = norm(axis, p);
-      for (std::size_t j = 0; j < p; ++j) axis[j] /= length;
-      for (std::size_t j = 0; j < p; ++j) add_scaled(axis[j], standard.column(j), coordinates_.data() + k * n, n);
+      for (size_t j = 0; j < p; ++j) axis[j] /= length;
+      for (size_t j = 0; j < p; ++j) add_scaled(axis[j], standard.column(j), coordinates_.data() + k * n, n);
     }
   }
 
   Vector over_features(const Vector& w) const {
-    const std::size_t p = axes_.size() / w.size();
+    const size_t p = axes_.size() / w.size();
     Vector out(p, 0.0);
-    for (std::size_t k = 0; k < w.size(); ++k) add_scaled(w[k], axes_.data() + k * p, out.data(), p);
+    for (size_t k = 0; k < w.size(); ++k) add_scaled(w[k], axes_.data() + k * p, out.data(), p);
     return out;
   }
 

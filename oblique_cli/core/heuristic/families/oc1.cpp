@@ -1,10 +1,7 @@
 // OC1 and OC1-LC: the best axis-parallel split, or a better hyperplane from hill climbing.
-#include <utility>
 
-#include "heuristic/climbing/climb.hpp"
 #include "heuristic/climbing/linear_combination.hpp"
 #include "heuristic/climbing/oc1_climb.hpp"
-#include "heuristic/heuristic.hpp"
 
 namespace oblique {
 namespace {

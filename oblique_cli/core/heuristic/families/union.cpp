@@ -1,8 +1,4 @@
 // A union of heuristics: the candidates of all members in order; the search takes the best candidate.
-#include <algorithm>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "heuristic/heuristic.hpp"
 

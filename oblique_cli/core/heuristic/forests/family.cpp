@@ -1,20 +1,7 @@
 // The split of a forest's node by any family of heuristics in core/heuristic.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "common/interrupt.hpp"
 #include "heuristic/forest_split.hpp"
-#include "heuristic/heuristic.hpp"
-#include "rows/bag_rows.hpp"
-#include "rows/gathered.hpp"
 #include "split/monotone_search.hpp"
-#include "split/node.hpp"
-#include "split/predicted_rows.hpp"
-#include "split/spread.hpp"
-#include "tree/levels.hpp"
 
 namespace oblique {
 namespace {
@@ -28,7 +15,7 @@ class FamilyForest final : public ForestHeuristic {
     axes_.add_axes();
   }
 
-  void begin_tree(std::uint64_t seed, std::size_t number) override {
+  void begin_tree(uint64_t seed, size_t number) override {
     const FamilyChoice& choice = families_[number % families_.size()];
     heuristic_ = choice.family->make(choice.options);
     seed_ = seed;
@@ -99,7 +86,7 @@ class FamilyForest final : public ForestHeuristic {
   Candidates axes_, candidates_;
   CandidateSearch axes_search_;
   MonotoneSearch ordered_;
-  std::uint64_t seed_ = 0;
+  uint64_t seed_ = 0;
   BagRows rows_;
   const NodeRows* node_rows_ = nullptr;
   bool ordinary_ = false;

@@ -1,21 +1,9 @@
 // The planes of a heterogeneous oblique forest (Katuwal, Suganthan & Zhang 2020): several linear classifiers on several
 // groupings of the classes into two sides.
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <utility>
-#include <vector>
 
-#include "common/eigen.hpp"
-#include "common/interrupt.hpp"
 #include "heuristic/forest_split.hpp"
-#include "heuristic/hyper_classes.hpp"
 #include "heuristic/mpsvm.hpp"
-#include "heuristic/small_matrices.hpp"
 #include "linear/linear_solver.hpp"
-#include "rows/gathered.hpp"
-#include "split/bag.hpp"
 
 namespace oblique {
 namespace {
@@ -40,7 +28,7 @@ class HeterogeneousForest final : public ForestHeuristic {
     if (!(classes_.begin(x) < kWidest)) return;
     classes_.find(bag, x);
     group(bag);
-    for (std::size_t i = 0; i < groupings_.size() && i < partitions_; ++i) {
+    for (size_t i = 0; i < groupings_.size() && i < partitions_; ++i) {
       checkpoint(32 * n_ * m_);
       take(bag, x, groupings_[i].side);
       if (by_mpsvm_) add_mpsvm(planes);
@@ -62,14 +50,14 @@ class HeterogeneousForest final : public ForestHeuristic {
   // Each class against the rest, and the hyper-classes, sorted by the Gini value of an exact cut.
   void group(const Bag& bag) {
     groupings_.clear();
-    const std::size_t n_classes = bag.runs->size();
+    const size_t n_classes = bag.runs->size();
     const auto add = [&](std::vector<unsigned char> side) {
       for (const Grouping& other : groupings_)
         if (std::equal(side.begin(), side.end(), other.side.begin(),
                        [&](unsigned char a, unsigned char b) { return (a == side[0]) == (b == other.side[0]); }))
           return;  // the same two sides, possibly exchanged
       double squares[2] = {0.0, 0.0}, weight[2] = {0.0, 0.0};
-      for (std::size_t k = 0; k < n_classes; ++k) {
+      for (size_t k = 0; k < n_classes; ++k) {
         const double w = (*bag.runs)[k].weight;
         squares[side[k]] += w * w;
         weight[side[k]] += w;
@@ -77,7 +65,7 @@ class HeterogeneousForest final : public ForestHeuristic {
       groupings_.push_back({std::move(side), gini_value(squares[0], weight[0], squares[1], weight[1])});
     };
     add(classes_.side());
-    for (std::size_t k = 0; k < n_classes; ++k) {
+    for (size_t k = 0; k < n_classes; ++k) {
       std::vector<unsigned char> side(n_classes, 1);
       side[k] = 0;
       add(std::move(side));
@@ -90,12 +78,12 @@ class HeterogeneousForest final : public ForestHeuristic {
   void take(const Bag& bag, const Gathered& x, const std::vector<unsigned char>& side) {
     order_.clear();
     for (int which = 0; which < 2; ++which) {
-      std::size_t first = 0;
-      ClassRun& here = sides_[static_cast<std::size_t>(which)];
+      size_t first = 0;
+      ClassRun& here = sides_[which];
       here = {which, 0, 0.0};
-      for (std::size_t k = 0; k < bag.runs->size(); ++k) {
+      for (size_t k = 0; k < bag.runs->size(); ++k) {
         const ClassRun& run = (*bag.runs)[k];
-        for (std::size_t i = first; side[k] == which && i < first + run.n; ++i) order_.push_back(i);
+        for (size_t i = first; side[k] == which && i < first + run.n; ++i) order_.push_back(i);
         if (side[k] == which) {
           here.n += run.n;
           here.weight += run.weight;
@@ -106,12 +94,12 @@ class HeterogeneousForest final : public ForestHeuristic {
     columns_.resize(n_ * m_);
     weight_.resize(n_);
     sign_.resize(n_);
-    for (std::size_t i = 0; i < n_; ++i) {
+    for (size_t i = 0; i < n_; ++i) {
       weight_[i] = bag.weight[order_[i]];
       sign_[i] = i < sides_[0].n ? -1.0 : 1.0;
     }
-    for (std::size_t j = 0; j < m_; ++j)
-      for (std::size_t i = 0; i < n_; ++i) columns_[j * n_ + i] = x.column(j)[order_[i]];
+    for (size_t j = 0; j < m_; ++j)
+      for (size_t i = 0; i < n_; ++i) columns_[j * n_ + i] = x.column(j)[order_[i]];
   }
 
   void add_mpsvm(std::vector<Plane>& planes) {
@@ -128,18 +116,18 @@ class HeterogeneousForest final : public ForestHeuristic {
     scale_.resize(m_);
     total_ = sides_[0].weight + sides_[1].weight;
     bool varies = false;
-    for (std::size_t j = 0; j < m_; ++j) {
+    for (size_t j = 0; j < m_; ++j) {
       double* z = columns_.data() + j * n_;
       double mean = 0.0, square = 0.0;
-      for (std::size_t i = 0; i < n_; ++i) {
+      for (size_t i = 0; i < n_; ++i) {
         z[i] = (z[i] - standard.center[j]) / standard.scale[j];
         mean += weight_[i] * z[i];
       }
       mean /= total_;
-      for (std::size_t i = 0; i < n_; ++i) square += weight_[i] * (z[i] - mean) * (z[i] - mean);
+      for (size_t i = 0; i < n_; ++i) square += weight_[i] * (z[i] - mean) * (z[i] - mean);
       const double deviation = classes_.range()[j] > 0.0 ? std::sqrt(square / total_) : 0.0;
       const bool constant = !(deviation > 1e-10);
-      for (std::size_t i = 0; i < n_; ++i) z[i] = constant ? 0.0 : (z[i] - mean) / deviation;
+      for (size_t i = 0; i < n_; ++i) z[i] = constant ? 0.0 : (z[i] - mean) / deviation;
       center_[j] = standard.center[j] + standard.scale[j] * mean;
       scale_[j] = constant ? 0.0 : standard.scale[j] * deviation;
       varies = varies || !constant;
@@ -152,16 +140,16 @@ class HeterogeneousForest final : public ForestHeuristic {
     products_.assign(m_ * m_, 0.0);
     for (int which = 0; which < 2; ++which) sums_[which].assign(m_, 0.0);
     weighted_.resize(n_);
-    for (std::size_t j = 0; j < m_; ++j) {
+    for (size_t j = 0; j < m_; ++j) {
       const double* z = columns_.data() + j * n_;
-      for (std::size_t i = 0; i < n_; ++i) {
+      for (size_t i = 0; i < n_; ++i) {
         weighted_[i] = weight_[i] * z[i];
         sums_[sign_[i] > 0.0][j] += weighted_[i];
       }
-      for (std::size_t k = 0; k <= j; ++k) {
+      for (size_t k = 0; k <= j; ++k) {
         const double* other = columns_.data() + k * n_;
         double sum = 0.0;
-        for (std::size_t i = 0; i < n_; ++i) sum += weighted_[i] * other[i];
+        for (size_t i = 0; i < n_; ++i) sum += weighted_[i] * other[i];
         products_[j * m_ + k] = products_[k * m_ + j] = sum;
       }
     }
@@ -173,16 +161,16 @@ class HeterogeneousForest final : public ForestHeuristic {
     const double w0 = sides_[0].weight, w1 = sides_[1].weight;
     matrix_ = products_;
     w_.resize(m_);
-    for (std::size_t j = 0; j < m_; ++j) {
-      for (std::size_t k = 0; k < m_; ++k)
+    for (size_t j = 0; j < m_; ++j) {
+      for (size_t k = 0; k < m_; ++k)
         matrix_[j * m_ + k] -= sums_[0][j] * sums_[0][k] / w0 + sums_[1][j] * sums_[1][k] / w1;
-      for (std::size_t k = 0; k < m_; ++k) matrix_[j * m_ + k] /= total_;
+      for (size_t k = 0; k < m_; ++k) matrix_[j * m_ + k] /= total_;
       matrix_[j * m_ + j] += 1e-3;
       w_[j] = sums_[1][j] / w1 - sums_[0][j] / w0;
     }
     if (!solve()) return;
     double b = std::log(w1 / w0);
-    for (std::size_t j = 0; j < m_; ++j) b -= 0.5 * w_[j] * (sums_[1][j] / w1 + sums_[0][j] / w0);
+    for (size_t j = 0; j < m_; ++j) b -= 0.5 * w_[j] * (sums_[1][j] / w1 + sums_[0][j] / w0);
     add_plane(b, planes);
   }
 
@@ -192,7 +180,7 @@ class HeterogeneousForest final : public ForestHeuristic {
     const double mean = (sides_[1].weight - sides_[0].weight) / total_;
     matrix_ = products_;
     w_.resize(m_);
-    for (std::size_t j = 0; j < m_; ++j) {
+    for (size_t j = 0; j < m_; ++j) {
       matrix_[j * m_ + j] += 1.0;
       w_[j] = sums_[1][j] - sums_[0][j] - mean * (sums_[1][j] + sums_[0][j]);
     }
@@ -216,7 +204,7 @@ class HeterogeneousForest final : public ForestHeuristic {
   // w_ = matrix_^-1 w_; false if the matrix has no factor.
   bool solve() {
     double largest = 0.0;
-    for (std::size_t j = 0; j < m_; ++j) largest = std::max(largest, matrix_[j * m_ + j]);
+    for (size_t j = 0; j < m_; ++j) largest = std::max(largest, matrix_[j * m_ + j]);
     if (!cholesky(matrix_.data(), m_, 1e-15 * largest)) return false;
     solve_by_factor(matrix_.data(), m_, w_.data());
     return true;
@@ -225,12 +213,12 @@ class HeterogeneousForest final : public ForestHeuristic {
   // Adds w_ z + b <= 0 over the features themselves, if it is a plane.
   void add_plane(double b, std::vector<Plane>& planes) {
     double least = std::numeric_limits<double>::infinity(), largest = 0.0;
-    for (std::size_t j = 0; j < m_; ++j)
+    for (size_t j = 0; j < m_; ++j)
       if (scale_[j] > 0.0 && w_[j] != 0.0) least = std::min(least, scale_[j] / std::fabs(w_[j]));
     Plane plane;
     plane.w.assign(m_, 0.0);
     plane.t = -least * b;
-    for (std::size_t j = 0; j < m_; ++j) {
+    for (size_t j = 0; j < m_; ++j) {
       if (scale_[j] > 0.0) plane.w[j] = w_[j] * (least / scale_[j]);
       plane.t += plane.w[j] * center_[j];
       largest = std::max(largest, std::fabs(plane.w[j]));
@@ -239,13 +227,13 @@ class HeterogeneousForest final : public ForestHeuristic {
   }
 
   const bool by_mpsvm_, by_lda_, by_ridge_, by_svm_, by_logistic_;
-  const std::size_t partitions_;  // of the classes into two sides
-  std::size_t m_ = 0, n_ = 0;
+  const size_t partitions_;  // of the classes into two sides
+  size_t m_ = 0, n_ = 0;
   double total_ = 0.0;
   HyperClasses classes_;
   MpsvmSplit mpsvm_;
   std::vector<Grouping> groupings_;
-  std::vector<std::size_t> order_;
+  std::vector<size_t> order_;
   std::vector<ClassRun> sides_ = std::vector<ClassRun>(2);
   std::vector<Plane> bisectors_;
   Vector columns_, weight_, sign_, weighted_, center_, scale_, products_, matrix_, w_, sums_[2];

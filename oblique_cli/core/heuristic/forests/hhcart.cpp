@@ -1,21 +1,7 @@
 // The HHCART split of a forest: the best cut along the axes of a few reflections of the drawn features.
-#include <cstddef>
-#include <memory>
-#include <numeric>
-#include <utility>
-#include <vector>
 
-#include "common/eigen.hpp"
-#include "common/random.hpp"
 #include "heuristic/class_moments.hpp"
 #include "heuristic/forest_split.hpp"
-#include "rows/bag_rows.hpp"
-#include "rows/gathered.hpp"
-#include "split/bag.hpp"
-#include "split/node_rows.hpp"
-#include "split/node_search.hpp"
-#include "split/spaces.hpp"
-#include "split/spread.hpp"
 
 namespace oblique {
 namespace {
@@ -41,24 +27,24 @@ class HhcartForest final : public ForestHeuristic {
 
  private:
   void draw_spaces(const NodeRows& rows, Stream& stream) {
-    const std::size_t m = rows.columns.size(), n_classes = static_cast<std::size_t>(rows.n_classes);
+    const size_t m = rows.columns.size(), n_classes = rows.n_classes;
     moments_.begin(spread_.widest());
-    const std::size_t per_class = dominant_only_ ? 1 : m;
+    const size_t per_class = dominant_only_ ? 1 : m;
     pool_.resize(n_classes * per_class);
-    std::iota(pool_.begin(), pool_.end(), std::size_t{0});
+    std::iota(pool_.begin(), pool_.end(), size_t{0});
     vectors_.clear();
     // A draw of a class without spread, or of an eigenvector without variance, does not count.
-    std::size_t n_reflections = 0;
-    for (std::size_t at = 0; at < pool_.size() && n_reflections < reflections_; ++at) {
+    size_t n_reflections = 0;
+    for (size_t at = 0; at < pool_.size() && n_reflections < reflections_; ++at) {
       std::swap(pool_[at], pool_[at + stream.below(pool_.size() - at)]);
-      const std::size_t k = pool_[at] / per_class, which = pool_[at] % per_class;
+      const size_t k = pool_[at] / per_class, which = pool_[at] % per_class;
       if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
       axes_.clear();
       const int n_axes =
           principal_axes(eigen_, covariance_.data(), static_cast<int>(m), 1e-10, -1.0, dominant_only_, axes_);
       if (static_cast<int>(which) >= n_axes) continue;
-      const auto first = axes_.begin() + static_cast<std::ptrdiff_t>(which * m);
-      vectors_.insert(vectors_.end(), first, first + static_cast<std::ptrdiff_t>(m));
+      const auto first = axes_.begin() + which * m;
+      vectors_.insert(vectors_.end(), first, first + m);
       ++n_reflections;
     }
     spaces_.clear();
@@ -66,12 +52,12 @@ class HhcartForest final : public ForestHeuristic {
     if (spaces_.empty()) spaces_.push_back(Space{});
   }
 
-  const std::size_t reflections_;  // eigenvectors drawn at a node
-  const bool dominant_only_;       // use only the first eigenvector of each class
+  const size_t reflections_;  // eigenvectors drawn at a node
+  const bool dominant_only_;  // use only the first eigenvector of each class
   const double tau_;
   std::unique_ptr<NodeSearch> search_;
   BagRows rows_;
-  std::vector<std::size_t> pool_;
+  std::vector<size_t> pool_;
   Spread spread_;
   ClassMoments moments_;
   SymmetricEigen eigen_;
