@@ -3,7 +3,7 @@
 Importing this package imports nothing numerical; `load` does.
 """
 
-from oblique_cli.data.catalogue import entry, load, names, published_code, resolve
+from oblique_cli.data.catalogue import entry, load, names, resolve
 from oblique_cli.data.entries import Entry
 
-__all__ = ["Entry", "entry", "load", "names", "published_code", "resolve"]
+__all__ = ["Entry", "entry", "load", "names", "resolve"]

@@ -107,11 +107,6 @@ def entry(name: str) -> Entry:
     return entries()[known]
 
 
-def published_code(name: str, source: str) -> str | None:
-    """Return what the tables of a publication, such as "manwani2012", call a data set; None if they lack it."""
-    return entry(name).published.get(source)
-
-
 def remark(spec: DatasetSpec) -> str:
     """Return what a reader of results should know of a data set, "" for nothing."""
     if local_sources.is_at_hand(spec):

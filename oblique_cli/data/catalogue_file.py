@@ -43,6 +43,7 @@ OPTIONAL: dict[str, Constraint] = {
 # Keys with something below them.
 NESTED = ("files", "classes", "categorical_columns", "aliases", "published", "recipe")
 
+Table = Mapping[str, Constraint]
 FILE: dict[str, Constraint] = {
     "name": Text(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.csv(\.gz)?", "the name of a .csv or .csv.gz file, without folders"),
     "rows": Integer(1),
@@ -55,7 +56,6 @@ RECIPE: dict[str, Constraint] = {
     "delimiter": Text(r"[^\s\w\"']|\t|whitespace", "one character, or whitespace"),
     "header": Boolean(),
 }
-MISSING = {"missing": ANY_TEXT}
 
 
 def load(path: Path, only: str = "") -> Catalogue:
@@ -156,9 +156,7 @@ class _Form:
     def entry(self, name: str, value: YamlValue) -> Entry | None:
         """Return the entry, or None if there are faults."""
         self.scalar(YamlValue(name, value.key, value.key), "name", NAME)
-        values = self.mapping(value, self.owner, tuple(REQUIRED), (*OPTIONAL, *NESTED))
-        constraints = {**REQUIRED, **OPTIONAL}
-        plain = {key: self.scalar(values[key], key, constraints[key]) for key in constraints if key in values}
+        values, plain = self.record(value, self.owner, "", REQUIRED, OPTIONAL, further=NESTED)
         for key in ("categorical_columns", "aliases"):
             texts = self.texts(values[key], key) if key in values else []
             plain[key] = tuple(text.data for text in texts)
@@ -224,9 +222,7 @@ class _Form:
         files = {}
         for part in sorted(parts, key=("all", "train", "test").index):  # training rows come first
             key = f"files.{part}"
-            values = self.mapping(parts[part], f"{key} of {self.owner}", tuple(FILE), tuple(UNPACKED))
-            table = {**FILE, **UNPACKED}
-            plain = {name: self.scalar(item, f"{key}.{name}", table[name]) for name, item in values.items()}
+            values, plain = self.record(parts[part], f"{key} of {self.owner}", f"{key}.", FILE, UNPACKED)
             if "unpacked_sha256" in plain and not str(plain.get("name")).endswith(".gz"):
                 message = f"{key}.unpacked_sha256 of {self.owner} is for a file whose name ends in .gz"
                 self.fault(values["unpacked_sha256"], message)
@@ -236,9 +232,8 @@ class _Form:
 
     def recipe(self, value: YamlValue) -> Recipe | None:
         """Read the recipe of an entry."""
-        values = self.mapping(value, f"recipe of {self.owner}", (*RECIPE, "sources", "columns"), tuple(MISSING))
-        table = {**RECIPE, **MISSING}
-        plain = {key: self.scalar(item, f"recipe.{key}", table[key]) for key, item in values.items() if key in table}
+        what, lists = f"recipe of {self.owner}", ("sources", "columns")
+        values, plain = self.record(value, what, "recipe.", RECIPE, {"missing": ANY_TEXT}, lists)
         columns = self.texts(values["columns"], "recipe.columns", least=1, but="-") if "columns" in values else []
         sources = []
         for item in self.items(values["sources"], "recipe.sources", 1) if "sources" in values else []:
@@ -249,6 +244,14 @@ class _Form:
         if self.faults:
             return None
         return Recipe(sources=tuple(sources), columns=tuple(column.data for column in columns), **plain)
+
+    def record(
+        self, value: YamlValue, what: str, prefix: str, required: Table, optional: Table,
+        lists: tuple[str, ...] = (), further: tuple[str, ...] = (),
+    ) -> tuple[dict[str, YamlValue], dict[str, Any]]:  # fmt: skip
+        """Return the known keys of a mapping, and the plain values of those with a constraint."""
+        values, table = self.mapping(value, what, (*required, *lists), (*optional, *further)), {**required, **optional}
+        return values, {key: self.scalar(values[key], prefix + key, table[key]) for key in table if key in values}
 
     def mapping(
         self, value: YamlValue, what: str, required: tuple[str, ...], optional: tuple[str, ...]

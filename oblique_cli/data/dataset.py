@@ -10,6 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from oblique_cli.data.own.numbers import plain_numbers
+from oblique_cli.data.own.roles import clash_of_roles
 from oblique_cli.data.text_table import Table
 from oblique_cli.errors import DataError
 from oblique_cli.ground.labels import is_number, label_order
@@ -114,10 +116,8 @@ def from_table(
         if wanted not in position:
             hint = close_matches(wanted, position) or f" Columns: {_few(table.header)}."
             raise DataError(f"{table.where}: there is no column {wanted!r} to use as {role}.{hint}")
-    if target in qualitative:
-        raise DataError(f"{table.where}: {target!r} is the target, it cannot be listed under qualitative")
-    if groups == target:
-        raise DataError(f"{table.where}: {target!r} is the target, it cannot be the column of groups")
+    if clash := clash_of_roles(target, qualitative=qualitative, groups=groups):
+        raise DataError(f"{table.where}: {clash}")
     if len(table.header) == 1:
         raise DataError(f"{table.where}: {target!r} is the only column, at least one feature is needed")
 
@@ -233,16 +233,10 @@ def _numbers(table: Table, i: int) -> np.ndarray | None:
     A column of numbers in which the only words stand for "missing" or "infinite" is refused, not taken for words.
     """
     cells = table.columns[i]
-    together = "".join(cells)
-    # float() also reads "1_000" and the digits of every script; is_number does not.
-    if "_" not in together and together.isascii():
-        try:
-            values = np.fromiter(map(_float_or_nan if "" in cells else float, cells), float, len(cells))
-        except ValueError:
-            pass
-        else:
-            if np.isfinite(values).sum() == len(cells) - cells.count(""):
-                return values
+    if (numbers := plain_numbers(list(filter(None, cells)))) is not None:
+        values = np.full(len(cells), math.nan)
+        values[np.fromiter(map(bool, cells), bool, len(cells))] = numbers
+        return values
     words = {cell for cell in cells if cell and not is_number(cell)}
     some_numbers = len(words) < len(set(cells) - {""})
     infinite = {word for word in words if _is_not_finite(word)}
@@ -266,10 +260,6 @@ def _is_not_finite(cell: str) -> bool:
         return not math.isfinite(float(cell))
     except ValueError:
         return False
-
-
-def _float_or_nan(cell: str) -> float:
-    return float(cell) if cell else math.nan
 
 
 def _codes(cells: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -198,11 +198,8 @@ def _state(part: Path) -> Path:
 
 
 def _download(url: str, part: Path, timeout: float) -> bool:
-    """Bring `part` to the whole content of `url`; return whether an earlier beginning was used.
-
-    Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or HTTPException (all that is wrong with
-    addresses and connections). What has arrived stays in `part`.
-    """
+    """Bring `part` to the whole content of `url`; return whether an earlier beginning was used. What has arrived stays
+    in `part`. Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or HTTPException."""
     state = _state(part)
     begun, _, version = state.read_text(errors="replace").partition("\n") if state.exists() else ("", "", "")
     size = part.stat().st_size if part.exists() and begun == url else 0
@@ -296,11 +293,8 @@ def _member(archive: bytes, name: str) -> bytes:
 
 
 def convert(text: str, recipe: Recipe) -> str:
-    """Rewrite the archive's text as our CSV.
-
-    A column of whole numbers is written as such, any other column of numbers in the shortest form that reads back to
-    the same float64, and words as they are: the form all files of the catalogue have.
-    """
+    """Rewrite the archive's text as our CSV: columns of whole numbers as such, other numbers in the shortest form that
+    reads back to the same float64, words as they are."""
     if recipe.delimiter == "whitespace":
         rows = [line.split() for line in text.splitlines() if line.strip()]
     else:
@@ -328,10 +322,8 @@ def _rewritten(cells: Sequence[str], missing: str) -> list[str]:
 
 
 def uncompress(data: bytes) -> bytes:
-    """Undo the Unix `compress` program (.Z): LZW codes of 9 bits and more, lowest bit first.
-
-    Codes come in groups of eight; when their width grows or the table is cleared, the rest of the group is padding.
-    """
+    """Undo the Unix `compress` program (.Z): LZW codes of 9 bits and more in groups of eight, lowest bit first; the
+    rest of a group is padding when the width grows or the table is cleared."""
     if data[:2] != b"\x1f\x9d" or len(data) < 3:
         raise _Unusable("it is not a .Z file")
     widest, has_clear = data[2] & 0x1F, bool(data[2] & 0x80)

@@ -45,10 +45,8 @@ def cache_folder() -> Path:
 
 
 def data_folders(data_dir: str | Path | None = None) -> list[Path]:
-    """Return the folders to search for files that are not bundled, in order.
-
-    They are `data_dir` (an option, or else a configured value), the environment's OBLIQUE_DATA, and the cache.
-    """
+    """Return the folders to search for files that are not bundled: `data_dir`, the environment's OBLIQUE_DATA, the
+    cache."""
     folders = [Path(place).expanduser() for place in (data_dir, os.environ.get(ENVIRONMENT)) if place]
     return [*folders, cache_folder()]
 
@@ -90,10 +88,8 @@ def mismatch(copy: FileCopy, content: bytes) -> str:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Rename a damaged file of ours to `<file>.bad` (.bad2, ... if there is one); None if that is not possible.
-
-    Another process may have done so already, and the folder may be read only: neither is an error.
-    """
+    """Rename a damaged file of ours to `<file>.bad` (.bad2, ...); None if that is not possible, which is no error:
+    another process may have done so, and the folder may be read only."""
     aside = path.with_name(path.name + ".bad")
     count = 1
     while aside.exists():

@@ -1,7 +1,5 @@
-"""Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them.
-
-This is the readable reference of what the compiled growers do (`core/heuristic/`, `core/rows/`); tests hold both equal.
-"""
+"""Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them: the
+readable reference of the compiled growers (`core/heuristic/`, `core/rows/`), which tests hold equal."""
 
 from __future__ import annotations
 
@@ -18,21 +16,15 @@ SAME_VALUE = 8 * np.finfo(float).eps  # values of a class closer than this, rela
 
 
 def is_wide(n: int, p: int) -> bool:
-    """Whether n rows are so few beside p features that their span is the place to work in.
-
-    Narrow data, and with it every published table, is not affected.
-    """
+    """Whether n rows are so few beside p features that their span is the place to work in; no published table is so
+    wide."""
     return p > 100 and n + 1 < p
 
 
 def orient(v: Array, sign: float = -1.0) -> Array:
-    """Return v or -v, whichever has a first non-zero component of the given sign.
+    """Return the unit vector v or -v, whichever has a first non-zero component of the sign -1 or +1.
 
-    v : (p,) unit vector; sign : -1 or +1
-
-    The p - 1 further axes of a reflection depend on the sign of the reflected vector, and a negative sign keeps e_1 - d
-    away from zero.
-    """
+    All further axes of a reflection depend on the sign, and a negative one keeps e_1 - d away from zero."""
     for component in v:
         if abs(component) > ZERO_COMPONENT:
             return -v if component * sign < 0 else v
@@ -40,12 +32,9 @@ def orient(v: Array, sign: float = -1.0) -> Array:
 
 
 def canonical_basis(columns: Array) -> Array:
-    """Return the orthonormal basis that projecting e_1, e_2, ... on the space of `columns` gives.
+    """Return the orthonormal basis, (p, k), that projecting e_1, e_2, ... on the space of orthonormal `columns` gives.
 
-    columns : (p, k) orthonormal; returns (p, k)
-
-    A solver may return any basis of a repeated eigenspace; this one depends on the space alone.
-    """
+    A solver may return any basis of a repeated eigenspace; this one depends on the space alone."""
     p, k = columns.shape
     basis: list[Array] = []
     for axis in range(p):
@@ -62,12 +51,9 @@ def canonical_basis(columns: Array) -> Array:
 
 
 def principal_axes(covariance: Array, tolerance: float = 1e-10, sign: float = -1.0) -> Array:
-    """Return the eigenvectors of non-zero eigenvalue as rows, by falling eigenvalue, each oriented.
+    """Return the eigenvectors of non-zero eigenvalue, (k, p) rows by falling eigenvalue, each oriented.
 
-    covariance : (p, p) symmetric; returns (k, p) with k <= p
-
-    An eigenvalue is zero when it is at most tolerance times the largest (thesis 3.6 leaves the tolerance open).
-    """
+    An eigenvalue of at most tolerance times the largest is zero (thesis 3.6 leaves the tolerance open)."""
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
     if not values[0] > 0:
@@ -96,11 +82,8 @@ def parallel_to_an_axis(d: Array, tau: float) -> bool:
 
 
 def householder_vector(d: Array) -> Array:
-    """Return the unit vector u of the reflection H = I - 2uu' that sends d to e_1 (thesis eq. 3.3.1).
-
-    d : (p,) unit vector other than e_1; callers test `parallel_to_an_axis` first
-    By hand: d = (0, 1) gives u = (1, -1) / sqrt(2).
-    """
+    """Return the unit vector u of the reflection H = I - 2uu' that sends a unit vector d other than e_1 to e_1 (thesis
+    eq. 3.3.1). By hand: d = (0, 1) gives u = (1, -1) / sqrt(2)."""
     u = -d
     u[0] += 1.0
     u[np.abs(u) <= ZERO_COMPONENT] = 0.0
@@ -108,19 +91,13 @@ def householder_vector(d: Array) -> Array:
 
 
 def householder(d: Array) -> Array:
-    """Return H = I - 2uu' with H d = e_1, symmetric and orthogonal; its first column is d (thesis 3.3.2).
-
-    By hand: d = (0, 1) gives H = [[0, 1], [1, 0]].
-    """
+    """Return H = I - 2uu' with H d = e_1, symmetric and orthogonal; its first column is d (thesis 3.3.2)."""
     u = householder_vector(d)
     return np.eye(len(d)) - 2.0 * np.outer(u, u)
 
 
 def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
-    """Return the covariance matrix of one class (thesis eq. 3.2.1), or None if its rows are all the same.
-
-    X : (n, p); weights : (n,) or None; returns (p, p)
-    """
+    """Return the (p, p) covariance of one class (thesis eq. 3.2.1), None if its rows are all the same."""
     centered = _centered(X, weights)
     if centered is None:
         return None
@@ -130,11 +107,8 @@ def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
 
 
 def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Array:
-    """Return the variance of every feature within the classes, (p,).
-
-    X : (n, p); y : (n,) codes. The squared deviations from the class means are summed over all rows and divided by the
-    weight less one unit for each class present.
-    """
+    """Return the variance of every feature within the classes, (p,): squared deviations from the class means, summed
+    over all rows and divided by the weight less one unit for each class present. y : (n,) codes"""
     w = np.ones(len(X)) if weights is None else weights
     squares = np.zeros(X.shape[1])
     codes = np.unique(y)
@@ -148,23 +122,16 @@ def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = Non
 
 
 def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
-    """Return the covariance of a small class, drawn towards a diagonal (beyond the papers; thesis 3.6 asks for it).
-
-    (1 - l) S + l diag(variances) with l = max(0, 1 - weight / (5 p)): a class of five rows a feature or more keeps its
-    own covariance, and the fewer rows there are, the less their correlations count.
-
-    covariance : (p, p) of one class; variances : (p,) of `pooled_variances`; weight : rows of the class
-    """
+    """Return (1 - l) S + l diag(variances), l = max(0, 1 - weight / (5 p)): the covariance S of a class of few rows
+    drawn towards a diagonal (thesis 3.6 asks for it). variances : of `pooled_variances`; weight : rows of the class"""
     share = max(0.0, 1.0 - weight / (5.0 * len(variances)))
     return (1.0 - share) * covariance + share * np.diag(variances)
 
 
 def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
-    """Return X'X of one class with its rows centered and each scaled to unit length (thesis 5.3).
+    """Return X'X of one class, its rows centered and scaled to unit length (thesis 5.3); None if all rows are the same.
 
-    X : (n, p); returns (p, p), or None if the rows are all the same. Its leading eigenvector is the class
-    representative vector: the direction of least summed squared distance from the unit rows (thesis eq. 5.3.1). Rows on
-    the mean, within 1e-9 of the longest row, have no direction and are left out.
+    Its leading eigenvector is the class representative vector (eq. 5.3.1). Rows within 1e-9 of the mean are left out.
     """
     centered = _centered(X, weights)
     if centered is None:
@@ -178,10 +145,8 @@ def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
 
 
 def _centered(X: Array, weights: Array | None) -> Array | None:
-    """X less its weighted mean, constant columns exactly 0; None if the rows are all the same.
-
-    A column is constant if its values differ by no more than the rounding of what computed them (SAME_VALUE): the
-    eigenvectors of such differences would be those of the linear algebra library, not of the data.
+    """X less its weighted mean, constant columns exactly 0; None if the rows are all the same. A column is constant if
+    its values differ by rounding only (SAME_VALUE), whose eigenvectors would be those of the linear algebra library.
     """
     if len(X) < 2:
         return None
@@ -202,10 +167,7 @@ def level_codes(column: Array, n_levels: int) -> NDArray[np.intp]:
 def level_table(
     codes: NDArray[np.intp], y: NDArray[np.int32], weights: Array | None, n_levels: int, n_classes: int
 ) -> Array:
-    """Return the weight of the rows of each level in each class, (n_levels, n_classes); rows of code -1 are left out.
-
-    This table, made in one pass, is all that CRIMCOORD needs of the rows of a node.
-    """
+    """Return the weight of the rows of each level in each class, (n_levels, n_classes), without rows of code -1."""
     known = codes >= 0
     w = None if weights is None else weights[known]
     cells = np.bincount(codes[known] * n_classes + y[known], weights=w, minlength=n_levels * n_classes)
@@ -213,10 +175,8 @@ def level_table(
 
 
 def dummy_scatter(table: Array) -> tuple[Array, Array]:
-    """Return B and W, the scatter of dummy vectors between and within classes (thesis eq. 3.7.2a and 3.7.2b).
-
-    table : (L, C) of `level_table`; returns two (L, L) matrices whose sum is T (eq. 3.7.2c)
-    """
+    """Return B and W, (L, L) scatter of dummy vectors between and within classes (thesis eq. 3.7.2a and 3.7.2b), whose
+    sum is T (eq. 3.7.2c). table : (L, C) of `level_table`"""
     of_class = table.sum(axis=0)
     means = table / np.where(of_class > 0, of_class, 1.0)  # a column for each class
     apart = means - (table.sum(axis=1) / table.sum())[:, None]
@@ -226,13 +186,11 @@ def dummy_scatter(table: Array) -> tuple[Array, Array]:
 
 
 def crimcoord(table: Array) -> Array:
-    """Return the score of each level: the largest discriminant coordinate of a qualitative feature (thesis 3.7).
-
-    table : (L, C) weights of levels by classes at a node, see `level_table`; returns (L,)
+    """Return the score of each level, (L,), the largest discriminant coordinate (thesis 3.7). table : (L, C) of
+    `level_table`
 
     The scores are the unit vector a that maximizes a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
-    1997; thesis eq. 3.7.3 and 4.1.4), with a positive first component that is not 0. A repeated leading eigenvalue is
-    settled by the canonical basis. Levels without weight get 0, and so do all levels if only one has weight.
+    1997; thesis eq. 3.7.3 and 4.1.4), its first component that is not 0 positive. Levels without weight get 0.
     """
     scores = np.zeros(len(table))
     present = table.sum(axis=1) > 0
@@ -281,10 +239,8 @@ class Standard:
 
 
 def augmented_moment(X: Array, weights: Array | None = None, standard: Standard | None = None) -> Array:
-    """Return the mean of [x 1]'[x 1] over rows: G and H of Manwani & Sastry (2012), section II.A.
-
-    X : (n, p); standard : coordinates to take the moments in, the original ones by default; returns (p + 1, p + 1)
-    """
+    """Return the mean of [x 1]'[x 1] over rows in `standard` coordinates, (p + 1, p + 1): G and H of Manwani & Sastry
+    (2012), section II.A."""
     w = np.ones(len(X)) if weights is None else weights
     Z = X if standard is None else (X - standard.center) / standard.scale
     A = np.column_stack([Z, np.ones(len(X))])
@@ -335,10 +291,8 @@ def _leading(M: Array, basis: Array) -> Array:
 
 
 def distinct_gap(X: Array, w: Array) -> float:
-    """Return the gap above which two projections X w are distinct (docs/core.md, ties).
-
-    1e-9 of the scale sum_j |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude.
-    """
+    """Return the gap above which two projections X w are distinct (docs/core.md, ties): 1e-9 of sum_j |w_j| (range of
+    feature j), plus a few rounding errors of the projection's magnitude."""
     scale = np.abs(w) @ (X.max(axis=0) - X.min(axis=0))
     return float(1e-9 * scale + 32.0 * np.finfo(float).eps * (np.abs(w) @ np.abs(X).max(axis=0)))
 
@@ -368,11 +322,8 @@ def normalize_plane(plane: Array) -> Array | None:
 
 
 def angle_bisectors(first: Array, second: Array) -> list[Array]:
-    """Return the bisectors (w, b) of two normalized planes: their sum and difference, or the midway plane.
-
-    first, second : (p + 1,) as `normalize_plane` returns them (Manwani & Sastry 2012, eq. 4 and 5; parallel planes:
-    the plane halfway between them)
-    """
+    """Return the bisectors of two normalized planes: sum and difference, or the plane midway between parallel ones
+    (Manwani & Sastry 2012, eq. 4 and 5). first, second : (p + 1,) as `normalize_plane` returns them"""
     cosine = float(first[:-1] @ second[:-1])
     if abs(cosine) > 1.0 - 1e-12:
         sign = 1.0 if cosine > 0 else -1.0

@@ -23,10 +23,8 @@ APART = 2.0**900  # of two columns; beyond, sums of both and their products vani
 
 
 def exponents(X: Array) -> Exponents:
-    """Return the power of 2 in which each column is to be measured, (p,): 0 for one of ordinary size, or all 0 or NaN.
-
-    X : (n, p); a column is as large as its largest number, whose exponent is the power
-    """
+    """Return the power of 2 in which each column is measured, (p,): that of its largest number, 0 for one of ordinary
+    size."""
     sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     powers = np.frexp(sizes)[1].astype(np.int64)
     return np.where(np.abs(powers) > EXPONENT, powers, 0)
@@ -77,10 +75,8 @@ def refuse_wide(X: Array, owner: str) -> None:
 
 
 def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
-    """Raise ColumnError if the units of two columns are so far apart that a sum of both is one of them alone.
-
-    A column is as large as its largest number; columns of 0 or NaN count with none, nor do `levels`, columns of codes.
-    """
+    """Raise ColumnError if the units of two columns are so far apart that a sum of both is one of them alone; columns
+    of 0 or NaN and `levels`, columns of codes, do not count."""
     # Not by absolute values, which would take as much memory as the table.
     highest, lowest = np.fmax.reduce(X, axis=0, initial=0.0), np.fmin.reduce(X, axis=0, initial=0.0)
     sizes = np.maximum(highest, -lowest).astype(np.float64)
@@ -99,11 +95,8 @@ def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
 
 
 def comparable(weights: Array, culprit: str) -> Array:
-    """Return weights (n,) as they are if they are ordinary, else times the power of 2 that takes the largest near 1.
-
-    Weights of 0 stay 0. ConfigError if two others are so different that the lighter one leaves no trace in any sum, nor
-    in the square of one. culprit : what the message calls them
-    """
+    """Return weights (n,), times the power of 2 that takes the largest near 1 if they are not ordinary. ConfigError if
+    two are so different that the lighter one leaves no trace in any sum. culprit : what the message calls them"""
     positive = weights > 0.0
     if not positive.any():
         return weights
@@ -144,10 +137,8 @@ def summable_quantum(n: int, heaviest: float) -> float:
 
 
 def summable(weights: Array) -> Array:
-    """Return weights, the smallest 1, rounded so that all their sums are exact, in whatever order they are added up.
-
-    Weights that differ so much that the smallest would lose its digits (by more than 2**-16) are returned as they are.
-    """
+    """Return weights, the smallest 1, rounded so that all their sums are exact in any order; as they are if the
+    smallest would lose more than 2**-16 of itself."""
     quantum = summable_quantum(len(weights), float(weights.max()))
     if quantum > FEWEST_DIGITS:
         return weights

@@ -102,10 +102,8 @@ class Registry(Mapping[str, T]):
         self._lock = threading.RLock()
 
     def wait_for(self, modules: Iterable[str], empty: str = "") -> None:
-        """Have modules imported, which register more: that of a name when the name is needed, all for a list.
-
-        empty : what is wrong with a module that registers nothing, as it follows its file; "" if it may
-        """
+        """Have modules imported that register more: one when its name is needed, all for a list. empty : what is wrong
+        with a module that registers nothing, as it follows its file"""
         self._doors += tuple(modules)
         self._empty = empty
 

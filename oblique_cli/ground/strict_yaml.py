@@ -309,10 +309,7 @@ class _Reading:
 
 
 def plain_scalar(text: str) -> bool | int | float | str | None:
-    """Return what a word without quotes means in the YAML 1.2 core schema.
-
-    Whole numbers beyond 64 bits become floats, so that no check below meets a number it cannot compare.
-    """
+    """Return the YAML 1.2 core schema's meaning of a word without quotes; integers beyond 64 bits become floats."""
     if text in _NULL:
         return None
     if text in _BOOLEAN:

@@ -67,11 +67,9 @@ def boost(
     kept_in: Path | None,
     say: Callable[[Part], None],
 ) -> list[Part]:
-    """Grow the trees of an estimator; return trees, rows, loss and seconds of each part.
+    """Grow the trees of an estimator; return trees, rows, loss and seconds of each part. kept_in : as in `grow_forest`.
 
-    kept_in : folder for finished trees, which the same fit loads if it is begun again; or None
-    If memory holds all rows, all trees are grown on all rows and equal those of a fit in memory.
-    """
+    If memory holds all rows, all trees are grown on all rows and equal those of a fit in memory."""
     p, C = rows.n_features, rows.n_classes
     seed = int(check_random_state(estimator.random_state).randint(2**31))
     first = grows_before(rows)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from oblique_cli.errors import DataError
 from oblique_cli.scale.growing import STATS, Plan, State
 from oblique_cli.scale.store import Store, writing
+
+T = TypeVar("T")
 
 # Arrays of a tree as the core names them: their names in a file, where `tree_children` holds those of left and right.
 ARRAYS = {
@@ -45,26 +48,35 @@ class Checkpoint:
 
     def load(self, store: Store, plan: Plan) -> State | None:
         """Return the state to go on from, None if there is none. DataError if it is of another fit."""
-        if not self.path.exists():
-            return None
-        try:
-            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            if str(arrays["plan"]) != digest_of(plan):
-                raise DataError(
-                    f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
-                )
+
+        def state(arrays: dict[str, Any]) -> State:
             tree = {name: arrays[in_file] for name, in_file in ARRAYS.items()}
             left, right = arrays["tree_children"].T.astype(np.int32)
             grower = plan.grower(store)
             grower.resume(tree | {"left": left.copy(), "right": right.copy()}, arrays["nodes"])
             stats = {name: arrays[f"stats_{name}"] for name in STATS if f"stats_{name}" in arrays}
             return State(grower, int(arrays["level"]), stats)
-        except DataError:
-            raise
-        except Exception as error:  # an archive may be damaged in as many ways as it has parts
-            reason = str(error).partition("\n")[0]
-            raise DataError(f"{self.path}: not a state of a fit ({reason}); remove it to begin anew") from None
+
+        return stored(self.path, "plan", digest_of(plan), state, "not a state of a fit ({}); remove it to begin anew")
+
+
+def stored(path: Path, key: str, digest: str, build: Callable[[dict[str, Any]], T], fault: str) -> T | None:
+    """Return what a file of a fit holds, None without it; DataError for a damaged one, or one of another fit.
+
+    key, digest : array of the file that names the fit, and what it must be; fault : sentence with {} for a reason
+    """
+    if not path.exists():
+        return None
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        if str(arrays.pop(key)) != digest:
+            raise DataError(f"{path}: is of a fit with other parameters; give the same ones, or name another --scratch")
+        return build(arrays)
+    except DataError:
+        raise
+    except Exception as error:  # an archive may be damaged in as many ways as it has parts
+        raise DataError(f"{path}: {fault.format(str(error).partition(chr(10))[0])}") from None
 
 
 def digest_of(plan: Plan) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from oblique_cli.data import npy
 from oblique_cli.data.own import rows as own_rows
+from oblique_cli.data.own.frames import faults
 from oblique_cli.data.own.front import Column
 from oblique_cli.data.own.numbers import MARKS
+from oblique_cli.data.own.opened import texts_of
 from oblique_cli.data.own.roles import clash_of_roles, listed
 from oblique_cli.data.own.source import Source, source_of
 from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
@@ -102,21 +104,14 @@ def parquet_table(
     where = str(path)
     with _faults(where):
         file = pq.ParquetFile(path)
-        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        schema = file.schema_arrow
     names = schema.names
-    drop, features = listed(drop, names), listed(features, names)
-    for name, role in [(target, "the target"), (weight, "weights"), *((d, "a column to drop") for d in drop)]:
-        if name and name not in names:
-            hint = close_matches(name, names) or f" Columns: {', '.join(map(repr, names[:10]))}."
-            raise DataError(f"{where}: there is no column {name!r} to use as {role}.{hint}")
-    for name in features:
-        if name not in names:
-            raise DataError(f"{where}: there is no column {name!r} to use as a feature.{close_matches(name, names)}")
-    if clash := clash_of_roles(target, weight, drop=drop, features=features):
-        raise DataError(f"{where}: {clash}")
-    chosen = [n for n in names if n not in {target, weight, *drop} and (not features or n in features)]
-    if not chosen:
-        raise DataError(f"{where}: no column is left to be a feature")
+
+    def hint(name: str) -> str:
+        columns = ", ".join(map(repr, names[:10]))
+        return "." + (close_matches(name, names) or f" Columns: {columns}.")
+
+    chosen = _features(where, names, names, target, weight, drop, features, hint)
     numeric = {}
     for name in chosen:
         kind = schema.field(name).type
@@ -124,14 +119,17 @@ def parquet_table(
         texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_boolean(kind)
         if not (numeric[name] or texts or pa.types.is_dictionary(kind)):
             raise DataError(f"{where}: column {name!r} holds {kind}, neither numbers nor texts; leave it out by --drop")
-    look = _look(file, where, target, weight, [n for n in chosen if not numeric[n]], [n for n in chosen if numeric[n]])
+    count, levels = _look(
+        file, where, target, weight, [n for n in chosen if not numeric[n]], [n for n in chosen if numeric[n]]
+    )
+    classes = tuple(sorted(count.labels, key=label_order))
     columns = tuple(
-        Column(name, "number") if numeric[name] else Column(name, "levels", levels=look.levels[name]) for name in chosen
+        Column(name, "number") if numeric[name] else Column(name, "levels", levels=levels[name]) for name in chosen
     )
     single = all(schema.field(name).type in (pa.float32(), pa.float16(), pa.int8(), pa.int16()) for name in chosen)
 
     def read() -> Iterator[Part]:
-        code_of = {label: k for k, label in enumerate(look.classes)}
+        code_of = {label: k for k, label in enumerate(classes)}
         level_of = {c.name: {level: float(k) for k, level in enumerate(c.levels)} for c in columns if c.levels}
         with _faults(where):
             for batch in _batches(pq.ParquetFile(path), [*chosen, target, *([weight] if weight else [])]):
@@ -142,49 +140,85 @@ def parquet_table(
                 codes = _codes(batch.column(target), code_of).astype(np.int32)
                 yield Part(values, codes, _numbers(batch.column(weight)) if weight else None)
 
-    return Table(
-        where, columns, target, look.classes, look.counts, n_rows, read, look.dropped, weight, look.lightest,
-        look.heaviest, single, _stamp(path),
-    )  # fmt: skip
+    return count.table(classes, columns, read, weight=weight, single=single, stamp=_stamp(path))
+
+
+def _features(
+    where: str, names: Sequence[str], known: Collection[str], target: str, weight: str, drop: Sequence[str],
+    features: Sequence[str], hint: Callable[[str], str],
+) -> list[str]:  # fmt: skip
+    """Return the columns that are features. DataError for a name that is none of `known`, or for two roles of one."""
+    drop, features = listed(drop, names), listed(features, names)
+    roles = {"the target": [target], "weights": [weight], "a column to drop": drop, "a feature": features}
+    for role, some in roles.items():
+        if unknown := next((name for name in some if name and name not in known), ""):
+            raise DataError(f"{where}: there is no column {unknown!r} to use as {role}{hint(unknown)}")
+    if clash := clash_of_roles(target, weight, drop=drop, features=features):
+        raise DataError(f"{where}: {clash}")
+    chosen = [name for name in names if name not in {target, weight, *drop} and (not features or name in features)]
+    if not chosen:
+        raise DataError(f"{where}: no column is left to be a feature")
+    return chosen
 
 
 @dataclass
-class _Look:
-    classes: tuple[str, ...]
-    counts: NDArray[np.int64]
-    levels: Mapping[str, tuple[str, ...]]
-    dropped: int
-    lightest: float
-    heaviest: float
+class _Count:
+    """Rows of each label, and weights, of the rows of a table so far. weight : how messages name the weights"""
+
+    where: str
+    target: str
+    weight: str
+    labels: Counter[Any] = field(default_factory=Counter)
+    dropped: int = 0
+    lightest: float = np.inf
+    heaviest: float = 0.0
+    rows: int = 0
+
+    def add(self, labels: Sequence[Any], places: NDArray[np.intp], useful: NDArray[np.bool_], w: Array | None) -> None:
+        """Count rows. labels : different ones; places : (n,) the one of each row; useful : (n,) rows with a label"""
+        if w is not None:
+            wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+            if len(wrong):
+                cell = "no number" if np.isnan(w[wrong[0]]) else repr(str(w[wrong[0]]))
+                row = self.rows + int(wrong[0]) + 1
+                raise DataError(f"{self.weight} holds {cell} in row {row}; a weight is a number from 0 up")
+            useful = useful & (w > 0)
+            if useful.any():
+                self.lightest = min(self.lightest, float(w[useful].min()))
+                self.heaviest = max(self.heaviest, float(w[useful].max()))
+        counts = np.bincount(places[useful], minlength=len(labels)).tolist()
+        self.labels.update({label: n for label, n in zip(labels, counts, strict=True) if n})
+        if len(self.labels) > MOST_CLASSES:
+            raise DataError(
+                f"{self.where}: column {self.target!r} has more than {MOST_CLASSES} different values, so it is no "
+                "class; trees of tables beyond memory predict classes"
+            )
+        self.dropped += int((~useful).sum())
+        self.rows += len(useful)
+
+    def table(self, classes: tuple[Any, ...], features: tuple[Column, ...], read: Any, **facts: Any) -> Table:
+        """Return the table whose rows were counted."""
+        return Table(
+            self.where, features, self.target, classes, np.array([self.labels[label] for label in classes]), self.rows,
+            read, self.dropped, lightest=1.0 if self.lightest == np.inf else self.lightest,
+            heaviest=self.heaviest or 1.0, **facts,
+        )  # fmt: skip
 
 
-def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence[str], numeric: Sequence[str]) -> _Look:
-    counts: Counter[str] = Counter()
+def _look(
+    file: Any, where: str, target: str, weight: str, with_levels: Sequence[str], numeric: Sequence[str]
+) -> tuple[_Count, dict[str, tuple[str, ...]]]:
+    """Count the rows of a file; return also the levels of its columns of texts."""
+    count = _Count(where, target, f"{where}: column {weight!r}")
     levels: dict[str, set[str]] = {name: set() for name in with_levels}
     empty: Counter[str] = Counter()
-    dropped, lightest, heaviest, at = 0, np.inf, 0.0, 0
     with _faults(where):
         for batch in _batches(file, None):
             shown, places = _coded(batch.column(target))
             useful = np.array([text != "" for text in shown])[places]
-            if weight:
-                w = _numbers(batch.column(weight))
-                wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-                if len(wrong):
-                    raise _no_weight(f"{where}: column {weight!r}", w, wrong, at)
-                useful &= w > 0
-                if useful.any():
-                    lightest, heaviest = min(lightest, float(w[useful].min())), max(heaviest, float(w[useful].max()))
-            of_text = np.bincount(places[useful], minlength=len(shown)).tolist()
-            counts.update({text: n for text, n in zip(shown, of_text, strict=True) if n})
-            if len(counts) > MOST_CLASSES:
-                raise DataError(
-                    f"{where}: column {target!r} has more than {MOST_CLASSES} different values, so it is no class; "
-                    "trees of tables beyond memory predict classes"
-                )
-            dropped += int((~useful).sum())
+            count.add(shown, places, useful, _numbers(batch.column(weight)) if weight else None)
             for name, known in levels.items():
-                known.update(_distinct(batch.column(name)))
+                known.update(texts_of(batch.column(name).unique().to_pylist()))
                 if len(known) > MOST_LEVELS:
                     raise DataError(
                         f"{where}: column {name!r} holds more than {MOST_LEVELS} different texts; leave it out by "
@@ -194,20 +228,17 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
                 bad = int((~np.isfinite(_numbers(batch.column(name)))).sum())
                 if bad:
                     empty[name] += bad
-            at += batch.num_rows
     if empty:
         named = ", ".join(f"{name!r} ({n})" for name, n in itertools.islice(empty.items(), MOST_EMPTY_NAMED))
         raise DataError(
             f"{where}: cells without a finite number in column {named}; fill them, or leave the column out by --drop"
         )
-    if len(counts) < 2:
-        raise DataError(f"{where}: column {target!r} has {len(counts)} classes, at least 2 are needed")
-    labels_ = tuple(sorted(counts, key=label_order))
-    of_class = np.array([counts[label] for label in labels_])
+    if len(count.labels) < 2:
+        raise DataError(f"{where}: column {target!r} has {len(count.labels)} classes, at least 2 are needed")
     level_names = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
     if lone := next((name for name, known in level_names.items() if len(known) < 1), None):
         raise DataError(f"{where}: column {lone!r} is empty; leave it out by --drop")
-    return _Look(labels_, of_class, level_names, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
+    return count, level_names
 
 
 def _stamp(path: str | Path) -> str:
@@ -229,13 +260,9 @@ def takes(path: str | Path) -> int | None:
 
 
 def _arrow(path: str | Path) -> tuple[Any, Any]:
-    try:
+    with faults(str(path), "Parquet", "pyarrow", "parquet"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise DataError(
-            f"{path}: Parquet needs pyarrow; install it with pip install 'oblique-trees[parquet]'"
-        ) from None
     return pyarrow, pyarrow.parquet
 
 
@@ -267,23 +294,6 @@ def _numbers(column: Any) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def _texts(column: Any) -> list[str]:
-    """Cells as a CSV file would have them, "" for what is missing."""
-    import pyarrow
-
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pyarrow.types.is_boolean(column.type):
-        return ["" if v is None else ("true" if v else "false") for v in column.to_pylist()]
-    if pyarrow.types.is_floating(column.type):
-        return ["" if v is None or v != v else repr(v) for v in column.to_pylist()]
-    return ["" if v is None else str(v).strip() for v in column.to_pylist()]
-
-
-def _distinct(column: Any) -> list[str]:
-    return _texts(column.unique())
-
-
 def _codes(column: Any, code_of: Mapping[str, float | int]) -> Array:
     """Codes of cells, -1 for any other; looked up once for each different cell."""
     shown, places = _coded(column)
@@ -297,7 +307,7 @@ def _coded(column: Any) -> tuple[list[str], NDArray[np.intp]]:
 
     if not pyarrow.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    shown = [*_texts(column.dictionary), ""]
+    shown = [*texts_of(column.dictionary.to_pylist()), ""]
     places = column.indices.fill_null(len(shown) - 1).to_numpy(zero_copy_only=False)
     return shown, places.astype(np.intp)
 
@@ -314,28 +324,14 @@ def npy_table(
     features: Sequence[str] = (),
     beside: Mapping[str, str] | None = None,
 ) -> Table:
-    """Look at a .npy file of numbers, whose columns are x1, x2, ...
-
-    beside : name -> file of a column that lies in a file of its own, as labels and weights may
-    DataError for arrays that cannot be grown from
-    """
+    """Look at a .npy file of numbers, whose columns are x1, x2, ... DataError for arrays that cannot be grown from.
+    beside : name -> file of a column of its own, as labels and weights may have"""
     where, beside = str(path), beside or {}
     X = npy.table_of(path, where)
     names = npy.names(X.shape[1])
-    drop, features = listed(drop, names), listed(features, names)
-    for name, role in [
-        (target, "the target"),
-        (weight, "weights"),
-        *((d, "a column to drop") for d in drop),
-        *((f, "a feature") for f in features),
-    ]:
-        if name and name not in names and name not in beside:
-            raise DataError(
-                f"{where}: there is no column {name!r} to use as {role}; its columns are x1 to {names[-1]}, and a "
-                "column in a file of its own is named by the file, as in y.npy"
-            )
-    if clash := clash_of_roles(target, weight, drop=drop, features=features):
-        raise DataError(f"{where}: {clash}")
+    advice = f"; its columns are x1 to {names[-1]}, and a column in a file of its own is named by the file, as in y.npy"
+    known = (*names, *beside)
+    chosen = _features(where, names, known, target, weight, drop, features, lambda name: advice)
 
     def column(name: str, role: str) -> Any:
         if name in beside:
@@ -343,22 +339,11 @@ def npy_table(
         return X[:, names.index(name)]
 
     y, w = column(target, "the target"), column(weight, "weights") if weight else None
-    left_out = {target, weight, *drop}
-    chosen = [j for j, name in enumerate(names) if name not in left_out and (not features or name in features)]
-    if not chosen:
-        raise DataError(f"{where}: no column is left to be a feature")
     stamp = "; ".join(_stamp(each) for each in (path, *beside.values()))
     return array_table(
-        X, y, w, where=where, names=names, columns=chosen, target=target, weight=weight,
+        X, y, w, where=where, names=names, columns=[names.index(name) for name in chosen], target=target, weight=weight,
         file_of_weights=beside.get(weight, ""), stamp=stamp,
     )  # fmt: skip
-
-
-def _no_weight(where: str, weights: Array, wrong: NDArray[np.int64], first: int) -> DataError:
-    """The error for weights of which some are none. wrong : their places; first : the row of the first weight"""
-    held = weights[wrong[0]]
-    cell = "no number" if np.isnan(held) else repr(str(held))
-    return DataError(f"{where} holds {cell} in row {first + int(wrong[0]) + 1}; a weight is a number from 0 up")
 
 
 def array_table(
@@ -384,8 +369,7 @@ def array_table(
         raise DataError(f"{where}: must be a table of numbers, (rows, features). Got {X.dtype} of shape {X.shape}")
     if y.shape != (len(X),) or (weights is not None and weights.shape != (len(X),)):
         raise DataError(f"{where}: has {len(X)} rows, so labels and weights must be {len(X)} each")
-    seen: Counter[Any] = Counter()
-    dropped, lightest, heaviest = 0, np.inf, 0.0
+    count = _Count(where, target, file_of_weights or f"{where}: column {weight!r}")
     for first in range(0, len(X), BATCH):
         rows = slice(first, first + BATCH)
         finite = np.isfinite(_chosen(X[rows], columns))
@@ -398,24 +382,12 @@ def array_table(
         if labels.dtype.kind == "f" and np.isnan(labels).any():
             i = int(np.flatnonzero(np.isnan(labels))[0])
             raise DataError(f"{where}: the target {target!r} is missing in row {first + i + 1}; leave the row out")
-        if weights is not None:
-            w = np.asarray(weights[rows], dtype=np.float64)
-            wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-            if len(wrong):
-                raise _no_weight(file_of_weights or f"{where}: column {weight!r}", w, wrong, first)
-            dropped += int((w == 0).sum())
-            labels = labels[w > 0]
-            if len(labels):
-                lightest, heaviest = min(lightest, float(w[w > 0].min())), max(heaviest, float(w.max()))
-        seen.update(dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)))
-        if len(seen) > MOST_CLASSES:
-            raise DataError(
-                f"{where}: the target {target!r} has more than {MOST_CLASSES} different values, so it is no class; "
-                "trees of tables beyond memory predict classes"
-            )
-    if len(seen) < 2:
-        raise DataError(f"{where}: the labels have {len(seen)} classes, at least 2 are needed")
-    classes = tuple(sorted(seen))
+        w = None if weights is None else np.asarray(weights[rows], dtype=np.float64)
+        different, places = np.unique(labels, return_inverse=True)
+        count.add(different.tolist(), places.ravel(), np.ones(len(labels), np.bool_), w)
+    if len(count.labels) < 2:
+        raise DataError(f"{where}: the labels have {len(count.labels)} classes, at least 2 are needed")
+    classes = tuple(sorted(count.labels))
     names = names or npy.names(X.shape[1])
     features = tuple(Column(names[j], "number") for j in (range(X.shape[1]) if columns is None else columns))
 
@@ -427,13 +399,9 @@ def array_table(
             w = None if weights is None else np.asarray(weights[rows], dtype=np.float64)
             yield Part(np.asarray(_chosen(X[rows], columns), dtype=np.float64).T, codes, w)
 
-    of_class = np.array([seen[label] for label in classes])
-    lightest, heaviest = 1.0 if lightest == np.inf else lightest, heaviest or 1.0
     single = X.dtype in (np.float32, np.float16, np.int8, np.int16)
-    return Table(
-        where, features, target, classes, of_class, len(X), read, dropped, "" if weights is None else weight, lightest,
-        heaviest, single, stamp, "npy",
-    )  # fmt: skip
+    weight = "" if weights is None else weight
+    return count.table(classes, features, read, weight=weight, single=single, stamp=stamp, format="npy")
 
 
 def _chosen(rows: Any, columns: Sequence[int] | None) -> Any:
@@ -557,13 +525,9 @@ class Converted:
 def convert(
     source: str | Path, target: str | Path, *, options: TextOptions = NO_OPTIONS, single: bool = False
 ) -> Converted:
-    """Write a table as Parquet; the types of columns hold for every row of the file.
-
-    A column is of whole numbers, of numbers, or of text: the first of these that all its cells are; whole numbers with
-    leading zeros are codes, and so text. The file is read twice, in constant memory if it is a text.
-    options : how it is read; single : numbers in single precision. DataError for a file that is no table, for a target
-    that is the source, or for a disk that is full
-    """
+    """Write a table as Parquet: each column of whole numbers, of numbers, or of text, the first that all its cells are;
+    whole numbers with leading zeros are text. The file is read twice, in constant memory if it is a text. DataError for
+    a file that is no table, for a target that is the source, or for a disk that is full."""
     pa, pq = _arrow(target)
     import pyarrow.compute as pc
 
@@ -631,8 +595,8 @@ def _text_batches(source: Source, options: TextOptions, notes: list[str]) -> Ite
     marks = options.marks if options.only_marks else (*MARKS, *options.marks)
     spelled = pa.array(sorted({form for mark in marks for form in (mark, mark.upper(), mark.title())} | {"", *marks}))
     with own_rows.opened(source, options) as table:
-        while block := own_rows.taken(table.rows, BATCH):
-            texts = [pa.array(cells, pa.string()) for cells in zip(*(cells for _, cells in block), strict=True)]
+        for _, columns in table.blocks(BATCH):
+            texts = [pa.array(cells, pa.string()) for cells in columns]
             present = [pc.if_else(pc.is_in(text, spelled), pa.scalar(None, pa.string()), text) for text in texts]
             yield pa.record_batch(present, names=list(table.header))
         notes += table.notes

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 import oblique_cli._core as _core
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, proposers_of
 from oblique_cli.estimators.forest.base import FeatureCount
 from oblique_cli.estimators.forest.refined import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.scale.asking import Here
-from oblique_cli.scale.checkpoint import Checkpoint, digest_of
+from oblique_cli.scale.checkpoint import Checkpoint, digest_of, stored
 from oblique_cli.scale.growing import Level, Plan, grow
 from oblique_cli.scale.store import GROW, Room, Rows, Store, writing
 from oblique_cli.tree.stopping import Stopping
@@ -91,12 +91,8 @@ def grow_forest(
     kept_in: Path | None,
     say: Callable[[Level], None],
 ) -> list[Level]:
-    """Grow the forest of an estimator; return the levels of all trees.
-
-    X        some rows, for the ranges of features, which are the units of importances
-    kept_in  folder for finished trees, which the same fit loads if it is begun again; or None
-    Rows are drawn as a forest in memory of the same `random_state` draws them, features from a stream of their own.
-    """
+    """Grow the forest of an estimator; return the levels of all trees. X : some rows, for the units of importances;
+    kept_in : folder for finished trees, which the same fit loads if it is begun again, or None"""
     p, C = rows.n_features, rows.n_classes
     seed = int(check_random_state(estimator.random_state).randint(2**31))
     first = grows_before(rows)
@@ -163,20 +159,11 @@ class KeptTree:
 
     def load(self) -> dict[str, Any] | None:
         """Return the stored tree, None without one; DataError for a file that is damaged, or of another fit."""
-        if not self.path.exists():
-            return None
-        try:
-            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            if str(arrays.pop("forest")) != self._digest:
-                raise DataError(
-                    f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
-                )
+
+        def state(arrays: dict[str, Any]) -> dict[str, Any]:
             state: dict[str, Any] = {**arrays, "width": int(arrays["width"]), "depth": int(arrays["depth"])}
             _core.Forest(*self._shape, 0).restore([state])  # checks that it is a tree
             return state
-        except DataError:
-            raise
-        except Exception as error:  # an archive may be damaged in as many ways as it has parts
-            reason = str(error).partition("\n")[0]
-            raise DataError(f"{self.path}: not a tree of a fit ({reason}); remove it to grow it anew") from None
+
+        fault = "not a tree of a fit ({}); remove it to grow it anew"
+        return stored(self.path, "forest", self._digest, state, fault)

@@ -85,15 +85,9 @@ class Plan:
         )
 
     def in_memory_rows(self, store: Store, workers: int = 1) -> tuple[int, int]:
-        """Return up to how many rows a node is finished in memory, and how many rows all nodes at work may have.
-
-        With several workers a node is no more than the share of one, so that they work side by side. Smaller ones would
-        even out better, and take more passes over all rows.
-
-        A row takes two copies of its features and about nine numbers more. Nodes of up to `exact_sums_above` rows
-        have to be finished so, because their sums are those of rows in a canonical order. ConfigError if memory is too
-        small for that.
-        """
+        """Return up to how many rows a node is finished in memory, and how many rows all nodes at work may have; with
+        several workers a node is at most the share of one. Nodes of up to `exact_sums_above` rows have to be finished
+        so, because their sums are those of rows in a canonical order; ConfigError if memory is too small for that."""
         row = 16 * store.n_features + 72 + (16 if store.weighted else 0)
         fitting = int(self.memory * 0.4) // row
         least = min(_core.exact_sums_above(), store.n_rows)
@@ -165,11 +159,8 @@ Split = tuple[Array, float, float, bool]  # normal, threshold, gain, whether the
 def grow(
     asker: Asker, store: Store, plan: Plan, checkpoint: Any = None, say: Callable[[Level], None] = lambda _: None
 ) -> Grown:
-    """Grow a tree on the rows of a store that are meant for growing.
-
-    checkpoint : a `Checkpoint` to go on from and to write after every level, or None
-    say : called with every level that is done
-    """
+    """Grow a tree on the rows of a store that are meant for growing. checkpoint : a `Checkpoint` to go on from and to
+    write after every level, or None; say : called with every level that is done"""
     grower = _Grower(asker, store, plan)
     state = checkpoint.load(store, plan) if checkpoint is not None else None
     if state is None:

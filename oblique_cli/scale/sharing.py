@@ -1,12 +1,7 @@
 """How the work of a pass is cut for several workers: by rows, by directions, or both (thesis 4.1.3.1 and 4.2).
 
-Horizontal partitioning gives each worker some of the rows, and every worker has tables of all directions to send.
-Vertical partitioning gives each worker some of the directions, and every worker reads all rows. A pass then costs
-
-    rows_bytes * d / (workers * DISK)  +  table_bytes / d * ceil(log2(r)) / NETWORK
-
-for r parts of the rows and d of the directions, r * d = workers: the counting itself is the same. Task partitioning, by
-subtrees, is what small nodes get: whole nodes are sent to workers, which finish them in memory.
+Parts r of the rows need tables of all directions from each, parts d of the directions read all rows, r * d = workers:
+rows_bytes * d / (workers * DISK) + table_bytes / d * ceil(log2(r)) / NETWORK beside the counting itself.
 """
 
 from __future__ import annotations

@@ -165,12 +165,12 @@ def test_unknown_and_ambiguous_names_are_told():
 
 
 def test_published_codes_are_those_of_each_source():
-    assert catalogue.published_code("balance_scale", "wickramarachchi2015") == "BS"
-    assert catalogue.published_code("bs", "manwani2012") == "Balance Scale"
-    assert catalogue.published_code("pima", "amalaman2015") == "Pid"
-    assert catalogue.published_code("house_votes", "kargupta2006") == "Votes"
-    assert catalogue.published_code("house_votes", "manwani2012") is None
-    assert catalogue.published_code("yeast", "manwani2012") is None
+    assert catalogue.entry("balance_scale").published.get("wickramarachchi2015") == "BS"
+    assert catalogue.entry("bs").published.get("manwani2012") == "Balance Scale"
+    assert catalogue.entry("pima").published.get("amalaman2015") == "Pid"
+    assert catalogue.entry("house_votes").published.get("kargupta2006") == "Votes"
+    assert catalogue.entry("house_votes").published.get("manwani2012") is None
+    assert catalogue.entry("yeast").published.get("manwani2012") is None
 
 
 def test_every_random_bit_flip_in_a_bundled_file_is_detected(monkeypatch, tmp_path):

@@ -227,11 +227,8 @@ def ends(cell: str) -> tuple[str, str] | None:
 
 
 def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
-    """Return the units beside numbers, the most frequent first. counts : cell -> rows; scaled : whether 5k is 5000
-
-    "kg" may stand at either end of a number, or be left out; "$\u2026/h" has one before and one behind. A text that is
-    no usual unit is one where half of the rows have it: 136A is no number in amperes beside 135 and 137.
-    """
+    """Return the units beside numbers, the most frequent first. counts : cell -> rows; scaled : whether 5k is 5000. A
+    text that is no usual unit needs half of the rows: 136A is no number in amperes beside 135 and 137."""
     counted: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
     for cell, rows in counts.items():
@@ -310,11 +307,8 @@ def candidates(cells: Collection[str]) -> tuple[str, ...]:
 
 
 def _of_times(cells: Collection[str]) -> str:
-    """Whether two parts are hours and minutes ("clock") or minutes and seconds ("duration").
-
-    They are minutes and seconds beside cells of three parts whose hours are not padded, and where they pass 23 hours
-    beside cells of three parts.
-    """
+    """Whether two parts are hours and minutes ("clock") or, beside three parts with plain or many hours, minutes and
+    seconds ("duration")."""
     two = [cell for cell in cells if cell.count(":") == 1 and CELL_FORMS["clock"].pattern.fullmatch(cell)]
     three = [cell for cell in cells if cell.count(":") == 2]
     if not two:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,27 +19,32 @@ from oblique_cli.data.own.cell_forms import is_censored
 from oblique_cli.data.own.columns import Chunk, Column, Columns
 from oblique_cli.data.own.dates import days
 from oblique_cli.data.own.numbers import Form
-from oblique_cli.data.own.opened import Opened
+from oblique_cli.data.own.opened import Opened, Request
 from oblique_cli.data.own.source import Source, source_of
 from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.registry import close_matches
 
+if TYPE_CHECKING:
+    from oblique_cli.data.own.opened import Cells
+
 MOST_LOST = 10  # columns that are not there and are named
 
 
 def feature_values(
-    column: Column, cells: Sequence[str], missing: Sequence[str], lines: Sequence[int], where: str
+    column: Column, cells: Cells, missing: Sequence[str], lines: Sequence[int], where: str
 ) -> tuple[np.ndarray, list[str]]:
     """Return the cells of a feature as float64, and its unknown levels.
 
     DataError for a cell that should be a number or a date and is not.
     """
     marks = frozenset(missing)
+    form = Form(column.decimal, column.thousands, column.unit, column.written)
+    if isinstance(cells, np.ndarray):
+        return _without(cells, marks, form), []
     if column.treatment == "levels":
         return _codes(column, cells, marks)
-    form = Form(column.decimal, column.thousands, column.unit, column.written)
     if column.treatment in ("number", "censored") and not form.written:
         with contextlib.suppress(ValueError):  # a mark, or an error with its place
             return _without(np.array(own_numbers.numbers_of(cells, form)), marks, form), []
@@ -129,11 +134,8 @@ def _respelled(others: Collection[str], columns: Columns, column: Column) -> dic
 def _opened(
     source: str | Path | Source, columns: Columns, options: TextOptions, wanted: Sequence[str] = ()
 ) -> Iterator[tuple[Opened, str]]:
-    """Open a table of the kind of another one, and give it with what messages begin with.
-
-    Delimiter and character set are found out anew, since another program may have written the file; the delimiter of
-    the first table holds if it gives all columns that are `wanted`, and its character set where bytes do not tell.
-    """
+    """Open a table of the kind of another one, and give it with what messages begin with. Delimiter and character set
+    are sniffed again; those of the first table hold if they give all `wanted` columns, or where bytes do not tell."""
     source = replace(source if isinstance(source, Source) else source_of(source), most=None)
     if source.kind in ("csv", "excel") and not options.header:
         options = options._replace(header=columns.header)
@@ -164,10 +166,9 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Yield the rows of a table as `columns` describes them, at most `rows` at a time, in constant memory.
 
-    Columns are matched by name, in any order; others are ignored, except those to `keep`, whose text is returned. The
-    form of numbers is detected again from the first rows. options : options of the user for this file
-    notes : receives sentences on lines that are no rows; unused : () -> features that may be absent (their cells are 0)
-    DataError for columns that are not there, or a bad cell.
+    Columns are matched by name; others are ignored, except those to `keep`, whose text is returned. The form of numbers
+    is detected again from the first rows. notes : receives sentences on lines that are no rows; unused : () -> features
+    that may be absent (their cells are 0). DataError for columns that are not there, or a bad cell.
     """
     wanted = (*dict.fromkeys(column.source for column in columns.features), *keep)
     with _opened(source, columns, options, wanted) as (table, where):
@@ -184,14 +185,16 @@ def chunks(
         if table.typed:
             written = [replace(column, decimal=".", thousands="") for column in written]
         first = True
-        while block := list(itertools.islice(table.rows, rows)):
-            lines = [line for line, _ in block]
-            cells = list(zip(*(row for _, row in block), strict=True))
+        for lines, cells in table.blocks(rows, _request(written, columns, keep, options)):
             if first and not table.typed:
-                there = {column.source: cells[at[column.source]] for column in written if column.source in at}
+                there = {
+                    column.source: some
+                    for column in written
+                    if column.source in at and not isinstance(some := cells[at[column.source]], np.ndarray)
+                }
                 written = _as_written(written, there, columns, options, table.delimiter)
             first, (*features, target) = False, written
-            X = np.empty((len(features), len(block)))
+            X = np.empty((len(features), len(lines)))
             unseen = {}
             for j, column in enumerate(features):
                 if column.source in absent:
@@ -203,12 +206,24 @@ def chunks(
             y = None
             labels: tuple[str, ...] = ()
             if target.name in at:
-                labels = cells[at[target.name]]
+                labels = tuple(cells[at[target.name]])
                 y, _ = target_values(columns, target, labels, lines, where)
-            texts = {name: cells[at[name]] for name in keep}
+            texts = {name: tuple(cells[at[name]]) for name in keep}
             yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels, texts)
         if notes is not None:
             notes += table.notes
+
+
+def _request(written: Sequence[Column], columns: Columns, keep: Sequence[str], options: TextOptions) -> Request:
+    """What `chunks` needs: features as numbers if nothing else is made of their cells, and texts of all others."""
+    *features, target = written
+    others = {column.source for column in features if column.treatment != "number"} | {target.name, *keep}
+    numeric = [column for column in features if column.source not in others]
+    decimal = numeric[0].decimal if numeric else own_numbers.POINT
+    numbers = {column.source for column in numeric if column.decimal == decimal}
+    if options.decimal or options.thousands or "nan" not in columns.missing:
+        numbers = set()
+    return Request(numbers, others | {column.source for column in features} - numbers, decimal, columns.missing)
 
 
 def _as_written(

@@ -12,7 +12,7 @@ from oblique_cli.data.own import dates as own_dates
 from oblique_cli.data.own import numbers as own_numbers
 from oblique_cli.data.own import roles as own_roles
 from oblique_cli.data.own.columns import Column
-from oblique_cli.data.own.notes import as_typed, cut_list, either
+from oblique_cli.data.own.notes import as_typed, cut_list
 from oblique_cli.data.own.numbers import Form, Mostly
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.labels import OTHER, label_order
@@ -135,11 +135,9 @@ class ColumnTypes:
             raise DataError(self.odd_cell(j, name, cells, mostly))
 
     def _are_codes(self, name: str, values: Counter[str], mostly: Mostly, declared: bool) -> bool:
-        """Whether a column of numbers and other cells holds codes: A/5 21171 beside 113803, K beside 1, 2 and 3.
-
-        Its numbers are whole and plain. Either most of the other cells have digits too and are a tenth of all cells,
-        since a few are mistakes of typing, or there are about as many different words as numbers, and few of both.
-        """
+        """Whether a column of numbers and other cells holds codes: A/5 21171 beside 113803, K beside 1, 2 and 3. Either
+        most other cells have digits and are a tenth of all, or there are about as many words as numbers, and few of
+        both."""
         numbers, odd, form = mostly.numbers, mostly.odd, mostly.form
         if not odd or declared:
             return False
@@ -197,18 +195,16 @@ class ColumnTypes:
         return Column(name, "levels", levels=tuple(ordered))
 
     def _date(self, name: str, dates: Sequence[str], forced: bool) -> Column:
-        wanted = self.reading.dates
+        wanted, either = self.reading.dates, " or ".join(dates)
         if wanted == "leave_out" and not forced:
             return Column(name, "date", date=dates[0] if len(dates) == 1 else "")
         if wanted in own_dates.DATES:
             if wanted not in dates:
-                raise DataError(
-                    f"{self.where}: column {quoted(name)} holds dates, {either(dates)}, and dates says {wanted}"
-                )
+                raise DataError(f"{self.where}: column {quoted(name)} holds dates, {either}, and dates says {wanted}")
             return Column(name, "days", date=wanted)
         if len(dates) > 1:
             raise ConfigError(
-                f"{self.where}: the dates of column {quoted(name)} can be {either(dates)}: say which with --dates, as "
+                f"{self.where}: the dates of column {quoted(name)} can be {either}: say which with --dates, as "
                 f"in --dates {dates[0]}."
             )
         return Column(name, "days", date=dates[0])

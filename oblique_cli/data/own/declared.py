@@ -9,8 +9,8 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
-from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, header_of_names, text_of
-from oblique_cli.data.own.text import ORANGE_KINDS, ORANGE_TARGETS, Row, is_orange
+from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, Row, header_of_names, text_of
+from oblique_cli.data.own.text import ORANGE_KINDS, ORANGE_TARGETS, is_orange
 from oblique_cli.errors import DataError, quoted
 
 # ---- ARFF and KEEL ---------------------------------------------------------------------------------------------------
@@ -49,10 +49,8 @@ def _cells(text: str) -> list[str] | None:
 
 
 def arff(lines: Iterator[str], where: str) -> Opened:
-    """The table of an ARFF file (https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/) or of KEEL.
-
-    KEEL writes ranges behind the kind of a number, and names features and targets by @inputs and @outputs.
-    """
+    """The table of an ARFF file (https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/), or of KEEL,
+    which writes ranges behind kinds, and names features and targets by @inputs and @outputs."""
     names: list[str] = []
     kinds: list[str] = []
     zeros: list[str] = []  # what a sparse row leaves out: 0, or the first level
@@ -204,11 +202,8 @@ def libsvm_table(stream: BinaryIO, low: int, high: int, queries: bool, where: st
 
 
 def json_table(stream: BinaryIO, again: BinaryIO, where: str) -> Opened:
-    """The table of JSON: a list of records, a record a line, or a mapping from columns to lists (or "columns", "data").
-
-    Records in records have names such as "size.width". A key that a record lacks is an empty cell.
-    stream, again : the bytes twice, since the columns of a record a line are known after its last line
-    """
+    """The table of JSON: records, a record a line, or columns. Nested records have names such as "size.width"; a key
+    that a record lacks is an empty cell. stream, again : the bytes twice, since the last line may have a new column"""
     first, second = (line.strip() for line in (stream.readline(), stream.readline()))
     if first.removeprefix(BOM_UTF8).startswith(b"{") and first.endswith(b"}") and second.startswith(b"{"):
         once = itertools.chain([first, second], stream)

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, header_of_names, texts_of
+import numpy as np
+
+from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, Row, header_of_names, texts_of, typed
 from oblique_cli.data.own.source import NPY, Source
-from oblique_cli.data.own.text import Row
 from oblique_cli.errors import DataError, ObliqueError, cut, quoted
 from oblique_cli.ground.registry import close_matches
 
-BATCH = 8192  # rows at a time
+BATCH = 1 << 14  # rows at a time
 
 
 @contextmanager
@@ -77,21 +78,27 @@ def arrow(source: Source) -> Iterator[Opened]:
         levels = {
             name: "levels" for name, kind in zip(names, schema.types, strict=True) if pyarrow.types.is_dictionary(kind)
         }
-        rows = _arrow_rows(batches, where, what)
-        yield Opened(names, rows, tuple(schema.names), typed=True, kinds=levels, format=source.kind)
+        parts = _whole_parts(batches, where, what)
+        yield typed(names, tuple(schema.names), parts, _arrow_numbers, _arrow_texts, kinds=levels, format=source.kind)
 
 
-def _arrow_rows(batches: Iterator[Any], where: str, what: str) -> Iterator[Row]:
-    number = 0
+def _whole_parts(batches: Iterator[Any], where: str, what: str) -> Iterator[Sequence[Any]]:
     while True:
         with faults(where, what):
-            batch = next(batches, None)
-            columns = [] if batch is None else [texts_of(column.to_pylist()) for column in batch.columns]
-        if batch is None:
-            return
-        for cells in zip(*columns, strict=True):
-            number += 1
-            yield number, list(cells)
+            if (batch := next(batches, None)) is None:
+                return
+        yield batch.columns
+
+
+def _arrow_numbers(column: Any) -> np.ndarray | None:
+    from pyarrow import types
+
+    is_number = types.is_integer(column.type) or types.is_floating(column.type)
+    return np.asarray(column.to_numpy(zero_copy_only=False), np.float64) if is_number else None
+
+
+def _arrow_texts(column: Any) -> list[str]:
+    return texts_of(column.to_pylist())
 
 
 # ---- workbooks -------------------------------------------------------------------------------------------------------
@@ -228,17 +235,15 @@ def array(source: Source) -> Opened:
     header = (*npy.names(X.shape[1]), *(name for name, _ in source.beside))
     if len(header) > MAX_COLUMNS:
         raise DataError(f"{source.where}: {len(header)} columns, {MAX_COLUMNS} are allowed")
-    return Opened(header, _array_rows([X, *beside]), header, typed=True, format="npy")
+    spans = (slice(first, first + BATCH) for first in range(0, len(X), BATCH))
+    parts = ([*X[rows].T, *(column[rows] for column in beside)] for rows in spans)
+    return typed(header, header, parts, _array_numbers, _array_texts, format="npy")
 
 
-def _array_rows(arrays: Sequence[Any]) -> Iterator[Row]:
-    for first in range(0, len(arrays[0]), BATCH):
-        X, *beside = (_plain(part[first : first + BATCH]) for part in arrays)
-        columns = [texts_of(column.tolist()) for column in (*X.T, *beside)]
-        for i, cells in enumerate(zip(*columns, strict=True), first + 1):
-            yield i, list(cells)
+def _array_numbers(values: Any) -> np.ndarray | None:
+    return np.asarray(values, np.float64) if values.dtype.kind in "fiub" else None
 
 
-def _plain(values: Any) -> Any:
-    """Values that become texts as those of other files do: truth values are 0 and 1."""
-    return values.astype("u1") if values.dtype.kind == "b" else values
+def _array_texts(values: Any) -> list[str]:
+    """Texts as those of other files: truth values are 0 and 1."""
+    return texts_of((values.astype("u1") if values.dtype.kind == "b" else values).tolist())

@@ -59,11 +59,6 @@ def cut_list(texts: Sequence[str], most: int = 10) -> str:
     return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
-def either(texts: Sequence[str]) -> str:
-    """Return "a or b"."""
-    return " or ".join(texts)
-
-
 def short(names: Sequence[str]) -> list[str]:
     """Return the names that are short enough to be shown."""
     return [name for name in names if len(name) <= MOST_QUOTED]

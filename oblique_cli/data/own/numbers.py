@@ -116,11 +116,11 @@ def _grouped(sign: str) -> re.Pattern[str]:
 
 
 def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
-    """Return the forms to try, the likeliest first.
-
-    decimal : the mark that the table uses elsewhere; only : whether the user said so
-    thousands : what the user says, a key of NAMED_SIGNS, or "" if nothing
-    """
+    (
+        """Return the forms to try, the likeliest first. decimal : the mark used elsewhere, `only` if the user said so;
+    thousands : a key of NAMED_SIGNS, or """
+        ""
+    )
     marks = [decimal] if only else [decimal, OTHER[decimal]]
     if thousands:
         return [Form(mark, sign) for mark in marks for sign in NAMED_SIGNS[thousands] if mark != sign]
@@ -133,10 +133,8 @@ def form_of(values: Collection[str], candidates: Iterable[Form]) -> Form | None:
 
 
 def plain_numbers(cells: Collection[str]) -> list[float] | None:
-    """Return cells as numbers with a decimal point and nothing between thousands, None if one of them is none.
-
-    Ten times as fast as a pattern a cell. float() also reads "1_000", "inf" and the digits of every script.
-    """
+    """Return cells as numbers with a decimal point and nothing between thousands, None if one of them is none; ten
+    times as fast as a pattern a cell."""
     together = "".join(cells)
     if "_" in together or not together.isascii():
         return None
@@ -172,11 +170,8 @@ _MORE = re.compile(rf"[^-0-9.,'eE+{MINUS}\u2019{SPACES}\n]")  # than a number
 
 
 def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:
-    """Return the decimal mark of a table, by the columns that allow one reading only.
-
-    "1,5" and "1.234,5" need a comma; "1.5" and "1,234.5" need a point; "1,234" could be either, and follows the rest
-    of the table. Without any evidence it is a point, but for a table cut at semicolons that has such numbers: programs
-    write semicolons where the comma is taken by numbers.
+    """Return the decimal mark of a table by the columns that allow one reading only: "1,5" needs a comma, "1.5" a
+    point, "1,234" follows the others. Without evidence it is a point, but a comma for such numbers between semicolons.
     """
     needs = {POINT: 0, COMMA: 0}
     could_be = 0
@@ -218,12 +213,8 @@ MOSTLY = 0.5  # share of the rows with a value that are numbers, from which on a
 
 
 def mostly_numbers(counts: Mapping[str, int], candidates: Sequence[Form]) -> Mostly | None:
-    """Return how the numbers of a column are written, None if fewer than half of its rows have one.
-
-    counts : the cells that are not missing -> rows
-    A form of `CELL_FORMS` counts where it makes sense: bounds beside as many numbers, negative numbers in brackets
-    beside others, ranges beside numbers (or so many ranges that levels would say less).
-    """
+    """Return how the numbers of a column are written, None if fewer than half of its rows have one. counts : cell ->
+    rows of the cells that are not missing. A form of `CELL_FORMS` counts where it makes sense (`_senseless`)."""
     n = sum(counts.values())
     if 2 * sum(rows for cell, rows in counts.items() if _DIGIT.search(cell)) < n:
         return None

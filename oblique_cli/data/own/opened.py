@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oblique_cli.data.own.text import Row
 from oblique_cli.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Cells = Sequence[str] | np.ndarray  # of a column: texts, or float64 with NaN for missing ones
 
 MAX_COLUMNS = 100_000
 
@@ -17,6 +22,45 @@ MAX_COLUMNS = 100_000
 KINDS = ("number", "levels", "text", "date", "identifier", "ignored")
 
 _LINE_END = re.compile(r"\s*[\r\n]+\s*")
+
+
+Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blanks around them
+
+
+class Block(NamedTuple):
+    """Some rows of a table: their lines in the file, from 1, and the cells of each column."""
+
+    lines: Sequence[int]
+    columns: Sequence[Cells]
+
+
+class Request(NamedTuple):
+    """What a caller needs of a table, so that other cells need not become texts.
+
+    numbers : columns that may come as numbers; texts : columns whose texts are needed, None for all others
+    decimal, marks : how numbers are written in a text, and marks of missing ones, in lower case
+    """
+
+    numbers: Collection[str] = ()
+    texts: Collection[str] | None = None
+    decimal: str = "."
+    marks: Collection[str] = ()
+
+
+ALL_TEXTS = Request()
+
+
+def blocks_of(rows: Iterator[Row], size: int) -> Iterator[Block]:
+    """Yield rows in blocks of at most `size`."""
+    while block := list(itertools.islice(rows, size)):
+        yield Block([line for line, _ in block], list(zip(*(cells for _, cells in block), strict=True)))
+
+
+def rows_of(blocks: Iterable[Block]) -> Iterator[Row]:
+    """Yield the rows of blocks of texts."""
+    for block in blocks:
+        for line, *cells in zip(block.lines, *block.columns, strict=True):
+            yield line, cells
 
 
 class Opened(NamedTuple):
@@ -30,6 +74,7 @@ class Opened(NamedTuple):
     target : the column that the file itself declares to be predicted, "" without
     notes : lines of the file that are no rows, sentences for the user; complete when the last row is read
     format, delimiter, charset : as in `Columns`
+    typed_blocks : gives the rows in blocks with numbers where they are requested; None if rows are texts alone
     """
 
     header: tuple[str, ...]
@@ -42,6 +87,42 @@ class Opened(NamedTuple):
     format: str = "csv"
     delimiter: str = ","
     charset: str = "utf-8"
+    typed_blocks: Callable[[int, Request], Iterator[Block]] | None = None
+
+    def blocks(self, size: int, request: Request = ALL_TEXTS) -> Iterator[Block]:
+        """Yield the rows in blocks of at most `size`."""
+        return blocks_of(self.rows, size) if self.typed_blocks is None else self.typed_blocks(size, request)
+
+
+def typed(
+    header: tuple[str, ...],
+    written: tuple[str, ...],
+    parts: Iterator[Sequence[Any]],
+    numbers: Callable[[Any], np.ndarray | None],
+    texts: Callable[[Any], list[str]],
+    **facts: Any,
+) -> Opened:
+    """Return a table that a library has read. parts : some rows each, by column; numbers, texts : a column as these"""
+
+    import numpy as np
+
+    def cells(name: str, column: Any, request: Request) -> Cells:
+        is_number = name in request.numbers
+        if is_number and (values := numbers(column)) is not None and not np.isinf(values).any():
+            return values
+        return texts(column) if is_number or request.texts is None or name in request.texts else ()
+
+    def blocks(size: int, request: Request) -> Iterator[Block]:
+        line = 0
+        for part in parts:
+            columns = [cells(*pair, request) for pair in zip(header, part, strict=True)]
+            for first in range(line, line + len(part[0]), size):
+                rows = slice(first - line, first - line + size)
+                last = min(first + size, line + len(part[0]))
+                yield Block(range(first + 1, last + 1), [cells[rows] for cells in columns])
+            line += len(part[0])
+
+    return Opened(header, rows_of(blocks(1 << 20, ALL_TEXTS)), written, True, typed_blocks=blocks, **facts)
 
 
 def one_line(name: str) -> str:

@@ -29,12 +29,9 @@ def repeats_of(
 ) -> tuple[str, ...]:
     """Return sentences on rows that look as if they belonged together, each naming `--groups`; () for none.
 
-    cells : name of a column of the file -> its (n,) cells, the target left out; X : (n, p) features, `names` their
-    names and `levels` the ones with codes of levels; y : (n,) codes of classes or numbers
-
-    A column is named if its values repeat, are many, predict the target from the other rows of their value far better
-    than chance does, and are those of the nearest row by the other features: a model can then recognize a row's other
-    measurements. Where several columns are, the one of most values is named.
+    cells : name of a column of the file -> its cells without the target; levels : columns of X with codes
+    A column is named if its values repeat, predict the target from the other rows of their value far better than
+    chance, and are those of the nearest row by the other features; of several such columns the one of most values.
     """
     if len(y) < LEAST_ROWS or np.ptp(y) == 0:
         return ()

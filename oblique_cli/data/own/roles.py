@@ -90,14 +90,10 @@ def is_named_identifier(name: str) -> bool:
 
 
 def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
-    """Whether numbers are row numbers: whole, nearly all different, and hardly so by chance.
-
-    values : the different ones; n : rows that have one. Nine in ten rows must differ. In a column that is called an
-    identifier that is enough, in six rows or more. In any other it must be improbable for a measurement
-    (`chance_of_few_ties`). Numbers with decimals are measurements, however different they are.
-    By hand: 1, ..., 11 in 11 rows have chance exp(-5) = 0.7 %, so they identify; 1, ..., 10 in ten rows have
-    exp(-4.5) = 1.1 %, so they do not, nor do 300 different incomes between 20,000 and 90,000 (53 %). Ratings from 1 to
-    10 in 699 rows are 1.4 % different. What is called a rank is one: it was measured.
+    """Whether numbers are row numbers: whole, nine in ten rows different, and hardly so by chance
+    (`chance_of_few_ties`), or in a column that is called an identifier. values : the different ones; n : rows that have
+    one
+    By hand: 1, ..., 11 in 11 rows identify (chance 0.7 %); 1, ..., 10 in ten rows do not (1.1 %).
     """
     if n < 2 or len(values) < NEARLY_ALL * n or any(value % 1 for value in values):
         return False
@@ -109,11 +105,10 @@ def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
 
 
 def ranks(columns: Mapping[int, Sequence[float]]) -> list[int]:
-    """Return those of several columns of row numbers that are ranks: a table has one numbering of its rows.
+    """Return those of several columns of row numbers that are ranks, since a table has one numbering of its rows.
 
-    columns : key -> number of each row, NaN where there is none. Columns in the order of the file number its rows, and
-    so do others that agree on another order. Where the others do not agree, they hold ranks, which are as different as
-    row numbers are (the 86 departments of Guerry, 1833, by nine things).
+    columns : key -> number of each row, NaN for none. Columns in the order of the file, or that agree on another order,
+    number its rows; where the others do not agree, they hold ranks.
     """
     others = {key: cells for key, cells in columns.items() if not _rises(cells)}
     for first in itertools.islice(others.values(), 1):
@@ -131,16 +126,12 @@ def _rises(cells: Sequence[float]) -> bool:
 
 
 def chance_of_few_ties(n: int, distinct: int, span: float) -> float:
-    """Bound the chance that n measured whole numbers from a range of `span` values have n - distinct ties or fewer.
+    """Bound the chance that n measured whole numbers from `span` values have t = n - distinct ties or fewer.
 
-    No distribution over the range has fewer ties than the uniform one (Wong and Yue, 1973), so let the numbers be
-    uniform. Row i (from 0) repeats an earlier one with a chance of (values so far) / span. While there are at most
-    t = n - distinct ties, these are at least i - t values. So the ties are no fewer, stochastically, than a sum of
-    independent trials with chances max(i - t, 0) / span, i = 0, ..., n - 1, whose mean is
-    m = distinct (distinct - 1) / (2 span), and Chernoff's bound on its lower tail is exp(t - m) (m / t)^t for t < m.
-    Without a tie that is exp(-m), the bound of the birthday problem.
-    By hand: 23 different birthdays have m = 23 * 22 / 730 = 0.693, chance 0.500 (exactly 0.493). 295 numbers of 300
-    from 1 to 295 have m = 147 and t = 5: exp(5 - 147) * 29.4^5 = 5e-55.
+    The uniform distribution has the fewest ties (Wong and Yue, 1973). They are no fewer than a sum of independent
+    trials of chances max(i - t, 0) / span, with mean m = distinct (distinct - 1) / (2 span), whose lower tail Chernoff
+    bounds by exp(t - m) (m / t)^t for t < m. By hand: 23 different birthdays have m = 0.693 and chance 0.500 (exactly
+    0.493).
     """
     ties = n - distinct
     mean = distinct * (distinct - 1) / (2 * span)
@@ -163,11 +154,7 @@ def words_identify(counts: Counter[str]) -> str:
 
 
 def guess_task(name: str, labels: Counter[str], numbers: Sequence[float] | None) -> str:
-    """Return the task that a target asks for.
-
-    labels : text -> rows; numbers : the same cells as numbers, None if some are words
-    raises ConfigError, one sentence that says what to give, if that is not clear
-    """
+    """Return the task of a target; ConfigError if it is not clear. numbers : of the labels, or None"""
     distinct, n = len(labels), labels.total()
     if numbers is None:
         if words_identify(labels):

@@ -5,22 +5,23 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from oblique_cli.data.own.opened import Opened, header_of_names, one_line
-from oblique_cli.data.own.source import Source, charset_of
+from oblique_cli.data.own.opened import Block, Opened, Request, Row, blocks_of, header_of_names, one_line
+from oblique_cli.data.own.source import GUESSED, Source, charset_of
 from oblique_cli.data.own.text import (
     NO_OPTIONS,
     Layout,
     Notes,
-    Row,
     TextOptions,
+    cut_rows,
     layout_of,
     layout_of_rows,
     lines_of,
     rows_below,
     text_rows,
+    without_others,
 )
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.labels import is_number
@@ -59,7 +60,7 @@ def opened(source: Source, options: TextOptions = NO_OPTIONS, wanted: Sequence[s
             charset = _charset(options.charset) or source.charset
             layout = layout_of(source, charset, options) if kind == "csv" else Layout(",")
             lines = lines_of(stack.enter_context(source.opened()), charset, where)
-            table = declared.arff(lines, where) if kind == "arff" else _text(lines, layout, options, where)
+            table = declared.arff(lines, where) if kind == "arff" else _text(source, lines, layout, options, charset)
             yield table._replace(delimiter=layout.delimiter, charset=charset)
 
 
@@ -70,9 +71,29 @@ def _charset(name: str) -> str:
         raise ConfigError(f"there is no character set {quoted(name)}: say utf-8, utf-16, cp1252 or latin-1.") from None
 
 
-def _text(lines: Iterator[str], layout: Layout, options: TextOptions, where: str) -> Opened:
-    lost = Notes()
-    return _named(*text_rows(lines, layout, options, where, lost), layout, options, lost, where)
+def _text(source: Source, lines: Iterator[str], layout: Layout, options: TextOptions, charset: str) -> Opened:
+    where, lost = source.where, Notes()
+    (line, header), rows = text_rows(lines, layout, options, where, lost)
+    table, ended = _named(header, rows, layout, options, lost, where)
+    if charset not in ("utf-8", *GUESSED) or not layout.is_plain(options):
+        return table
+
+    def blocks(size: int, request: Request) -> Iterator[Block]:
+        if not request.numbers:
+            yield from blocks_of(table.rows, size)
+            return
+        from oblique_cli.data.own.csv_blocks import PlainText
+
+        plain = PlainText(source, charset, layout.delimiter, table.header, line)
+        last = yield from plain.blocks(size, request)
+        below: Iterator[Row] = iter(())
+        if last is not None:
+            for _ in range(last - line):
+                next(lines)
+            below = without_others(cut_rows(lines, layout, where, last, lost), header, options, where, lost)
+        yield from blocks_of(ended(below), size)
+
+    return table._replace(typed_blocks=blocks)
 
 
 def _sheet(source: Source, options: TextOptions) -> Opened:
@@ -85,7 +106,8 @@ def _sheet(source: Source, options: TextOptions) -> Opened:
         if line <= layout.above:
             lost.add_above(line, ", ".join(filter(None, cells)))
     below = (row for row in rows if row[0] > layout.above)
-    table = _named(*rows_below(below, layout, options, source.where, lost), layout, options, lost, source.where, notes)
+    (_, header), rest = rows_below(below, layout, options, source.where, lost)
+    table, _ = _named(header, rest, layout, options, lost, source.where, notes)
     return table._replace(format="excel")
 
 
@@ -97,12 +119,12 @@ def _named(
     lost: Notes,
     where: str,
     notes: Sequence[str] = (),
-) -> Opened:
-    """Return a table of rows of text with the names of its columns."""
+) -> tuple[Opened, Callable[[Iterator[Row]], Iterator[Row]]]:
+    """Return a table of rows of text with the names of its columns, and what ends other rows of it with its notes."""
     written, kinds, target = [""] * len(first), dict[str, str](), ""
     if options.header != "none":
         written = [one_line(cell) for cell in first]
-        top = list(itertools.islice(rows, 2)) if layout.delimiter == "\t" else []
+        top = list(itertools.islice(rows, 2)) if layout.orange else []
         marks = None
         if top or any("#" in cell for cell in written):
             from oblique_cli.data.own import declared
@@ -122,13 +144,13 @@ def _named(
         kinds[names[0]] = "identifier"
     notes = list(notes)
 
-    def noted() -> Iterator[Row]:
+    def ended(rows: Iterator[Row]) -> Iterator[Row]:
         yield from rows
         notes.extend(lost.sentences())
         if layout.row_names:
             notes.append("the header has one name fewer than the rows; the first column holds their names.")
 
-    return Opened(names, noted(), tuple(written), kinds=kinds, target=target, notes=notes)
+    return Opened(names, ended(rows), tuple(written), kinds=kinds, target=target, notes=notes), ended
 
 
 def taken(rows: Iterator[Row], most: int) -> list[Row]:

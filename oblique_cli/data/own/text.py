@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from oblique_cli.data.own.numbers import MARKS, NUMBER_MARKS, WORDS
+from oblique_cli.data.own.opened import Row
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError, quoted
 
@@ -47,8 +48,6 @@ NO_UNITS = (
     "true",
     "false",
 )
-
-Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blanks around them
 
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
 # Also with a sign of a unit, in brackets, or with a flag: this decides only what is no header.
@@ -152,6 +151,7 @@ class Layout(NamedTuple):
     above : lines above the header; said : whether the first line names the delimiter, as in "sep=;"
     commented : whether the line of the header begins with the sign of comments
     under : lines of units or further names under the header; row_names : whether the first column has no name
+    orange : whether two lines under the header have kinds and flags of Orange
     """
 
     delimiter: str
@@ -161,6 +161,12 @@ class Layout(NamedTuple):
     commented: bool = False
     under: int = 0
     row_names: bool = False
+    orange: bool = False
+
+    def is_plain(self, options: TextOptions) -> bool:
+        """Whether every line below that of the header is a row."""
+        strange = self.runs or self.comment or self.under or self.orange
+        return not (strange or options.header == "none" or options.skip_end)
 
 
 def delimiter_of(text: str) -> str:
@@ -198,38 +204,46 @@ def lines_of(stream: Any, charset: str, where: str) -> Iterator[str]:
 
 def text_rows(
     lines: Iterator[str], layout: Layout, options: TextOptions, where: str, notes: Notes
-) -> tuple[list[str], Iterator[Row]]:
-    """Return the cells of the header (of the first row if there are no names), and the rows below it.
+) -> tuple[Row, Iterator[Row]]:
+    """Return the header (the first row if there are no names), and the rows below it.
 
     All rows have as many cells as the header. DataError, with the line, for any other row.
     """
     for number in range(1, layout.above + 1):
         if not _SEPARATOR.fullmatch((line := next(lines, "")).strip()):
             notes.add_above(number, line, layout.comment)
-    return rows_below(_cut(lines, layout, where, layout.above, notes), layout, options, where, notes)
+    return rows_below(cut_rows(lines, layout, where, layout.above, notes), layout, options, where, notes)
 
 
 def rows_below(
     rows: Iterator[Row], layout: Layout, options: TextOptions, where: str, notes: Notes
-) -> tuple[list[str], Iterator[Row]]:
+) -> tuple[Row, Iterator[Row]]:
     """Return the same of rows that begin with the header."""
     first = next(rows, None)
     if first is None:
         raise DataError(f"{where}: the file is empty")
-    header = ["", *first[1]] if layout.row_names else first[1]
+    line, cells = first
+    header = ["", *cells] if layout.row_names else cells
     if options.header == "none":
         rows = itertools.chain([first], rows)
     elif layout.under:
         rows = _without_under(rows, layout.under, notes)
+    return (line, header), without_others(rows, header, options, where, notes)
+
+
+def without_others(
+    rows: Iterator[Row], header: Sequence[str], options: TextOptions, where: str, notes: Notes
+) -> Iterator[Row]:
+    """Return rows without the lines below the table, all as long as the header."""
     if options.skip_end:
         rows = _without_last(rows, options.skip_end, notes)
     elif options.skip_end is None:
         comments = () if options.comment == NO_COMMENT else COMMENTS
         rows = _without_end(rows, header, options.header != "none", notes, comments)
-    return header, _even(rows, len(header), where)
+    return _even(rows, len(header), where)
 
 
-def _cut(lines: Iterator[str], layout: Layout, where: str, before: int, notes: Notes) -> Iterator[Row]:
+def cut_rows(lines: Iterator[str], layout: Layout, where: str, before: int, notes: Notes) -> Iterator[Row]:
     """Rows of a text, without empty lines and comments. before : lines of the file that were read already
 
     A blank line is a row only below a header of one column, where it cannot be told from an empty cell in quotes.
@@ -295,10 +309,8 @@ def _without_last(rows: Iterator[Row], count: int, notes: Notes) -> Iterator[Row
 def _without_end(
     rows: Iterator[Row], header: Sequence[str], named: bool, notes: Notes, comments: tuple[str, ...]
 ) -> Iterator[Row]:
-    """Rows without the lines below the table, without comments of another length, and without headers that come again.
-
-    A row of no cell, of a total or of a note waits: it is a row if others follow it.
-    """
+    """Rows without the lines below the table, comments of another length, and headers that come again. A row of no
+    cell, of a total or of a note waits: it is a row if others follow it."""
     p = len(header)
     held: list[Row] = []
     before = deque[list[str]](maxlen=5)  # the last rows
@@ -374,11 +386,9 @@ def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:
 
 
 def layout_of(source: Source, charset: str, options: TextOptions) -> Layout:
-    """Return how the lines of a text are laid out: what `options` leave open by the first lines of the file.
-
-    The delimiter is the one that cuts all lines like the header, then the one that leaves out fewest lines and cuts
-    into most cells. A first line "sep=;" says it. Delimiters inside quotes do not count. DataError if two do alike.
-    """
+    """Return how the lines of a text are laid out: what `options` leave open by the first lines of the file. The
+    delimiter cuts all lines like the header, leaves out fewest lines, then cuts into most cells. DataError if two do
+    alike."""
     with source.opened() as stream:
         sample = list(itertools.islice(lines_of(stream, charset, source.where), SAMPLE))
     delimiter = options.delimiter and delimiter_of(options.delimiter)
@@ -409,13 +419,11 @@ def _comment(lines: Sequence[str]) -> str:
 
 
 def _ranked(layout: Layout, sample: Sequence[str], options: TextOptions) -> tuple[tuple[Any, ...], Layout]:
-    """What speaks for a layout, the smaller the more; and the layout with the lines above its header.
-
-    First that all rows are as long as the header, then few lines left out and cells without other delimiters.
-    """
+    """What speaks for a layout, the smaller the more, and the layout with the lines above its header: all rows as long
+    as the header, few lines left out, cells without other delimiters."""
     rows: list[Row] = []
     with suppress(DataError):
-        rows.extend(_cut(iter(sample[layout.above :]), layout, "", layout.above, Notes()))
+        rows.extend(cut_rows(iter(sample[layout.above :]), layout, "", layout.above, Notes()))
     if len(sample) == SAMPLE and rows:  # the last row may go on
         rows.pop()
         sample = sample[: rows[-1][0]] if rows else []
@@ -424,7 +432,7 @@ def _ranked(layout: Layout, sample: Sequence[str], options: TextOptions) -> tupl
     layout = _with_header(layout, rows, sample, options)
     notes, even, cut = Notes(), True, [cells for _, cells in rows]
     try:
-        header, body = text_rows(iter(sample), layout, options, "", notes)
+        (_, header), body = text_rows(iter(sample), layout, options, "", notes)
         cut = [header, *(cells for _, cells in body)]
     except DataError:
         even = False
@@ -468,13 +476,14 @@ def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options
     if layout.comment and named and not at and not _is_header(first, below):
         tops = [k for k, line in enumerate(sample[: rows[0][0]], 1) if line.lstrip().startswith(layout.comment)]
         last = layout._replace(above=tops[-1] - 1, commented=True) if tops and tops[-1] > layout.above else layout
-        header = next((row for _, row in _cut(iter(sample[last.above :]), last, "", 0, Notes())), [])
+        header = next((row for _, row in cut_rows(iter(sample[last.above :]), last, "", 0, Notes())), [])
         if last.commented and len(header) == p and all(header):
             layout, first, below = last, header, cells
     orange = layout.delimiter == "\t" and len(below) > 1 and is_orange(*below[:2])
     return layout._replace(
         row_names=named and _has_row_names(first, below, p),
         under=0 if options.header or orange else _lines_under(first, below),
+        orange=orange,
     )
 
 

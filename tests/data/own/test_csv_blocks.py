@@ -1,0 +1,83 @@
+"""Large texts are parsed by pandas piece by piece: every answer is that of reading row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oblique_cli.data.own import csv_blocks
+from oblique_cli.data.own.front import Column, Columns, chunks
+from oblique_cli.data.own.source import Source
+from oblique_cli.errors import DataError
+
+ROWS = [f"{i},{i / 7!r},{'uv'[i % 2]},{1e17 + 3 * i!r},{'pq'[i % 2]}" for i in range(60)]
+COLUMNS = Columns(
+    (
+        Column("b", "number"),
+        Column("c", "levels", levels=("u", "v")),
+        Column("d", "number"),
+        Column("y", "target"),
+    ),
+    "y",
+    "classification",
+    ("p", "q"),
+    missing=("na", "nan", "?", "-"),
+)
+
+
+def text(*changed: str, ends: str = "\n", separator: str = ",") -> bytes:
+    rows = ["a,b,c,d,y", *ROWS[:40], *changed, *ROWS[40:]]
+    return (ends.join(row.replace(",", separator) for row in rows) + ends).encode()
+
+
+TABLES = {
+    "plain": text(),
+    "crlf": text(ends="\r\n"),
+    "cr": text(ends="\r"),
+    "semicolons": text(separator=";"),
+    "missing": text("7,NA,,-,p", "8, 5 ,u,?,q"),
+    "nan and header": text("7,nan,u,1,p", "a,b,c,d,y"),
+    "infinite": text("7,inf,u,1,p"),
+    "truth": text("7,True,u,1,p"),
+    "underscore": text("7,1_000,u,1,p"),
+    "quotes": text('7,"1",u,"2","p\nq"', "8,1,u,2,p"),
+    "blank line": text("", "8,1,u,2,p"),
+    "short": text("7,1,u,2"),
+    "long": text("7,1,u,2,p,9"),
+    "short and long": text("7,1,u,2", "7,1,u,2,p,9"),
+    "total below": text() + b"Total,3,u,4,p\nSource: a survey\n",
+    "comment": text("# a comment"),
+    "first column of words": text("seven,1,u,2,p"),
+    "decimal comma": text(separator=";").replace(b".", b","),
+    "not utf-8": text("7,1,\xe9,2,p").decode().encode("cp1252"),
+}
+
+
+def reading(content: bytes) -> tuple[object, ...]:
+    notes: list[str] = []
+    try:
+        parts = list(chunks(Source("it", content=content), COLUMNS, 16, ["a"], notes=notes))
+    except DataError as error:
+        return (str(error),)
+    unseen = [levels for part in parts for levels in part.unseen.items()]
+    labels = [
+        *(label for part in parts for label in part.labels),
+        *(cell for part in parts for cell in part.texts["a"]),
+    ]
+    lines = np.concatenate([part.lines for part in parts])
+    return np.concatenate([part.X for part in parts]).tobytes(), lines.tolist(), unseen, labels, notes
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("piece", [1, 300])
+def test_pieces_parsed_by_pandas_hold_the_same_rows(name, piece, monkeypatch):
+    monkeypatch.setattr(csv_blocks, "PIECE", 1 << 30)
+    row_by_row = reading(TABLES[name])
+    monkeypatch.setattr(csv_blocks, "PIECE", piece)
+    assert reading(TABLES[name]) == row_by_row
+
+
+def test_plain_rows_never_reach_the_reader_of_rows(monkeypatch):
+    monkeypatch.setattr(csv_blocks, "PIECE", 300)
+    monkeypatch.setattr("oblique_cli.data.own.rows.without_others", lambda *arguments: pytest.fail("rows are read"))
+    assert sum(len(chunk.X) for chunk in chunks(Source("it", content=text()), COLUMNS)) == len(ROWS)
