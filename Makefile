@@ -23,7 +23,7 @@ endif
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED = $(VENV)/.installed
-STORED = tests/experiments/test_store_faults.py tests/experiments/test_store_trust.py
+STORED = tests/experiments/test_store_trust.py
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 STUB = oblique_cli/estimators/oblique/classifiers.pyi
 DECLARED = tools/stubs.py $(wildcard oblique_cli/proposers/*.py oblique_cli/tree/pruning.py) \

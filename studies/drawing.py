@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from oblique_cli import schemes
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.synthetic import SYNTHETIC, balanced
-from oblique_cli.experiments.running import Case, run_job, tune
+from oblique_cli.experiments.fits import Case, run_job, tune
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Fold, Job, Row
 from oblique_cli.papers.reproduction.framework.runs import Score, measuring

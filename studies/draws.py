@@ -19,7 +19,7 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tables import method_of, method_titles
 from oblique_cli.experiments.dispatching import Call
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments.fits import Case
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell

@@ -25,7 +25,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments.fits import Case
 from oblique_cli.ground.constraints import Real
 from oblique_cli.ground.geometry import Standard, clustering_hyperplane
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell

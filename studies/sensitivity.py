@@ -19,7 +19,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
-from oblique_cli.experiments.running import Case, tune
+from oblique_cli.experiments.fits import Case, tune
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
 from oblique_cli.papers.reproduction.framework.runs import (
     Number,

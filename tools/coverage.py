@@ -26,7 +26,7 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.conformal_limits import CROSS, OF_CLASSES, OF_NUMBERS, SPLIT, least_rows
 from oblique_cli.estimators.encoding import own_labels
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
 from oblique_cli.fitting.choosing import fit_to_all, part
 from oblique_cli.fitting.fitting import columns_of, filling

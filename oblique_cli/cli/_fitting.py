@@ -150,7 +150,7 @@ def _fitted(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
-    from oblique_cli.experiments.running import Case, fit_arguments
+    from oblique_cli.experiments.fits import Case, fit_arguments
     from oblique_cli.ground import seeds
 
     encoder = fold_encoder(dataset, policy, dataset.X)

@@ -358,7 +358,7 @@ def experiment_of(
 
 def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Sizes) -> Experiment:
     """Return the experiment with fewer repetitions and folds if it is much work, and print a note."""
-    from oblique_cli.experiments.running import Case
+    from oblique_cli.experiments.fits import Case
     from oblique_cli.fitting.budget import affordable_cv
 
     cases = [

@@ -37,4 +37,4 @@ def bias_variance(
     experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)
     decomposition = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
     write(rendered(decomposition, format_, output), output)
-    raise SystemExit(EXIT_OK if all(line.estimate for line in decomposition.lines) else EXIT_FAILED_FOLDS)
+    raise SystemExit(EXIT_FAILED_FOLDS if any(record["message"] for record in decomposition.records) else EXIT_OK)

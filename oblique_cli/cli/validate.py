@@ -97,15 +97,15 @@ def _conflicts(
 ) -> tuple[list[ObliqueError], set[int]]:
     """Return what is wrong with an experiment on its data sets, and how many folds these have."""
     from oblique_cli import schemes
+    from oblique_cli.evaluation.tables import task_of_experiment
     from oblique_cli.experiments import jobs
-    from oblique_cli.experiments.running import csv_task
 
     faults: list[ObliqueError] = []
     folds: set[int] = set()
     for spec in experiment.datasets:
         try:
             groups = schemes.SCHEMES[experiment.cv.scheme].group_column(experiment.cv)
-            data = dataset(spec, experiment.data_dir, csv_task(experiment), groups)
+            data = dataset(spec, experiment.data_dir, task_of_experiment(experiment), groups)
             if data is not None:
                 jobs.check(experiment, spec, data, imports)
                 folds.add(len(schemes.places(experiment.cv, data)))

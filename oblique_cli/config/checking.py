@@ -10,36 +10,36 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from oblique_cli import plugins
-from oblique_cli.config import keys, outside, sources
+from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
-from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
+from oblique_cli.config.keys import (
+    DATASET,
+    EXPERIMENT,
+    ID,
+    KEYS,
+    LISTS,
+    READING,
+    READING_LISTS,
+    SOURCES,
+    TAKES,
+    TUNE,
+)
+from oblique_cli.config.walking import MAX_GRID, Walk, near
 from oblique_cli.data.own.source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.outside import known
+from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import comparable
 from oblique_cli.ground.bounds import FOLDS
-from oblique_cli.ground.constraints import (
-    Choice,
-    ClassWeight,
-    Constraint,
-    Integer,
-    Optional,
-    Real,
-    SignsOfColumns,
-    Text,
-    because,
-)
+from oblique_cli.ground.constraints import ClassWeight, Constraint, Optional, SignsOfColumns, Text
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
-from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
-from oblique_cli.schemes import SCHEMES, named
-
-MAX_GRID = 10_000  # combinations of grid values
+from oblique_cli.schemes import SCHEMES
 
 
 def load(
@@ -84,75 +84,8 @@ def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problem
     return experiment
 
 
-class _Checking:
-    """One walk over a configuration. A wrong value is noted in `problems`, and the walk goes on with None in its place.
-
-    `experiment` therefore returns something usable only if no problem was noted.
-    """
-
-    def __init__(self, root: Path | None, problems: Problems, code: str) -> None:
-        self.root = root
-        self.problems = problems
-        self.code = code
-        self.imports = False  # whether files are imported, which may register any name
-
-    # What every part is made of
-
-    def entries(
-        self, value: YamlValue, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None
-    ) -> dict[str, YamlValue]:
-        """Return the entries with a known key. without : key that might be expected -> why it is not known"""
-        if not isinstance(value.data, dict):
-            self.problems.add(value.place, f"{owner} must be a mapping of keys to values. Got {value.shown()}.")
-            return {}
-        known = list(known)
-        for key, entry in value.data.items():
-            if key not in known:
-                hint = (without or {}).get(key) or _near(key, known)
-                self.problems.add(entry.key, f"unknown key {shown(key)} in {owner}.{hint}")
-        return {key: entry for key, entry in value.data.items() if key in known}
-
-    def items(self, value: YamlValue, owner: str) -> list[YamlValue]:
-        """Return the items of a list that must not be empty."""
-        if isinstance(value.data, list) and value.data:
-            return value.data
-        got = "an empty list" if value.data == [] else value.shown()
-        self.problems.add(value.place, f"{owner} must be a list of one or more. Got {got}.")
-        return []
-
-    def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
-        """Return a scalar that obeys `constraint`, converted so that equal settings have one digest."""
-        inner = constraint.inner if isinstance(constraint, Optional) else constraint
-        if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
-            return None
-        plain = value.plain()
-        if not constraint.holds(plain):
-            hint = ""
-            if isinstance(inner, Choice) and isinstance(value.data, str):
-                hint = close_matches(value.data[:80], inner.names)
-            got = f"{value.shown()}{because(inner, plain)}"
-            self.problems.add(value.place, f"{owner} must be {constraint.describe()}. Got {got}.{hint}")
-            return None
-        if isinstance(inner, Real | Integer) and value.data is not None:
-            # 0 and 0.0 are one setting with one digest, and numpy numbers are no JSON.
-            return float(value.data) if isinstance(inner, Real) else int(value.data)
-        if isinstance(plain, dict) and not isinstance(inner, SignsOfColumns):
-            return {key: float(number) for key, number in plain.items()}
-        return plain
-
-    def table(self, entries: Mapping[str, YamlValue], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
-        """Return the checked values of those entries that `table` knows."""
-        return {key: self.scalar(entries[key], prefix + key, table[key]) for key in table if key in entries}
-
-    def distinct(self, kind: str, named: Iterable[tuple[str, YamlValue]]) -> None:
-        """Note every name that was used before."""
-        first: dict[str, Place] = {}
-        for name, value in named:
-            if name in first:
-                self.problems.add(value.place, f"{kind} {name!r} is used twice (first at line {first[name].line}).")
-            first.setdefault(name, value.place)
-
-    # The parts
+class _Checking(Walk):
+    """The parts of a configuration. `experiment` returns something usable only if no problem was noted."""
 
     def experiment(self, tree: YamlValue, name: str) -> Experiment:
         top = self.entries(tree, "the configuration", KEYS)
@@ -221,9 +154,9 @@ class _Checking:
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
         """Report a contradiction between the missing-value settings of an algorithm and a data set."""
-        if algorithm.name not in keys.algorithm_table():  # of another library, which may take them
+        if algorithm.name not in ALGORITHMS:  # of another library, which may take them
             return
-        known = "missing" in keys.algorithm_table()[algorithm.name].parameters
+        known = "missing" in ALGORITHMS[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
         if dataset.missing == "keep" and set(chosen) & {"error", "auto"}:
             remedy = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
@@ -241,7 +174,7 @@ class _Checking:
 
     def metrics(self, values: list[YamlValue]) -> tuple[str, ...]:
         """Return the names of the metrics to show."""
-        names = [self.metric(value, "metrics", "names of metrics", keys.metric_table()) for value in values]
+        names = [self.metric(value, "metrics", "names of metrics", METRICS) for value in values]
         self.distinct("metric", [(name, v) for name, v in zip(names, values, strict=True) if name])
         return tuple(names)
 
@@ -252,7 +185,7 @@ class _Checking:
             return value.data
         if isinstance(value.data, str) and self.may_be_imported():
             return ""
-        self.problems.add(value.place, f"{owner} must be {allowed}. Got {value.shown()}.{_near(value.data, known)}")
+        self.problems.add(value.place, f"{owner} must be {allowed}. Got {value.shown()}.{near(value.data, known)}")
         return ""
 
     def published(self, value: YamlValue) -> str:
@@ -264,14 +197,14 @@ class _Checking:
             return ""
 
     def dataset(self, value: YamlValue) -> DatasetSpec | None:
-        sources.use_csv(value)
-        if kind := sources.kind_of(value):
-            return sources.dataset(self, value, kind)
+        if isinstance(value.data, dict):
+            if kind := next((kind for kind in SOURCES if kind in value.data), None):
+                return self.sourced(value, kind)
+            if "parquet" in value.data and "csv" not in value.data:  # what a file is shows in its first bytes
+                value.data["csv"] = value.data.pop("parquet")
         entries = self.entries(value, "data set", (*DATASET, *LISTS, *READING, *READING_LISTS))
         fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
-        for key in (*LISTS, *READING_LISTS):
-            if key in entries:
-                fields[key] = tuple(self.scalar(item, key, Text()) for item in self.items(entries[key], key))
+        fields |= self.texts(entries, (*LISTS, *READING_LISTS))
         strays = [key for key in (*READING, *READING_LISTS) if key in entries and "csv" not in entries]
         for key in strays:
             self.problems.add(entries[key].key, f"{key} goes with csv; a named data set knows how it is read.")
@@ -291,6 +224,29 @@ class _Checking:
                     return None
                 self.problems.add(entries["name"].place, str(error))
         return DatasetSpec(**fields) if fields.get("name") else None
+
+    def texts(self, entries: Mapping[str, YamlValue], names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the lists of texts among the entries."""
+        return {
+            key: tuple(self.scalar(item, key, Text()) for item in self.items(entries[key], key))
+            for key in names
+            if key in entries
+        }
+
+    def sourced(self, value: YamlValue, kind: str) -> DatasetSpec | None:
+        """Return a data set with the key `kind` of a source, None after noting a problem."""
+        entries = self.entries(value, f"data set of {kind}", (kind, *TAKES[kind]))
+        fields = self.table(entries, "", {kind: SOURCES[kind], **DATASET, "name": ID})
+        fields |= self.texts(entries, ("qualitative",))
+        which = fields.pop(kind)
+        if which is None or None in fields.values():
+            return None
+        default = f"openml-{which}" if kind == "openml" else which
+        name = fields.pop("name", f"{default}-{kind}" if default in keys.dataset_names() else default)
+        if name in keys.dataset_names():
+            message = f"{name!r} is a data set of the catalogue; give this one another name."
+            self.problems.add(entries["name"].place, message)
+        return DatasetSpec(name, source=f"{kind}:{which}", **fields)
 
     def csv(self, entries: Mapping[str, YamlValue], fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the path and the name of a user's data set."""
@@ -313,7 +269,7 @@ class _Checking:
     def algorithm(self, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
         if isinstance(value.data, dict) and "class" in value.data:
             return outside.algorithm(self, value, scheme)
-        table = keys.algorithm_table()
+        table = ALGORITHMS
         name_entry = value.data.get("name") if isinstance(value.data, dict) else value
         if name_entry is None:
             self.problems.add(value.place, "an algorithm needs a name, or the class of another library.")
@@ -327,7 +283,7 @@ class _Checking:
             return None
         if not isinstance(name, str) or name not in table:
             self.problems.add(
-                name_entry.place, f"algorithm {name_entry.shown()} is not known.{_near(name, sorted(table))}"
+                name_entry.place, f"algorithm {name_entry.shown()} is not known.{near(name, sorted(table))}"
             )
             return None
         algorithm, name = table[name], table.current(name)
@@ -346,10 +302,8 @@ class _Checking:
             owner = f"{key} of {name}"
             if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
                 grid[key] = self.grid(entry, owner, constraints[key])
-                if grid[key] and scheme in SCHEMES and not SCHEMES[scheme].tunes:
-                    tuning = named(lambda candidate: candidate.tunes)
-                    message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
-                    self.problems.add(entry.key, message)
+                if grid[key]:
+                    self.refuse_grid(entry, f"{owner} is a grid", scheme)
             elif isinstance(entry.data, list) and not _within(constraints[key]).takes_list:
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
                 self.problems.add(entry.place, message)
@@ -377,28 +331,6 @@ class _Checking:
         if not isinstance(listed.data, dict):
             return tuple(self.scalar(item, owner, constraint) for item in self.items(listed, f"the grid of {owner}"))
         return self.steps(listed, owner, constraint)
-
-    def steps(self, listed: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
-        """Return the values of {from, to, step}, both ends included."""
-        entries = self.entries(listed, f"the grid of {owner}", RANGE)
-        missing = [key for key in RANGE if key not in entries]
-        if missing:
-            self.problems.add(listed.place, f"the grid of {owner} needs {' and '.join(missing)}.")
-        ends = self.table(entries, f"the grid of {owner}: ", RANGE)
-        if missing or None in ends.values():
-            return ()
-        # Decimal, because 0.05 + 35 * 0.01 is not 0.4 in floating point.
-        start, stop, step = (Decimal(str(entries[key].data)) for key in RANGE)
-        steps = (stop - start) / step
-        if not 0 <= steps < MAX_GRID:
-            fault = "to is below from" if steps < 0 else f"more than {MAX_GRID} values"
-            self.problems.add(listed.place, f"the grid of {owner} is not usable: {fault}.")
-            return ()
-        whole = all(isinstance(entries[key].data, int) for key in RANGE)
-        values = [start + i * step for i in range(int(steps) + 1)]
-        items = [YamlValue(int(v) if whole else float(v), listed.place, listed.key) for v in values]
-        bad = [item for item in items if not constraint.holds(item.data)]
-        return tuple(self.scalar(item, owner, constraint) for item in (bad[:1] or items))
 
     def cv(self, value: YamlValue) -> CVSpec:
         """Return the specification in `cv`; its keys are those of all schemes and those of its scheme."""
@@ -474,11 +406,6 @@ def _takes_mapping(constraint: Constraint) -> bool:
 
 def _within(constraint: Constraint) -> Constraint:
     return constraint.inner if isinstance(constraint, Optional) else constraint
-
-
-def _near(name: Any, known: Iterable[str]) -> str:
-    """Return the close matches of `name` as a sentence, or all known names if none is close."""
-    return (close_matches(name[:80], known) if isinstance(name, str) else "") or f" Known: {', '.join(known)}."
 
 
 def _slug(text: str) -> str:

@@ -25,10 +25,7 @@ def bundled() -> list[str]:
 
 
 def resolve(name: str | Path) -> Path:
-    """Return the file of a configuration: the path `name`, else the bundled configuration of that name.
-
-    "bupa_hhgdt", "bupa_hhgdt.yaml" and "configs/bupa_hhgdt.yaml" all name the bundled file when there is no such path.
-    """
+    """Return the file of a configuration: the path `name`, else the bundled file, "configs/bupa_hhgdt.yaml"."""
     short = str(name).removeprefix("configs/").removesuffix(".yaml")
     candidates = [Path(name), resources.folder("configs") / f"{short}.yaml"]
     for path in candidates:
@@ -45,8 +42,7 @@ def resolve(name: str | Path) -> Path:
 def project_root(path: Path) -> Path:
     """Return the folder that paths in the configuration `path` may not leave.
 
-    For a file below a folder `configs` that is the folder which holds `configs`; for another file below the current
-    folder, the current folder; for any other file, its own folder.
+    For a file below a folder `configs` the folder that holds it; else the current folder, or that of the file.
     """
     for folder in path.parents:
         if folder.name == "configs":
@@ -56,10 +52,7 @@ def project_root(path: Path) -> Path:
 
 
 def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: Problems) -> YamlValue:
-    """Return the mapping in the file `path`, on top of what the file extends, with `overrides` ("key=value") applied.
-
-    root : folder that `extends` may not leave, or None
-    """
+    """Return the mapping in a file on top of what it extends (not outside `root`), with `overrides` ("key=value")."""
     tree = _with_bases(path, root, problems, ())
     apply(tree, overrides, problems)
     return tree
@@ -75,8 +68,7 @@ def apply(tree: YamlValue, overrides: Iterable[str], problems: Problems) -> None
 def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
     """Return the file (or folder) that a text names, or None after noting that it leaves `root` or is not there.
 
-    A path in a file starts at the folder of that file. A path given on the command line starts at the current folder
-    and may lead anywhere, because the user typed it.
+    A path starts at the folder of its file. One of the command line starts at the current folder and may lead anywhere.
     """
     file = value.place.source.path
     name = shown(value.data)
@@ -139,9 +131,9 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
 
 
 def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
-    """Return `above` where it says something and `below` elsewhere; lists and scalars replace as a whole.
+    """Return `above` on top of `below`; lists and scalars replace as a whole.
 
-    What `above` says comes last, so that the order of keys tells who spoke last (`is_from_below`).
+    What `above` says comes last: the order of keys tells who spoke last (`is_from_below`).
     """
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above

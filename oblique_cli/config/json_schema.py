@@ -6,19 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from oblique_cli.config import keys, outside, sources
+from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, LISTS, RANGE, READING, READING_LISTS, TUNE
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import tables
 from oblique_cli.ground.constraints import Constraint, Optional, Text
 from oblique_cli.schemes import SCHEMES
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of configuration files, for editors.
-
-    The schema offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
-    """
+    """Return the JSON schema (draft 2020-12) of configuration files, with the catalogue's own names of data sets."""
     definitions: dict[str, dict[str, Any]] = {}
     items = {"dataset": _dataset_schema(), "algorithm": _once(_algorithm_schema(), "algorithm", definitions, {})}
     properties = {
@@ -26,7 +25,7 @@ def schema() -> dict[str, Any]:
         **items,
         **{PLURAL[singular]: _list(schema) for singular, schema in items.items()},
         "cv": _cv_schema(),
-        "metrics": _list({"enum": list(keys.metric_table())}),
+        "metrics": _list({"enum": list(METRICS)}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "limits": outside.limits_schema(),
         "data_dir": {"type": "string"},
@@ -51,11 +50,9 @@ LONG = 200
 
 
 def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: dict[str, str]) -> Any:
-    """Move each long schema within `part` to the definitions, from where all that have the same one take it.
+    """Move each long schema within `part` to `definitions`, called after its place `key`. names : text -> definition
 
     Heuristics are parameters of trees, which are parameters of forests: written out, the schema is 30 times as long.
-
-    key : where the part stands, after which its definition is called; names : text of a schema -> its definition
     """
     if isinstance(part, list):
         return [_once(each, key, definitions, names) for each in part]
@@ -95,16 +92,16 @@ def _dataset_schema() -> dict[str, Any]:
     by_parquet = {key: subschema for key, subschema in by_csv["properties"].items() if key != "csv"}
     by_parquet = {**by_csv, "properties": {**by_parquet, "parquet": Text().schema()}}
     sourced = []
-    for kind, constraint in sources.SOURCES.items():
-        constraints = {key: DATASET[key] for key in sources.TAKES[kind] if key in DATASET and key != "name"}
-        more = {"qualitative": columns} if "qualitative" in sources.TAKES[kind] else {}
+    for kind, constraint in keys.SOURCES.items():
+        constraints = {key: DATASET[key] for key in keys.TAKES[kind] if key in DATASET and key != "name"}
+        more = {"qualitative": columns} if "qualitative" in keys.TAKES[kind] else {}
         sourced.append({**_mapping({**constraints, kind: constraint}, name=ID.schema(), **more), "required": [kind]})
     files = [{**by_csv, "required": ["csv", "target"]}, {**by_parquet, "required": ["parquet", "target"]}]
     return {"anyOf": [names, {**by_name, "required": ["name"]}, *files, *sourced]}
 
 
 def _algorithm_schema() -> dict[str, Any]:
-    table = keys.algorithm_table()
+    table = ALGORITHMS
     forms: list[dict[str, Any]] = [{"enum": sorted((*table, *table.former))}]
     limits = outside.limits_schema()
     for name in sorted((*table, *table.former)):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
+from oblique_cli.data import catalogue
+from oblique_cli.data.local_sources import SKLEARN
 from oblique_cli.data.own.dates import DATES
 from oblique_cli.data.own.numbers import NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.data.own.text import HEADERS
 from oblique_cli.data.plugin_datasets import FURTHER
+from oblique_cli.evaluation.metrics import LABELS, METRICS, PROBABILITIES
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Real, Text
-from oblique_cli.ground.registry import Registry
 from oblique_cli.schemes import SCHEMES, Scheme
 
 
@@ -62,6 +64,9 @@ READING: dict[str, Constraint] = {
 }
 LISTS = ("qualitative",)  # of columns, and those that go with a file of the user's own
 READING_LISTS = ("drop", "keep", "features", "missing_marks")
+# A data set that has a source: the key of the source, and the keys that go with it.
+SOURCES: dict[str, Constraint] = {"openml": Integer(1), "sklearn": Choice(SKLEARN)}
+TAKES = {"openml": ("name", "target", "missing", "encoding", "qualitative"), "sklearn": ("name", "missing", "encoding")}
 TUNE: dict[str, Constraint] = {"folds": Integer(2), "metric": Text()}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
 
@@ -74,24 +79,8 @@ def cv(schemes: Iterable[Scheme] | None = None) -> dict[str, Constraint]:
     return constraints
 
 
-def algorithm_table() -> Registry[Any]:
-    """Return the algorithms by name; each has `parameters`, a table of constraints."""
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-
-    return ALGORITHMS
-
-
-def metric_table() -> Mapping[str, Any]:
-    """Return the metrics by name."""
-    from oblique_cli.evaluation.metrics import METRICS
-
-    return METRICS
-
-
 def tuning_metrics() -> tuple[str, ...]:
     """Return the names of the metrics of predictions, which can choose parameters."""
-    from oblique_cli.evaluation.metrics import LABELS, METRICS, PROBABILITIES
-
     return tuple(
         name for name, metric in METRICS.items() if metric.needs in (LABELS, PROBABILITIES) and not metric.matrix
     )
@@ -105,13 +94,9 @@ def named_parameters(algorithm: Any) -> dict[str, Constraint]:
 
 def dataset_names() -> Sequence[str]:
     """Return the names of the data catalogue."""
-    from oblique_cli.data import catalogue
-
     return [*catalogue.names(), *FURTHER]
 
 
 def dataset_name(name: str) -> str:
     """Return the catalogue's own name for a name, alias or published code; UnknownName says what is close."""
-    from oblique_cli.data import catalogue
-
     return name if name in FURTHER else catalogue.resolve(name)

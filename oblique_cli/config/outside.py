@@ -6,14 +6,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from oblique_cli.config.keys import ID, RANGE
+from oblique_cli.config.walking import Walk
 from oblique_cli.estimators.outside import known
 from oblique_cli.ground.constraints import Constraint, Real
 from oblique_cli.ground.nouns import AlgorithmSpec
-from oblique_cli.ground.strict_yaml import Problems, YamlValue
-from oblique_cli.schemes import SCHEMES, named
+from oblique_cli.ground.strict_yaml import YamlValue
 
 # What becomes of code that a configuration names and that is of no library known here.
 REFUSE = "refuse"  # a problem, which says how to allow it
@@ -58,30 +58,14 @@ LIMITS: Mapping[str, Amount] = {
 }
 
 
-class Checking(Protocol):
-    """What this part needs of the walk over a configuration."""
-
-    problems: Problems
-    code: str
-
-    def entries(
-        self, value: YamlValue, owner: str, known: Any, without: Mapping[str, str] | None = None
-    ) -> dict[str, YamlValue]: ...
-    def items(self, value: YamlValue, owner: str) -> list[YamlValue]: ...
-    def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any: ...
-    def steps(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]: ...
-
-
-def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
+def algorithm(check: Walk, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
     """Return the algorithm of an entry with the key `class`; None if a problem was reported."""
     entries = check.entries(value, "an algorithm with a class", KEYS)
     path = check.scalar(entries["class"], "class", known.CLASS)
-    if path is None:
+    if path is None or not _may_be_imported(check, entries["class"], path):
         return None
-    if not _may_be_imported(check, entries["class"], path):
-        return None
-    own_name = path.rpartition(".")[2].lower()
-    label = check.scalar(entries["id"], "id", ID) if "id" in entries else own_name[:64].strip("_")
+    class_name = path.rpartition(".")[2].lower()
+    label = check.scalar(entries["id"], "id", ID) if "id" in entries else class_name[:64].strip("_")
     params = _params(check, entries.get("params"), path)
     grid: dict[str, tuple[Any, ...]] = {}
     for name, entry in _named(check, entries.get("grid"), f"grid of {path}").items():
@@ -95,15 +79,13 @@ def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec |
             grid[name] = tuple(_plain(check, item, f"{name} of {path}") for item in items)
             for item, value in zip(items, grid[name], strict=True):
                 _permit(check, item, path, params, name, value)
-    if grid and scheme in SCHEMES and not SCHEMES[scheme].tunes:
-        tuning = named(lambda candidate: candidate.tunes)
-        message = f"{path} has a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
-        check.problems.add(entries["grid"].key, message)
+    if grid:
+        check.refuse_grid(entries["grid"], f"{path} has a grid", scheme)
     prepare = check.scalar(entries["prepare"], "prepare", known.PREPARE) if "prepare" in entries else ""
     return AlgorithmSpec(path, label or path, params, grid, prepare or "", limits(check, entries.get("limits"), path))
 
 
-def _may_be_imported(check: Checking, value: YamlValue, path: str) -> bool:
+def _may_be_imported(check: Walk, value: YamlValue, path: str) -> bool:
     """Whether a class is known, or allowed all the same; else a problem is noted."""
     ours = known.library_of(path) in known.LIBRARIES
     if path in known.CLASSES or check.code == ALLOW or (check.code == LEAVE and not ours):
@@ -113,7 +95,7 @@ def _may_be_imported(check: Checking, value: YamlValue, path: str) -> bool:
     return False
 
 
-def _params(check: Checking, value: YamlValue | None, path: str) -> dict[str, Any]:
+def _params(check: Walk, value: YamlValue | None, path: str) -> dict[str, Any]:
     entries = _named(check, value, f"params of {path}")
     params = {name: _plain(check, entry, f"{name} of {path}") for name, entry in entries.items()}
     for name, entry in entries.items():
@@ -121,13 +103,13 @@ def _params(check: Checking, value: YamlValue | None, path: str) -> dict[str, An
     return params
 
 
-def _permit(check: Checking, entry: YamlValue, path: str, params: Mapping[str, Any], name: str, value: Any) -> None:
+def _permit(check: Walk, entry: YamlValue, path: str, params: Mapping[str, Any], name: str, value: Any) -> None:
     """Note a parameter of a known class that may do more than decide how a model is fitted, unless that is allowed."""
     if check.code != ALLOW and path in known.CLASSES and (fault := known.refused(path, params, name, value)):
         check.problems.add(entry.key, f"{fault} For anything else, {ALLOWED}.")
 
 
-def _named(check: Checking, value: YamlValue | None, owner: str) -> dict[str, YamlValue]:
+def _named(check: Walk, value: YamlValue | None, owner: str) -> dict[str, YamlValue]:
     """Return the entries of a mapping of parameters; {} after noting that it is none."""
     if value is None:
         return {}
@@ -137,7 +119,7 @@ def _named(check: Checking, value: YamlValue | None, owner: str) -> dict[str, Ya
     return dict(value.data)
 
 
-def _plain(check: Checking, value: YamlValue, owner: str) -> Any:
+def _plain(check: Walk, value: YamlValue, owner: str) -> Any:
     """Return the value of a parameter as plain data; an estimator in it stays the mapping that describes it."""
     if isinstance(value.data, dict) and "class" in value.data:
         entries = check.entries(value, owner, ("class", "params"))
@@ -156,7 +138,7 @@ def _plain(check: Checking, value: YamlValue, owner: str) -> Any:
     return value.data
 
 
-def limits(check: Checking, value: YamlValue | None, owner: str) -> dict[str, float]:
+def limits(check: Walk, value: YamlValue | None, owner: str) -> dict[str, float]:
     """Return the limits of one model of an algorithm, memory in bytes and time in seconds; {} for none."""
     if value is None:
         return {}

@@ -19,7 +19,17 @@ from typing import Any
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import Published
-from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TextGrid, listed, shown, title_of
+from oblique_cli.evaluation.tables import (
+    FOLD_COUNTS,
+    MISSING,
+    Line,
+    ResultTable,
+    Sheet,
+    TextGrid,
+    listed,
+    shown,
+    title_of,
+)
 from oblique_cli.ground.registry import Registry, close_matches, fault_of_type
 
 FIRST, SECOND, TIE = "first", "second", "tie"
@@ -68,8 +78,7 @@ def verdict(
 ) -> str | None:
     """Return FIRST if A beats B, SECOND if B beats A, TIE if the intervals overlap, None if a number is missing.
 
-    Equal means with SDs of 0 touch from both sides: a tie.
-    By hand: 97.2 ± 0.3 beats 96.3 ± 0.4 (96.9 >= 96.7), and 91.9 ± 1.0 ties with 91.8 ± 0.8.
+    By hand: 97.2 ± 0.3 beats 96.3 ± 0.4 (96.9 >= 96.7). Equal means with SDs of 0 touch from both sides: a tie.
     """
     if mean_a is None or sd_a is None or mean_b is None or sd_b is None:
         return None
@@ -83,16 +92,16 @@ def verdict(
 
 @dataclass(frozen=True)
 class PrintedDuel:
-    """Two algorithms on one data set; each verdict is FIRST, SECOND, TIE or None.
-
-    verdicts    by metric
-    published   the same rule on the published means and SDs, None unless one table has both
-    """
+    """Two algorithms on one data set: FIRST, SECOND, TIE or None by metric, and the same of published numbers."""
 
     first: Line
     second: Line
     verdicts: Mapping[str, str | None]
     published: Mapping[str, str | None]
+
+    @property
+    def lines(self) -> tuple[Line, Line]:
+        return self.first, self.second
 
 
 @dataclass(frozen=True)
@@ -121,10 +130,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of algorithms in the order of the table; `has_published` is whether it shows published numbers.
-
-    metrics     names of those compared by
-    """
+    """Pairs of algorithms in the order of the table. metrics : names of those compared by"""
 
     title: str
     rule: str
@@ -165,7 +171,7 @@ class Comparison:
         for duel in pair.duels:
             row = [duel.first.dataset]
             for metric in self.metrics:
-                row += [shown(metric, line.value(metric), line.mark) for line in (duel.first, duel.second)]
+                row += [shown(metric, line.value(metric), line.mark) for line in duel.lines]
                 row.append(_winner(duel, duel.verdicts[metric]))
                 if self.has_published:
                     row.append(_winner(duel, duel.published[metric]))
@@ -173,18 +179,15 @@ class Comparison:
         return TextGrid(header=tuple(header), rows=tuple(rows), left=1, caption=f"{first} against {second}")
 
     def _summary(self, pair: Pair, metric: str) -> tuple[str, ...]:
+        def counted(counts: Mapping[str, int]) -> str:
+            return f"{counts['wins']}/{counts['ties']}/{counts['losses']}"
+
         ours = pair.counts(metric)
-        row = (
-            *pair.labels,
-            title_of(metric),
-            f"{ours['wins']}/{ours['ties']}/{ours['losses']}",
-            str(ours["undecided"]),
-        )
+        row = (*pair.labels, title_of(metric), counted(ours), str(ours["undecided"]))
         if not self.has_published:
             return row
-        theirs = pair.counts(metric, published=True)
         same, both = pair.agreement(metric)
-        return (*row, f"{theirs['wins']}/{theirs['ties']}/{theirs['losses']}", f"{same} of {both}")
+        return (*row, counted(pair.counts(metric, published=True)), f"{same} of {both}")
 
     def _counts(self, pair: Pair) -> dict[str, Any]:
         record: dict[str, Any] = {"first": pair.first, "second": pair.second}
@@ -197,17 +200,13 @@ class Comparison:
         return record
 
     def _record(self, duel: PrintedDuel) -> dict[str, Any]:
-        record: dict[str, Any] = {
-            "dataset": duel.first.dataset,
-            "first": duel.first.algorithm,
-            "second": duel.second.algorithm,
-        }
-        for place, line in (("first", duel.first), ("second", duel.second)):
-            record[f"{place}_folds_ok"] = line.folds_ok
-            record[f"{place}_folds_failed"] = line.folds_failed
-            record[f"{place}_folds_expected"] = line.folds_expected
+        lines = dict(zip((FIRST, SECOND), duel.lines, strict=True))
+        record: dict[str, Any] = {"dataset": duel.first.dataset}
+        record |= {place: line.algorithm for place, line in lines.items()}
+        for place, line in lines.items():
+            record |= {f"{place}_{count}": getattr(line, count) for count in FOLD_COUNTS}
         for metric in self.metrics:
-            for place, line in (("first", duel.first), ("second", duel.second)):
+            for place, line in lines.items():
                 value = line.value(metric)
                 record[f"{place}_{metric}_mean"] = value.mean
                 record[f"{place}_{metric}_sd"] = value.sd
@@ -218,11 +217,9 @@ class Comparison:
 
 
 def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
-    """Compare the algorithms of a table, data set by data set, by the metrics that it shows.
+    """Compare algorithms of a table by its metrics: `first` with `second` or with every other; else all pairs.
 
-    rule            a name in RULES
-    first, second   ids of two algorithms; `first` alone is compared with every other; neither: all pairs
-    raises ConfigError if an id is not in the table, or if there is nothing to compare
+    ConfigError if an id is not in the table, or if there is nothing to compare
     """
     RULES[rule]  # an unknown name is refused here, before any work
     ids = list(dict.fromkeys(line.algorithm for line in table.lines))
@@ -281,8 +278,7 @@ def published_verdict(
 ) -> str | None:
     """Return the verdict on two published numbers, None unless both stand in the same table.
 
-    An SD that is not printed is read as 0: the GDT paper leaves out SDs below 0.001, and the thesis calls its single
-    SHUT trees better without one.
+    An SD that is not printed is read as 0: the GDT paper leaves out SDs below 0.001, the thesis those of single trees.
     """
     if a is None or b is None or (a.source, a.table) != (b.source, b.table):
         return None
@@ -304,12 +300,9 @@ def _notes(rule: str, pairs: tuple[Pair, ...], metrics: Sequence[str]) -> list[s
         duel.first.dataset
         for duel in duels
         for name, outcome in duel.published.items()
-        if outcome is not None and any(number is not None and number.sd is None for number in _published(duel, name))
+        if outcome is not None
+        and any(number and number.sd is None for number in (line.value(name).published for line in duel.lines))
     ]
     if without_sd:
         notes.append(f"No SD is printed for {', '.join(dict.fromkeys(without_sd))}; it is read as 0.")
     return notes
-
-
-def _published(duel: PrintedDuel, name: str) -> tuple[Published | None, Published | None]:
-    return duel.first.value(name).published, duel.second.value(name).published

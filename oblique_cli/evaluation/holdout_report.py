@@ -15,11 +15,7 @@ BINS = 10  # of a reliability diagram, equally wide, of residuals, and of predic
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Rows binned by the largest class probability; bins without rows are left out.
-
-    confidence, right, rows  (b,) mean probability, share of rows of that class, and rows of each bin
-    error                    the expected calibration error: mean distance of both over the rows (Guo et al. 2017)
-    """
+    """Mean probability, share of right rows and rows of each bin, (b,), without empty bins, and their mean distance."""
 
     confidence: Array
     right: Array
@@ -37,9 +33,9 @@ class Reliability:
 
 
 def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
-    """Return how often predictions of a stated probability are right. Bin m of BINS is ((m - 1) / BINS, m / BINS].
+    """Return how often predictions of a stated probability are right, (n,) each, in bins ((m - 1) / BINS, m / BINS].
 
-    confident : (n,) probability of the likeliest class; right : (n,) whether it is the row's
+    Expected calibration error as in Guo et al. (2017).
     """
     bins = np.clip(np.ceil(confident * BINS).astype(int) - 1, 0, BINS - 1)
     counts = np.bincount(bins, minlength=BINS)
@@ -51,13 +47,9 @@ def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
 
 
 def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
-    """Return the distribution of truth less prediction as plain data that shows no single row.
+    """Return the distribution of truth less prediction, (n,) each, as plain data that shows no single row.
 
-    truth, predicted : (n,)
-    edges, rows      ends of 2 * BINS bins from the 1 % to the 99 % quantile, and rows of each; rows beyond are
-                     in the outermost bins
-    by_prediction    rows sorted by prediction, in at most BINS parts of equal size: mean prediction,
-                     rows, and the 10 %, 50 % and 90 % quantiles of their residuals
+    Rows of 2 * BINS bins between the 1 % and 99 % quantiles, rows beyond in the outermost; quantiles by prediction.
     """
     left = truth - predicted
     low, high = (float(value) for value in np.quantile(left, [0.01, 0.99]))

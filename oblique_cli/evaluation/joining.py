@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.paired import StoredRun, partition
@@ -13,11 +12,9 @@ from oblique_cli.evaluation.tables import Line, ResultTable, listed
 
 
 def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> ResultTable:
-    """Return the lines of several runs as one table, with the metrics that all of them show.
+    """Return the lines of several runs, by name, as one table, with the metrics that all of them show.
 
-    tables, runs : by name, the table of a run and the run itself
-    The label of an algorithm that two runs have on one data set names the run. ConfigError if a data set of one name
-    holds different data, or if the runs predict different things.
+    ConfigError if a data set of one name holds different data, or if the runs predict different things.
     """
     data: dict[str, tuple[str, str]] = {}
     for run, stored in runs.items():
@@ -41,7 +38,11 @@ def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> 
             lines[line.dataset, line.algorithm] = line
     datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
     notes = dict.fromkeys(f"{run}: {note}" for run, table in tables.items() for note in table.notes)
-    if apart := [name for name in datasets if len(_partitions(runs.values(), name)) > 1]:
+    ways = {
+        name: {partition(run, name) for run in runs.values() if name in {spec.name for spec in run.experiment.datasets}}
+        for name in datasets
+    }
+    if apart := [name for name in datasets if len(ways[name]) > 1]:
         notes[f"The runs divided the rows of {listed(apart)} in different ways, so their folds are not paired."] = None
     return ResultTable(
         title=f"runs {listed(list(tables))}" if len(tables) > 1 else next(iter(tables.values())).title,
@@ -50,8 +51,3 @@ def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> 
         notes=tuple(notes),
         metrics=common,
     )
-
-
-def _partitions(runs: Iterable[StoredRun], dataset: str) -> set[Any]:
-    """The ways in which the runs that have a data set divided its rows."""
-    return {partition(run, dataset) for run in runs if dataset in {spec.name for spec in run.experiment.datasets}}

@@ -19,8 +19,7 @@ Marks = Mapping[tuple[str, str, str], str]
 def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks:
     """Return (data set, algorithm, metric) -> BEST, or SAME for a mean not significantly worse than the best.
 
-    By the corrected resampled t test on the folds that all algorithms share, two-sided at `alpha`; where folds are not
-    shared, or a scheme's folds allow no such test, only the best is marked. ConfigError if there is nothing to compare.
+    By the corrected resampled t test, two-sided, on shared folds. ConfigError if there is nothing to compare.
     """
     cell_marks: dict[tuple[str, str, str], str] = {}
     paired = pair([run], {}, metrics)

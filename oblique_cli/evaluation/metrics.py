@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -61,12 +62,9 @@ class NotMeasured(ConfigError):
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What a fitted model did on the test rows of a fold.
+    """What a fitted model did on the test rows X of a fold. y, predicted : (n,) class codes, or numbers
 
-    y, predicted    (n,) class codes, or numbers
-    n_classes       of the data set, 0 for regression
-    probabilities   () -> (n, C) class shares, columns in the order of codes; raises Undefined if the model has none
-    model, X        the fitted estimator, and the test rows as it takes them
+    n_classes : 0 for regression; probabilities : () -> (n, C) shares, columns by code, or Undefined
     """
 
     y: NDArray[Any]
@@ -252,6 +250,18 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
     return keep
 
 
+# What the metrics of a kind share.
+_of_labels = partial(metric, unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+_of_shares = partial(
+    metric, unit="", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES, aggregate=POOLED
+)
+_of_numbers = partial(
+    metric, unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True
+)
+_of_any = partial(metric, larger_is_better=False, task=ANY_TASK, aggregate=MEAN, ratio=True)
+_of_rows = partial(_of_any, needs=ROW)
+_of_models = partial(_of_any, needs=MODEL)
+
 # Defaults of a run: the columns of its table, and the metrics of tests.
 SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
 READ = ("n_terms",)  # sizes that every run measures, and shows beside the leaves
@@ -270,7 +280,7 @@ def to_measure(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) -> tuple[str, ...]:
-    """Return `names` without repeats. ConfigError for a metric that is unknown or is for another task.
+    """Return `names` without repeats. ConfigError for a metric that is unknown or for another task.
 
     owner : beginning of the message; matrices : whether a matrix of counts is allowed
     """
@@ -284,10 +294,7 @@ def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) 
 
 
 def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
-    """Raise ConfigError for a metric that has no meaning on the test sets of a scheme.
-
-    Over folds of one row, the mean balanced accuracy, for example, is plain accuracy.
-    """
+    """Raise ConfigError for a metric without meaning on the test sets of a scheme, as a mean over single rows."""
     if SCHEMES[cv.scheme].single_row_tests:
         for name in names:
             metric = METRICS[name]
@@ -310,7 +317,7 @@ def measure(names: Sequence[str], scored: Scored, metrics: Sequence[Metric] = ()
 
 
 def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
-    """Return the class shares that a fitted classifier of class codes gives rows X, (n, n_classes), each row of sum 1.
+    """Return the class shares that a classifier of class codes gives rows X, (n, n_classes), each row of sum 1.
 
     A class that no training row had gets 0. Undefined if the model gives no probabilities.
     """
@@ -332,8 +339,7 @@ def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
 def _cells(y: Codes, predicted: Codes, weights: Array | None) -> tuple[Codes, Codes, Array]:
     """Every pair of classes, and the weight of the rows of the first that were taken for the second.
 
-    scikit-learn's functions get these pairs with their weights in place of rows: sums of whole numbers are exact in any
-    order, and many classes among few rows raise no warning.
+    Sums of whole numbers are exact in any order, and scikit-learn has no warning of many classes among few rows.
     """
     n = int(max(y.max(), predicted.max())) + 1
     counts = np.bincount(np.asarray(y, dtype=np.intp) * n + predicted, weights=weights, minlength=n * n)
@@ -351,10 +357,15 @@ def _accuracy_of_row(row: Row) -> Fraction:
     return Fraction(100 * row.n_correct, row.n_test)
 
 
-@metric(
-    "accuracy", title="accuracy", unit="%", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=POOLED,
-    from_row=_accuracy_of_row, decimals=1, published="accuracy_percent",
-)  # fmt: skip
+@_of_labels(
+    "accuracy",
+    title="accuracy",
+    unit="%",
+    aggregate=POOLED,
+    from_row=_accuracy_of_row,
+    decimals=1,
+    published="accuracy_percent",
+)
 def accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Share of the test rows that are classified right."""
     first, second, counts = _cells(y, predicted, weights)
@@ -366,10 +377,7 @@ def _balanced_accuracy_of_row(row: Row) -> Fraction:
     return sum(recalls, Fraction(0)) / len(recalls)
 
 
-@metric(
-    "balanced_accuracy", title="balanced accuracy", unit="%", larger_is_better=True, task=CLASSIFICATION, needs=LABELS,
-    aggregate=MEAN, from_row=_balanced_accuracy_of_row, decimals=1,
-)  # fmt: skip
+@_of_labels("balanced_accuracy", title="balanced accuracy", unit="%", from_row=_balanced_accuracy_of_row, decimals=1)
 def balanced_accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Mean recall of the classes that the test rows have."""
     first, second, counts = _cells(y, predicted, weights)
@@ -392,22 +400,19 @@ def _f1(y: Codes, predicted: Codes, weights: Array | None, average: str) -> floa
     return float(sk.f1_score(first, second, labels=labels, average=average, sample_weight=counts, zero_division=0.0))
 
 
-@metric("f1_macro", title="F1 macro", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+@_of_labels("f1_macro", title="F1 macro")
 def f1_macro(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Mean F1 of the classes that test rows or predictions have; a class that is only predicted counts 0."""
     return _f1(y, predicted, weights, "macro")
 
 
-@metric(
-    "f1_weighted", title="F1 weighted", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS,
-    aggregate=MEAN,
-)  # fmt: skip
+@_of_labels("f1_weighted", title="F1 weighted")
 def f1_weighted(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Mean F1 of the classes, each by its share of the test rows."""
     return _f1(y, predicted, weights, "weighted")
 
 
-@metric("kappa", title="kappa", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+@_of_labels("kappa", title="kappa")
 def kappa(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Cohen's kappa: agreement beyond chance; undefined for test rows of one class."""
     _two_classes(y, weights)
@@ -415,7 +420,7 @@ def kappa(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     return float(sk.cohen_kappa_score(first, second, sample_weight=counts))
 
 
-@metric("mcc", title="MCC", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+@_of_labels("mcc", title="MCC")
 def mcc(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Matthews correlation; 0 for predictions of one class, undefined for test rows of one class."""
     _two_classes(y, weights)
@@ -423,10 +428,7 @@ def mcc(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     return float(sk.matthews_corrcoef(first, second, sample_weight=counts))
 
 
-@metric(
-    "confusion", title="confusion", unit="rows", larger_is_better=True, task=CLASSIFICATION, needs=LABELS,
-    aggregate=SUM, matrix=True,
-)  # fmt: skip
+@_of_labels("confusion", title="confusion", unit="rows", aggregate=SUM, matrix=True)
 def confusion(y: Codes, predicted: Codes, weights: Array | None = None) -> Array:
     """Test rows of each class (rows of the matrix) by the class predicted (columns), summed over the folds."""
     # The cells are the matrix; confusion_matrix would warn of a single class.
@@ -439,50 +441,37 @@ def confusion(y: Codes, predicted: Codes, weights: Array | None = None) -> Array
 ECE_BINS = 15
 
 
-@metric(
-    "roc_auc", title="AUC", unit="", larger_is_better=True, task=CLASSIFICATION, needs=PROBABILITIES, aggregate=MEAN
-)
+@_of_shares("roc_auc", title="AUC", larger_is_better=True, aggregate=MEAN)
 def roc_auc(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
-    """Area under the ROC curve, one class against the rest, mean over the classes that the test rows have.
-
-    Undefined for test rows of one class.
-    """
+    """Area under the ROC curve, one class against the rest, mean over the classes that the test rows have."""
     _two_classes(y, weights)
     present = np.unique(y if weights is None else y[weights > 0])
     areas = [sk.roc_auc_score(y == k, probabilities[:, k], sample_weight=weights) for k in present]
     return float(np.mean(areas))
 
 
-@metric(
-    "log_loss", title="log loss", unit="nats", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES,
-    aggregate=POOLED,
-)  # fmt: skip
+@_of_shares("log_loss", title="log loss", unit="nats")
 def log_loss(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
     """Mean negative logarithm of the share of a row's class; scikit-learn raises shares to 2.2e-16, so 36 at most."""
     return float(sk.log_loss(y, probabilities, labels=np.arange(probabilities.shape[1]), sample_weight=weights))
 
 
-@metric(
-    "brier", title="Brier score", unit="", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES,
-    aggregate=POOLED,
-)  # fmt: skip
+@_of_shares("brier", title="Brier score")
 def brier(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
-    """Mean over rows of the squared distance of the shares from the truth, summed over classes: 0 to 2.
+    """Mean over rows of the squared distance of the shares from the truth, summed over classes: 0 to 2 (Brier 1950).
 
-    Brier (1950). For two classes it is twice what scikit-learn's `brier_score_loss` gives, whose multiclass form is
-    not in every version that is supported.
+    For two classes it is twice scikit-learn's `brier_score_loss`, which has a multiclass form in new versions alone.
     """
     truth = np.eye(probabilities.shape[1])[y]
     each = sk.mean_squared_error(truth, probabilities, sample_weight=weights, multioutput="raw_values")
     return float(np.sum(each))
 
 
-@metric("ece", title="ECE", unit="", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES, aggregate=POOLED)
+@_of_shares("ece", title="ECE")
 def ece(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
     """Expected calibration error in 15 bins: how far the largest share is from the accuracy, on average.
 
-    Guo et al. (2017), eq. 3: bins of equal width (m/15, (m + 1)/15] of the largest share, the class being its first;
-    sum over bins of weight of the bin times |accuracy - mean share|. Pooled over folds it is the mean of theirs.
+    Guo et al. (2017), eq. 3: bins ((m - 1)/15, m/15] of the largest share; sum of weight times |accuracy - mean share|.
     """
     w = np.ones(len(y)) if weights is None else weights
     confidence = probabilities.max(axis=1)
@@ -500,7 +489,6 @@ MOST_NAMED = 10  # classes in a message
 def named(text: str, task: str, classes: Sequence[str], owner: str) -> Metric:
     """Return a metric of predictions or probabilities by its name, recall:CLASS or cost:FILE.
 
-    task, classes : of the data; owner : what messages begin with
     ConfigError for one that is unknown, for another task, or of a model; DataError for a file that cannot be used
     """
     kind, colon, rest = text.partition(":")
@@ -559,9 +547,8 @@ OF_DATA = {
 
 
 def costs(file: str, classes: Sequence[str], owner: str) -> Array:
-    """Return what each prediction costs, (C, C): rows the class, columns the prediction, in the order of `classes`.
+    """Return what each prediction costs, (C, C), rows the class: a CSV with a heading of classes and a line a class.
 
-    file : CSV; a heading with the predicted classes behind an empty cell, then a line a class with its label first
     DataError for a file that cannot be read, or whose classes or numbers are not those expected
     """
     where = f"{owner}: costs of {file}"
@@ -598,21 +585,19 @@ def costs(file: str, classes: Sequence[str], owner: str) -> Array:
 # ---- regression ------------------------------------------------------------------------------------------------------
 
 
-@metric("mse", title="MSE", unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True)
+@_of_numbers("mse", title="MSE")
 def mse(y: Array, predicted: Array, weights: Array | None = None) -> float:
     """Mean squared error."""
     return float(sk.mean_squared_error(y, predicted, sample_weight=weights))
 
 
-@metric(
-    "rmse", title="RMSE", unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True
-)
+@_of_numbers("rmse", title="RMSE")
 def rmse(y: Array, predicted: Array, weights: Array | None = None) -> float:
     """Square root of the mean squared error."""
     return float(mse(y, predicted, weights) ** 0.5)
 
 
-@metric("r2", title="R2", unit="", larger_is_better=True, task=REGRESSION, needs=LABELS, aggregate=MEAN)
+@_of_numbers("r2", title="R2", larger_is_better=True, ratio=False)
 def r2(y: Array, predicted: Array, weights: Array | None = None) -> float:
     """1 - MSE over the variance of the test rows; of a constant target 1 without error and 0 with any."""
     # r2_score divides sums, not means, and has no value for one row.
@@ -621,7 +606,7 @@ def r2(y: Array, predicted: Array, weights: Array | None = None) -> float:
     return 1.0 - error / variance if variance > 0 else float(error == 0)
 
 
-@metric("mae", title="MAE", unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True)
+@_of_numbers("mae", title="MAE")
 def mae(y: Array, predicted: Array, weights: Array | None = None) -> float:
     """Mean absolute error."""
     return float(sk.mean_absolute_error(y, predicted, sample_weight=weights))
@@ -630,10 +615,7 @@ def mae(y: Array, predicted: Array, weights: Array | None = None) -> float:
 # ---- size ------------------------------------------------------------------------------------------------------------
 
 
-@metric(
-    "leaves", title="leaves", unit="leaves", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN,
-    ratio=True, decimals=1, published="n_leaves",
-)  # fmt: skip
+@_of_rows("leaves", title="leaves", unit="leaves", decimals=1, published="n_leaves")
 def leaves(row: Row) -> int:
     """Leaves of the tree, of all trees of an ensemble; undefined for a model that is no tree."""
     return _of_trees(row, row.n_leaves)
@@ -648,19 +630,13 @@ def _of_trees(row: Row, size: int, least: int = 1) -> int:
     return size
 
 
-@metric(
-    "nodes", title="nodes", unit="nodes", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN,
-    ratio=True, decimals=1, published="n_nodes",
-)  # fmt: skip
+@_of_rows("nodes", title="nodes", unit="nodes", decimals=1, published="n_nodes")
 def nodes(row: Row) -> int:
     """Nodes of the tree, leaves included, of all trees of an ensemble; undefined for a model that is no tree."""
     return _of_trees(row, row.n_nodes)
 
 
-@metric(
-    "depth", title="depth", unit="splits", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN,
-    ratio=True, decimals=1,
-)  # fmt: skip
+@_of_rows("depth", title="depth", unit="splits", decimals=1)
 def depth(row: Row) -> int:
     """Longest path of the tree, of the deepest of an ensemble; undefined for a model that is no tree."""
     return _of_trees(row, row.depth, 0)
@@ -680,10 +656,7 @@ def _trees(model: Any) -> list[Tree]:
     raise Undefined(f"{getattr(model, 'display_name', type(model).__name__)} has no trees of hyperplanes")
 
 
-@metric(
-    "mean_path", title="mean path", unit="splits", larger_is_better=False, task=ANY_TASK, needs=MODEL,
-    aggregate=POOLED, ratio=True, decimals=1,
-)  # fmt: skip
+@_of_models("mean_path", title="mean path", unit="splits", aggregate=POOLED, decimals=1)
 def mean_path(model: Any, X: NDArray[Any]) -> float:
     """Splits that a test row passes on its way to a leaf, on average, and over the trees of an ensemble."""
     tree = getattr(model, "tree_", None)
@@ -703,10 +676,8 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
 def n_terms(model: Any) -> int:
     """Return how many terms a person has to read in a fitted model, 0 if the model does not report the number.
 
-    The number is the sum over all trees of leaves, non-zero coefficients of hyperplanes and non-zero coefficients of
-    leaf models. A test of one feature has one coefficient. A leaf counts once, for its label or its intercepts. Leaf
-    models of two classes count the coefficients of their difference. Models of other libraries have it as `n_terms_`
-    (`estimators.outside.sizes`).
+    Over all trees: leaves, each once for its label or intercepts, and non-zero coefficients of hyperplanes and models.
+    Leaf models of two classes count their difference. Other libraries' models have `n_terms_` (`outside.sizes`).
     """
     if (stored_terms := getattr(model, "n_terms_", None)) is not None:
         return int(stored_terms)
@@ -719,10 +690,7 @@ def n_terms(model: Any) -> int:
     return max(int(getattr(model, "n_nodes_", 0)), leaves) if leaves else 0
 
 
-@metric(
-    "n_terms", title="terms", unit="terms", larger_is_better=False, task=ANY_TASK, needs=MODEL, aggregate=MEAN,
-    ratio=True, decimals=1,
-)  # fmt: skip
+@_of_models("n_terms", title="terms", unit="terms", decimals=1)
 def terms(model: Any, X: NDArray[Any]) -> float:
     """Leaves and coefficients, of hyperplanes and of models in leaves, together, of all trees of an ensemble."""
     n = n_terms(model)
@@ -731,10 +699,7 @@ def terms(model: Any, X: NDArray[Any]) -> float:
     return float(n)
 
 
-@metric(
-    "non_zero", title="coefficients", unit="coefficients", larger_is_better=False, task=ANY_TASK, needs=MODEL,
-    aggregate=MEAN, ratio=True, decimals=1,
-)  # fmt: skip
+@_of_models("non_zero", title="coefficients", unit="coefficients", decimals=1)
 def non_zero(model: Any, X: NDArray[Any]) -> float:
     """Non-zero coefficients of all hyperplanes and of linear models in leaves, thresholds not counted."""
     trees = _trees(model)
@@ -745,19 +710,19 @@ def non_zero(model: Any, X: NDArray[Any]) -> float:
 # ---- times -----------------------------------------------------------------------------------------------------------
 
 
-@metric("tune", title="tune s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True)
+@_of_rows("tune", title="tune s", unit="s")
 def tune(row: Row) -> float:
     """Seconds to choose the parameters of a fold by its inner cross-validation, 0 where nothing was chosen."""
     return row.tune_seconds
 
 
-@metric("fit", title="fit s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True)
+@_of_rows("fit", title="fit s", unit="s")
 def fit(row: Row) -> float:
     """Seconds to fit the model that is tested, the choice of its parameters left out."""
     return row.fit_seconds
 
 
-@metric("cpu", title="CPU s", unit="s", larger_is_better=False, task=ANY_TASK, needs=MODEL, aggregate=MEAN, ratio=True)
+@_of_models("cpu", title="CPU s", unit="s")
 def cpu(model: Any, X: NDArray[Any]) -> float:
     """Seconds that processors worked for the fit, of a model that has a process of its own (`limits`)."""
     seconds = getattr(model, "cpu_seconds_", None)
@@ -766,9 +731,7 @@ def cpu(model: Any, X: NDArray[Any]) -> float:
     return float(seconds)
 
 
-@metric(
-    "predict", title="predict s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True
-)
+@_of_rows("predict", title="predict s", unit="s")
 def predict(row: Row) -> float:
     """Seconds to predict the test rows."""
     return row.predict_seconds

@@ -33,15 +33,10 @@ class StoredRun:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """What the methods did on one data set, over the repetitions that all of them completed.
+    """What the methods did on one data set, over the repetitions that all of them completed: metric -> method -> ...
 
-    Each is metric -> method -> numbers; a method for which the metric is undefined in some fold is not in it.
-
-    repetitions        one number a repetition, as `tables` makes them of their folds
-    means              the mean over repetitions, the same float for equal rationals
-    folds              one number a fold of all repetitions; {} if the methods do not share their folds
-    undefined          metric -> method -> why it has no numbers
-    test_over_train    test rows to training rows of a fold, None if repetitions do not divide the rows anew
+    repetitions, folds : one number each, folds {} if they are not shared; undefined : why a method has no numbers
+    test_over_train : test rows to training rows of a fold, None if repetitions do not divide the rows anew
     """
 
     dataset: str
@@ -64,8 +59,7 @@ class Paired:
     def whole(self, metric: str) -> tuple[tuple[str, ...], tuple[PairedScores, ...]]:
         """Return the methods and data sets for tests of a metric over data sets: every method has it on each set.
 
-        A method without the metric on any data set is left out, such as one without leaves. If a metric is compared by
-        ratios, a mean of 0 counts as missing.
+        A method that has it nowhere is left out. If a metric is compared by ratios, a mean of 0 counts as missing.
         """
         positive = METRICS[metric].ratio
         has = [{m for m, mean in entry.means[metric].items() if mean > 0 or not positive} for entry in self.scores]
@@ -99,15 +93,11 @@ class _Results:
 
 
 def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, metrics: Sequence[str] = ()) -> Paired:
-    """Return what the methods of `runs` did, data set by data set.
+    """Return what the methods of `runs` did, data set by data set. titles : algorithm name -> what to print
 
-    titles    algorithm name -> what to print
-    metrics   names of the metrics to compare by; without them accuracy and leaves, or RMSE and leaves of regression,
-              and those that the configurations of all runs name
-
+    metrics : names; without them those of TESTED and those that the configurations of all runs name
     A method is an algorithm of a configuration. One that two runs have on the same data set, or with other settings,
-    becomes two methods, "hhgdt (run)". ConfigError if there are fewer than two methods, if no data set has them all, or
-    if no two methods have a metric in common.
+    becomes two methods, "hhgdt (run)". ConfigError if there is nothing to compare.
     """
     names = [run.experiment.name for run in runs]
     if len(set(names)) < len(names):
@@ -261,6 +251,7 @@ def _scores(
             raise not_measured(name, results[method].experiment) from error
         except Undefined as reason:
             undefined[name][method] = str(reason)
+    cv = next(iter(results.values())).experiment.cv
     return PairedScores(
         dataset,
         repetitions={
@@ -269,9 +260,5 @@ def _scores(
         means={name: {m: float(sum(v) / len(v)) for m, v in each.items()} for name, each in repetitions.items()},
         folds=folds,
         undefined=undefined,
-        test_over_train=_test_over_train(next(iter(results.values())).experiment),
+        test_over_train=schemes.SCHEMES[cv.scheme].test_over_train(cv),
     )
-
-
-def _test_over_train(experiment: Experiment) -> float | None:
-    return schemes.SCHEMES[experiment.cv.scheme].test_over_train(experiment.cv)

@@ -23,11 +23,7 @@ FOLDER = PACKAGE / extensions.PUBLISHED
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One published table.
-
-    level      what one row is: "repetitions" (a mean over repetitions), or a single "class", "repetition" or "fold"
-    citation   the document, in full
-    """
+    """One table. level : what a row is: a mean over "repetitions", or one "class", "repetition" or "fold"."""
 
     source: str
     table: str
@@ -43,14 +39,9 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Published:
-    """One printed number.
+    """One printed number. dataset, method : as printed, "SVM and HHBUT" is one number that belongs to both
 
-    dataset    the document's own code, such as "BUPA"
-    method     as printed, such as "HHCART(A)"; "SVM and HHBUT" is one number that belongs to both
-    metric     "accuracy_percent", "n_leaves", ...
-    mean, sd   None where the table leaves the cell blank, or prints no SD
-    printed    mean and SD with the printed digits, "97.6 ± 0.03"; "" for a blank cell
-    note       "key=value; key=value | free text"
+    mean, sd : None where not printed; printed : "97.6 ± 0.03" or ""; note : "key=value; key=value | text"
     """
 
     source: str
@@ -129,19 +120,8 @@ def numbers(source: str, table: str) -> tuple[Published, ...]:
 
 
 def _number(row: dict[str, str]) -> Published:
-    mean, sd = row["mean"], row["sd"]
-    return Published(
-        source=row["source"],
-        table=row["table"],
-        dataset=row["dataset"],
-        method=row["method"],
-        protocol=row["protocol"],
-        metric=row["metric"],
-        mean=float(mean) if mean else None,
-        sd=float(sd) if sd else None,
-        printed=f"{mean} ± {sd}" if mean and sd else mean,
-        note=row["note"],
-    )
+    values = {name: float(row[name]) if row[name] else None for name in ("mean", "sd")}
+    return Published(**{**row, **values}, printed=" ± ".join(filter(None, (row["mean"], row["sd"]))))  # type: ignore[arg-type]
 
 
 @cache
@@ -170,8 +150,7 @@ def lookup(
 ) -> Published | None:
     """Return the number printed for a data set of our catalogue and a method, None if the table has none.
 
-    qualifiers   must all be carried by the row, with these values: `sampling="STRS"` in Table 3.2 of the thesis
-    raises ConfigError if several rows fit, which means that a qualifier is missing; no row is picked silently
+    The row must carry all `qualifiers`, such as sampling="STRS". ConfigError if several rows fit.
     """
     code = dataset_code(source, dataset_name)
     fits = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from math import isinf, log
 from typing import Any
@@ -33,9 +34,8 @@ MANY_PAIRS = 10  # more of them, as those of six methods, are a matrix
 
 @dataclass(frozen=True)
 class Limits:
-    """The level of every test, and what is practically equal.
+    """The level of every test, and what is practically equal: `rope` in points, of no percentage in hundredths.
 
-    rope          in points, of accuracy; hundredths of a metric that is no percentage
     rope_leaves   as a share, of metrics compared by their ratio, such as leaves
     """
 
@@ -48,31 +48,124 @@ class Limits:
         return log(1 + self.rope_leaves) if metric.ratio else self.rope * metric.point
 
 
+KEYS = (
+    "metric", "test", "dataset", "first", "second", "n", "statistic", "p", "p_holm",
+    "probability_first", "probability_same", "probability_second", "winner",
+)  # fmt: skip
+
+Records = list[dict[str, Any]]
+
+
+def _record(**known: Any) -> dict[str, Any]:
+    """Return one test as plain data, with None where it has no such number."""
+    record = {**dict.fromkeys(KEYS), **known}
+    # JSON has no infinity: the statistic of differences without spread is left out, and p is 0.
+    if record["statistic"] is not None and isinf(record["statistic"]):
+        record["statistic"] = None
+    return record
+
+
 @dataclass(frozen=True)
-class MethodDuel:
+class _Two:
+    """Two methods with the posterior probabilities of the test on them."""
+
+    first: str
+    second: str
+    probabilities: Probabilities | None
+
+    def name(self, outcome: str | None) -> str | None:
+        return {FIRST: self.first, SECOND: self.second, TIE: "tie", None: None}[outcome]
+
+    def _bayesian(self) -> dict[str, Any]:
+        # 0.95 is what Benavoli et al. decide by, whatever the level of the other tests.
+        probabilities = self.probabilities or ()
+        outcome = next((name for name, p in zip((FIRST, TIE, SECOND), probabilities, strict=True) if p > 0.95), None)
+        named = zip(("probability_first", "probability_same", "probability_second"), probabilities, strict=True)
+        return {**dict(named), "winner": self.name(outcome)}
+
+    def _shares(self) -> tuple[str, ...]:
+        return tuple(f"{p:.2f}" for p in self.probabilities) if self.probabilities else (MISSING,) * 3
+
+
+@dataclass(frozen=True)
+class MethodDuel(_Two):
     """Two methods on one data set. difference: first - second, as printed. t: None if folds cannot be paired."""
 
     dataset: str
-    first: str
-    second: str
     difference: float
     rules: dict[str, str | None]
     t: significance_tests.ResampledT | None
-    probabilities: Probabilities | None
+
+    def outcome(self, alpha: float) -> str | None:
+        """What the t test says, None without one."""
+        return _significant(self.t.p, self.t.mean, alpha) if self.t else None
+
+    def cells(self, label: Mapping[str | None, str], alpha: float) -> tuple[str, ...]:
+        t = (f"{self.t.t:z.2f}", _p(self.t.p, alpha)) if self.t else (MISSING, MISSING)
+        winners = (label[self.name(outcome)] for outcome in self.rules.values())
+        names = (self.dataset, label[self.first], label[self.second])
+        return (*names, f"{self.difference:+z.2f}", *winners, *t, *self._shares())
+
+    def records(self, metric: str, alpha: float) -> Records:
+        record = partial(_record, metric=metric, dataset=self.dataset, first=self.first, second=self.second)
+        records = [
+            record(test=rule, statistic=self.difference, winner=self.name(outcome))
+            for rule, outcome in self.rules.items()
+        ]
+        if self.t:
+            n, winner = self.t.df + 1, self.name(self.outcome(alpha))
+            records += [
+                record(test="corrected resampled t", n=n, statistic=self.t.t, p=self.t.p, winner=winner),
+                record(test="Bayesian correlated t", n=n, **self._bayesian()),
+            ]
+        return records
 
 
 @dataclass(frozen=True)
-class Match:
+class Match(_Two):
     """Two methods over all data sets. p_holm is adjusted over all pairs."""
 
-    first: str
-    second: str
     sign: SignTest
     wilcoxon: Wilcoxon
     p_holm: float
-    probabilities: Probabilities
     rank_difference: float
     p_nemenyi: float
+
+    def outcome(self, alpha: float) -> str:
+        """What the Wilcoxon test says after Holm's correction."""
+        return _significant(self.p_holm, self.wilcoxon.plus - self.wilcoxon.minus, alpha)
+
+    def _sign_outcome(self) -> str:
+        sign = self.sign
+        return FIRST if sign.wins >= sign.needed > 0 else SECOND if sign.losses >= sign.needed > 0 else TIE
+
+    def cells(self, label: Mapping[str | None, str], alpha: float) -> tuple[str, ...]:
+        return (
+            label[self.first],
+            label[self.second],
+            f"{self.sign.wins}/{self.sign.losses}",
+            label[self.name(self._sign_outcome())],
+            f"{self.wilcoxon.plus:g}",
+            f"{self.wilcoxon.minus:g}",
+            _p(self.wilcoxon.p, alpha),
+            _p(self.p_holm, alpha),
+            *self._shares(),
+            f"{self.rank_difference:+z.2f}",
+            _p(self.p_nemenyi, alpha),
+        )
+
+    def records(self, metric: str, n: int, alpha: float) -> Records:
+        record = partial(_record, metric=metric, first=self.first, second=self.second)
+        sign, ranks, p_holm = self.sign, self.wilcoxon, self.p_holm
+        smaller, by_ranks = min(ranks.plus, ranks.minus), self.name(self.outcome(alpha))
+        difference, p = self.rank_difference, self.p_nemenyi
+        by_nemenyi = self.name(_significant(p, -difference, alpha))
+        return [
+            record(test="sign", n=sign.n, statistic=sign.wins, winner=self.name(self._sign_outcome())),
+            record(test="Wilcoxon", n=ranks.n, statistic=smaller, p=ranks.p, p_holm=p_holm, winner=by_ranks),
+            record(test="Bayesian signed rank", n=n, **self._bayesian()),
+            record(test="Nemenyi", n=n, statistic=difference, p=p, winner=by_nemenyi),
+        ]
 
 
 @dataclass(frozen=True)
@@ -85,19 +178,42 @@ class Ranking:
     critical_difference: float
     groups: tuple[tuple[int, ...], ...]
 
+    def records(self, metric: str) -> Records:
+        friedman = self.friedman
+        record = partial(_record, metric=metric, n=friedman.n)
+        return [
+            record(test="Friedman chi2", statistic=friedman.chi2),
+            record(test="Iman-Davenport F", statistic=friedman.f, p=friedman.p),
+            record(test="critical difference", statistic=self.critical_difference),
+            *(
+                record(test="average rank", first=method, statistic=rank)
+                for method, rank in zip(self.methods, self.ranks, strict=True)
+            ),
+        ]
+
 
 @dataclass(frozen=True)
 class MetricVerdicts:
-    """All tests on one metric; `matches` and `ranking` are empty if there are too few data sets.
-
-    n_datasets   on which every method has it
-    """
+    """All tests on one metric, which every method has on n_datasets; no matches and ranking if there are few."""
 
     metric: str
     n_datasets: int
     duels: tuple[MethodDuel, ...]
     matches: tuple[Match, ...]
     ranking: Ranking | None
+
+    @property
+    def is_crowd(self) -> bool:
+        """Whether the pairs are too many for a line each."""
+        return len({(duel.first, duel.second) for duel in self.duels}) > MANY_PAIRS
+
+    def records(self, alpha: float) -> Records:
+        records = [record for duel in self.duels for record in duel.records(self.metric, alpha)]
+        if self.ranking:
+            n = self.ranking.friedman.n
+            records += [record for match in self.matches for record in match.records(self.metric, n, alpha)]
+            records += self.ranking.records(self.metric)
+        return records
 
 
 @dataclass(frozen=True)
@@ -110,10 +226,7 @@ class SignificanceReport:
     metrics: tuple[MetricVerdicts, ...]
 
     def diagrams(self) -> list[tuple[Ranks, Friedman]]:
-        """Return the critical-difference diagram of each metric, and the test that goes before it.
-
-        A metric that two methods have on too few data sets has none; ConfigError if that is so of all.
-        """
+        """Return the critical-difference diagram of each metric with enough data sets, and its Friedman test."""
         if not any(verdicts.ranking for verdicts in self.metrics):
             n = max(verdicts.n_datasets for verdicts in self.metrics)
             raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
@@ -136,70 +249,26 @@ class SignificanceReport:
             title=f"{self.title}: significance at {self.limits.alpha:g}",
             grids=tuple(grid for verdicts in self.metrics for grid in self._grids(verdicts)),
             notes=(*self._notes(), *self.paired.notes),
-            records=tuple(record for verdicts in self.metrics for record in _records(verdicts, self.limits.alpha)),
+            records=tuple(record for verdicts in self.metrics for record in verdicts.records(self.limits.alpha)),
             facts={"alpha": self.limits.alpha, "rope": self.limits.rope, "rope_leaves": self.limits.rope_leaves},
         )
 
     def _grids(self, verdicts: MetricVerdicts) -> list[TextGrid]:
-        label, alpha = self.paired.methods, self.limits.alpha
+        alpha, title = self.limits.alpha, title_of(verdicts.metric)
+        label: dict[str | None, str] = {"tie": "tie", None: MISSING, **dict(self.paired.methods.items())}
         bayes = ("P(first)", "P(same)", "P(second)")
-        wilcoxon = ("wins/losses", "sign", "R+", "R-", "p", "p (Holm)")
-
-        def winner(duel: MethodDuel | Match, outcome: str | None) -> str:
-            return {FIRST: label[duel.first], SECOND: label[duel.second], TIE: "tie", None: MISSING}[outcome]
-
-        if _is_crowd(verdicts):
-            return [
-                *self._matrices(verdicts),
-                *([self._diagram(verdicts.metric, verdicts.ranking)] if verdicts.ranking else []),
-            ]
-        grids = [
-            TextGrid(
-                ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes),
-                tuple(
-                    (
-                        duel.dataset,
-                        label[duel.first],
-                        label[duel.second],
-                        f"{duel.difference:+z.2f}",
-                        *(winner(duel, outcome) for outcome in duel.rules.values()),
-                        f"{duel.t.t:z.2f}" if duel.t else MISSING,
-                        _p(duel.t.p, alpha) if duel.t else MISSING,
-                        *_probabilities(duel.probabilities),
-                    )
-                    for duel in verdicts.duels
-                ),
-                left=3,
-                caption=f"{title_of(verdicts.metric)}, data set by data set",
-            )
-        ]
+        diagrams = [self._diagram(verdicts.metric, verdicts.ranking)] if verdicts.ranking else []
+        if verdicts.is_crowd:
+            return [*self._matrices(verdicts), *diagrams]
+        header = ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes)
+        duels = tuple(duel.cells(label, alpha) for duel in verdicts.duels)
+        grids = [TextGrid(header, duels, left=3, caption=f"{title}, data set by data set")]
         if verdicts.matches:
-            grids.append(
-                TextGrid(
-                    ("first", "second", *wilcoxon, *bayes, "rank diff", "p (Nemenyi)"),
-                    tuple(
-                        (
-                            label[m.first],
-                            label[m.second],
-                            f"{m.sign.wins}/{m.sign.losses}",
-                            winner(m, _sign_winner(m.sign)),
-                            f"{m.wilcoxon.plus:g}",
-                            f"{m.wilcoxon.minus:g}",
-                            _p(m.wilcoxon.p, alpha),
-                            _p(m.p_holm, alpha),
-                            *_probabilities(m.probabilities),
-                            f"{m.rank_difference:+z.2f}",
-                            _p(m.p_nemenyi, alpha),
-                        )
-                        for m in verdicts.matches
-                    ),
-                    left=2,
-                    caption=f"{title_of(verdicts.metric)}, over {verdicts.n_datasets} data sets",
-                )
-            )
-        if verdicts.ranking:
-            grids.append(self._diagram(verdicts.metric, verdicts.ranking))
-        return grids
+            wilcoxon = ("wins/losses", "sign", "R+", "R-", "p", "p (Holm)")
+            columns = ("first", "second", *wilcoxon, *bayes, "rank diff", "p (Nemenyi)")
+            matches = tuple(match.cells(label, alpha) for match in verdicts.matches)
+            grids.append(TextGrid(columns, matches, left=2, caption=f"{title}, over {verdicts.n_datasets} data sets"))
+        return [*grids, *diagrams]
 
     def _matrices(self, verdicts: MetricVerdicts) -> list[TextGrid]:
         """The pairs as matrices, in which every method has a row and, by its number, a column."""
@@ -210,7 +279,7 @@ class SignificanceReport:
             cells: dict[tuple[str, str], str] = {}
             for duel in verdicts.duels:
                 if duel.dataset == scores.dataset:
-                    outcome = _significant(duel.t.p, duel.t.mean, alpha) if duel.t else None
+                    outcome = duel.outcome(alpha)
                     cells[duel.first, duel.second] = {FIRST: "+", SECOND: "-", TIE: "=", None: MISSING}[outcome]
                     cells[duel.second, duel.first] = {FIRST: "-", SECOND: "+", TIE: "=", None: MISSING}[outcome]
             values = [
@@ -220,7 +289,7 @@ class SignificanceReport:
         if verdicts.ranking:
             cells = {}
             for m in verdicts.matches:
-                outcome = _significant(m.p_holm, m.wilcoxon.plus - m.wilcoxon.minus, alpha)
+                outcome = m.outcome(alpha)
                 cells[m.first, m.second] = f"{m.sign.wins}{'*' if outcome == FIRST else ''}"
                 cells[m.second, m.first] = f"{m.sign.losses}{'*' if outcome == SECOND else ''}"
             ranks = [f"{rank:.2f}" for rank in verdicts.ranking.ranks]
@@ -294,7 +363,7 @@ class SignificanceReport:
                 "common are not told apart by Nemenyi's test: in the diagram, those under the bar that begins at the "
                 "better one's average rank (●)."
             )
-        if any(map(_is_crowd, self.metrics)):
+        if any(verdicts.is_crowd for verdicts in self.metrics):
             notes.append(
                 f"Matrices, of more than {MANY_PAIRS} pairs: by the corrected resampled t test the method of a row "
                 "is better (+) or worse (-) than that of a column, or not told apart (=). Over data sets: average "
@@ -348,10 +417,10 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
         Match(
             methods[a],
             methods[b],
+            significance_tests.bayesian_signed_rank(d, rope),
             significance_tests.sign_test(d),
             test,
             p_holm,
-            significance_tests.bayesian_signed_rank(d, rope),
             ranks[a] - ranks[b],
             significance_tests.nemenyi_p(ranks[a] - ranks[b], k, n),
         )
@@ -375,112 +444,21 @@ def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> 
         t = significance_tests.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
     rope = limits.rope_leaves * (means[a] + means[b]) / 2 if about.ratio else limits.within(about)
     return MethodDuel(
-        scores.dataset,
         a,
         b,
+        t.probabilities(rope) if t else None,
+        scores.dataset,
         means[a] - means[b],
         {
             rule: comparing.verdict(means[a], sds[0], means[b], sds[1], rule=rule, smaller_is_better=smaller)
             for rule in ("1-SD", "2-SD")
         },
         t,
-        t.probabilities(rope) if t else None,
     )
-
-
-# ---- records ---------------------------------------------------------------------------------------------------------
-
-
-KEYS = (
-    "metric", "test", "dataset", "first", "second", "n", "statistic", "p", "p_holm",
-    "probability_first", "probability_same", "probability_second", "winner",
-)  # fmt: skip
-
-
-def _record(**known: Any) -> dict[str, Any]:
-    """Return one test as plain data, with None where it has no such number."""
-    record = {**dict.fromkeys(KEYS), **known}
-    # JSON has no infinity: the statistic of differences without spread is left out, and p is 0.
-    if record["statistic"] is not None and isinf(record["statistic"]):
-        record["statistic"] = None
-    return record
-
-
-def _records(verdicts: MetricVerdicts, alpha: float) -> list[dict[str, Any]]:
-    records = [record for duel in verdicts.duels for record in _duel_records(verdicts.metric, duel, alpha)]
-    if verdicts.ranking:
-        n = verdicts.ranking.friedman.n
-        records += [record for match in verdicts.matches for record in _match_records(verdicts.metric, match, n, alpha)]
-        records += _ranking_records(verdicts.metric, verdicts.ranking)
-    return records
-
-
-def _duel_records(metric: str, duel: MethodDuel, alpha: float) -> list[dict[str, Any]]:
-    who = {"metric": metric, "dataset": duel.dataset, "first": duel.first, "second": duel.second}
-    records = [
-        _record(**who, test=rule, statistic=duel.difference, winner=_named(duel, outcome))
-        for rule, outcome in duel.rules.items()
-    ]
-    if duel.t and duel.probabilities:
-        winner = _named(duel, _significant(duel.t.p, duel.t.mean, alpha))
-        n = duel.t.df + 1
-        records += [
-            _record(**who, test="corrected resampled t", n=n, statistic=duel.t.t, p=duel.t.p, winner=winner),
-            _record(**who, test="Bayesian correlated t", n=n, **_bayesian(duel, duel.probabilities)),
-        ]
-    return records
-
-
-def _match_records(metric: str, match: Match, n: int, alpha: float) -> list[dict[str, Any]]:
-    who = {"metric": metric, "first": match.first, "second": match.second}
-    sign, ranks = match.sign, match.wilcoxon
-    by_ranks = _named(match, _significant(match.p_holm, ranks.plus - ranks.minus, alpha))
-    by_nemenyi = _named(match, _significant(match.p_nemenyi, -match.rank_difference, alpha))
-    smaller = min(ranks.plus, ranks.minus)
-    return [
-        _record(**who, test="sign", n=sign.n, statistic=sign.wins, winner=_named(match, _sign_winner(sign))),
-        _record(**who, test="Wilcoxon", n=ranks.n, statistic=smaller, p=ranks.p, p_holm=match.p_holm, winner=by_ranks),
-        _record(**who, test="Bayesian signed rank", n=n, **_bayesian(match, match.probabilities)),
-        _record(**who, test="Nemenyi", n=n, statistic=match.rank_difference, p=match.p_nemenyi, winner=by_nemenyi),
-    ]
-
-
-def _ranking_records(metric: str, ranking: Ranking) -> list[dict[str, Any]]:
-    friedman = ranking.friedman
-    who = {"metric": metric, "n": friedman.n}
-    return [
-        _record(**who, test="Friedman chi2", statistic=friedman.chi2),
-        _record(**who, test="Iman-Davenport F", statistic=friedman.f, p=friedman.p),
-        _record(**who, test="critical difference", statistic=ranking.critical_difference),
-        *(
-            _record(**who, test="average rank", first=method, statistic=rank)
-            for method, rank in zip(ranking.methods, ranking.ranks, strict=True)
-        ),
-    ]
-
-
-def _bayesian(two: MethodDuel | Match, probabilities: Probabilities) -> dict[str, Any]:
-    # 0.95 is what Benavoli et al. decide by, whatever the level of the other tests.
-    outcome = next((name for name, p in zip((FIRST, TIE, SECOND), probabilities, strict=True) if p > 0.95), None)
-    named = {f"probability_{name}": p for name, p in probabilities._asdict().items()}
-    return {**named, "winner": _named(two, outcome)}
-
-
-def _named(two: MethodDuel | Match, outcome: str | None) -> str | None:
-    return {FIRST: two.first, SECOND: two.second, TIE: "tie", None: None}[outcome]
 
 
 def _significant(p: float, direction: float, alpha: float) -> str:
     return TIE if p >= alpha else FIRST if direction > 0 else SECOND
-
-
-def _sign_winner(test: SignTest) -> str:
-    return FIRST if test.wins >= test.needed > 0 else SECOND if test.losses >= test.needed > 0 else TIE
-
-
-def _is_crowd(verdicts: MetricVerdicts) -> bool:
-    """Whether the pairs are too many for a line each."""
-    return len({(duel.first, duel.second) for duel in verdicts.duels}) > MANY_PAIRS
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------
@@ -489,10 +467,6 @@ def _is_crowd(verdicts: MetricVerdicts) -> bool:
 def _p(p: float, alpha: float) -> str:
     text = "<0.001" if p < 0.001 else f"{p:.3f}"
     return f"{text}*" if p < alpha else text
-
-
-def _probabilities(probabilities: Probabilities | None) -> tuple[str, ...]:
-    return tuple(f"{p:.2f}" for p in probabilities) if probabilities else (MISSING,) * 3
 
 
 def _axis(rank: float, reach: float, k: int) -> str:

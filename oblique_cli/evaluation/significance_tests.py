@@ -44,10 +44,7 @@ class Probabilities(NamedTuple):
 
 @dataclass(frozen=True)
 class ResampledT:
-    """The mean difference over the folds of repeated cross-validation, and how far it can be trusted.
-
-    scale   standard error, corrected for training sets that overlap; df, the number of folds less one
-    """
+    """The mean difference over folds, and its standard error, corrected for training sets that overlap."""
 
     mean: float
     scale: float
@@ -136,8 +133,7 @@ class SignTest:
 def sign_test(differences: Sequence[float]) -> SignTest:
     """Return the sign test at 0.05: better with at least N/2 + 1.96 sqrt(N)/2 wins (Demsar 2006, section 3.1.4).
 
-    Ties are split evenly; an odd one is left out, and N with it. No number of wins on fewer than four data sets is
-    enough.
+    Ties are split evenly; an odd one is left out, and N with it.
     """
     d = _tied(differences)
     half = int((d == 0).sum()) // 2
@@ -202,9 +198,7 @@ def _tied(differences: Sequence[float]) -> np.ndarray:
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
     """Return Spearman's correlation: that of the ranks, in which ties share one; nan if one side has a single value."""
     a, b = rankdata(first), rankdata(second)
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return nan
-    return float(np.corrcoef(a, b)[0, 1])
+    return nan if np.ptp(a) == 0 or np.ptp(b) == 0 else float(np.corrcoef(a, b)[0, 1])
 
 
 def average_ranks(scores: np.ndarray) -> np.ndarray:
@@ -213,10 +207,7 @@ def average_ranks(scores: np.ndarray) -> np.ndarray:
 
 
 def share_of_ties(scores: np.ndarray) -> float:
-    """Return which share of the variance of ranks ties take away: sum of (t^3 - t) over groups of t, of N (k^3 - k).
-
-    scores  data sets x methods; 0 without ties, 1 if no data set tells any two methods apart
-    """
+    """Return the share of the variance of ranks (data sets x methods) that ties take: sum (t^3 - t) of N (k^3 - k)."""
     rows = np.asarray(scores, dtype=float)
     n, k = rows.shape
     counts = np.concatenate([np.unique(row, return_counts=True)[1] for row in rows]).astype(float)
@@ -272,10 +263,7 @@ def nemenyi_p(difference: float, k: int, n: int) -> float:
 
 
 def cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, ...]]:
-    """Return the largest groups of methods, best first, whose average ranks lie within less than `difference`.
-
-    Groups of one are left out: they are told apart from all others.
-    """
+    """Return the largest groups, of two or more methods, best first, whose ranks lie within less than `difference`."""
     order = sorted(range(len(ranks)), key=lambda method: ranks[method])
     groups: list[tuple[int, ...]] = []
     reached = 0

@@ -18,7 +18,7 @@ import html
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor, log10, sqrt
@@ -28,11 +28,11 @@ from oblique_cli import schemes
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
+from oblique_cli.estimators.default_pruning import pruning_of
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
-from oblique_cli.evaluation.tree_notes import edge_notes, pruning_notes
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
 from oblique_cli.ground.registry import Registry, fault_of_function
 from oblique_cli.ground.strict_yaml import printable
@@ -40,19 +40,17 @@ from oblique_cli.ground.strict_yaml import printable
 MISSING = "—"
 FAILED = "†"
 UNFINISHED = "‡"
+FOLD_COUNTS = ("folds_ok", "folds_failed", "folds_expected")  # of a line
 BEST = "▲"
 SAME = "△"
 
+FEWEST_VALUES = 3  # of a grid that has an inside
 LEAST_POWER, MOST_POWER = -5, 6  # of ten, of numbers that are written without one
 
 
 @dataclass(frozen=True)
 class TableValue:
-    """One metric of one line: ours, and what was published.
-
-    mean, sd    over complete repetitions; mean is None if there is none, sd if there are fewer than two
-    undefined   why there is no mean though repetitions are complete: in how many folds, and the first reason
-    """
+    """One metric of one line: mean and SD over complete repetitions, what was published, and why there is no mean."""
 
     mean: float | None
     sd: float | None
@@ -187,11 +185,7 @@ class ResultTable:
         record: dict[str, Any] = {
             "dataset": line.dataset,
             "algorithm": line.algorithm,
-            "repeats": line.repeats,
-            "repeats_expected": line.repeats_expected,
-            "folds_ok": line.folds_ok,
-            "folds_failed": line.folds_failed,
-            "folds_expected": line.folds_expected,
+            **{name: getattr(line, name) for name in ("repeats", "repeats_expected", *FOLD_COUNTS)},
         }
         if self.estimate and "accuracy" in self.metrics:
             record["accuracy_estimate"] = self.estimate
@@ -206,11 +200,8 @@ class ResultTable:
                 mark = self.marks.get((line.dataset, line.algorithm, metric), "")
                 record[f"{metric}_mark"] = {BEST: "best", SAME: "not significantly worse"}.get(mark)
             if self.references:
-                shown = value.published
-                record[f"{metric}_published_mean"] = shown.mean if shown else None
-                record[f"{metric}_published_sd"] = shown.sd if shown else None
-                record[f"{metric}_published_source"] = shown.source if shown else None
-                record[f"{metric}_published_table"] = shown.table if shown else None
+                for name in ("mean", "sd", "source", "table"):
+                    record[f"{metric}_published_{name}"] = getattr(value.published, name, None)
                 record[f"{metric}_difference"] = value.difference
         if clusters:
             record["clusters_mean"] = json.dumps(line.clusters)
@@ -239,8 +230,10 @@ def shown(name: str, value: TableValue, mark: str = "") -> str:
 
 
 def _difference(name: str, value: TableValue) -> str:
+    if value.difference is None:
+        return MISSING
     decimals = METRICS[name].decimals if name in METRICS else None
-    return (_signed_measure if decimals is None else _signed)(value.difference)
+    return f"{value.difference:+z.3g}" if decimals is None else f"{value.difference:+z.1f}"
 
 
 def _matrix_grid(line: Line, name: str) -> TextGrid:
@@ -265,9 +258,9 @@ def method_titles(names: Iterable[str] | None = None) -> dict[str, str]:
 
 
 def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
-    """Return the title of the method that an algorithm of an experiment stands for, the class of another library's.
+    """Return the title of the method that an algorithm stands for, the class of another library's.
 
-    One of ours whose id is the name of another method stands for that: RETIS run as TPRTI-A with other parameters.
+    One of ours whose id names another method stands for that: RETIS run as TPRTI-A with other parameters.
     """
     if algorithm.name not in titles:
         return algorithm.name.rpartition(".")[2]
@@ -277,10 +270,7 @@ def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
 def table_of(
     experiment: Experiment, rows: Iterable[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
 ) -> ResultTable:
-    """Return the table of an experiment with titles and notes of its algorithms and data sets; see `summarize`.
-
-    remarks : further notes below the table, see `Store.remarks`
-    """
+    """Return `summarize` with titles and notes of algorithms and data sets. remarks : `Store.remarks`"""
     notes, rows = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}, list(rows)
     titles = method_titles(name for spec in experiment.algorithms for name in (spec.name, spec.id))
     table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
@@ -333,7 +323,13 @@ def summarize(
         title=experiment.title or experiment.name,
         lines=tuple(lines),
         references=tuple(table.reference for table in tables),
-        notes=tuple(_notes(experiment, lines, tables, dataset_notes or {}, names)),
+        notes=(
+            *_protocol_notes(experiment, names),
+            *_gap_notes(lines),
+            *_undefined_notes(lines, names),
+            *_published_notes(lines, tables),
+            *(f"{name}: {note}" for name in _datasets(lines) if (note := (dataset_notes or {}).get(name))),
+        ),
         metrics=names,
         estimate=schemes.SCHEMES[experiment.cv.scheme].estimate_of(experiment.cv),
     )
@@ -524,22 +520,6 @@ def _facts(reference: str) -> dict[str, str]:
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 
-def _notes(
-    experiment: Experiment,
-    lines: list[Line],
-    shown: list[published.PublishedTable],
-    dataset_notes: Mapping[str, str],
-    names: Sequence[str],
-) -> list[str]:
-    return [
-        *_protocol_notes(experiment, names),
-        *_gap_notes(lines),
-        *_undefined_notes(lines, names),
-        *_published_notes(lines, shown),
-        *(f"{name}: {note}" for name in _datasets(lines) if (note := dataset_notes.get(name))),
-    ]
-
-
 def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
@@ -627,6 +607,43 @@ def _published_notes(lines: list[Line], shown: list[published.PublishedTable]) -
     ]
 
 
+def pruning_notes(experiment: Experiment) -> Iterator[str]:
+    """Yield one note for each way of pruning, with the algorithms that have it."""
+    ids: dict[str, list[str]] = {}
+    for spec in experiment.algorithms:
+        ids.setdefault(pruning_of(spec), []).append(spec.id)
+    for how, names in ids.items():
+        if how:
+            yield f"{', '.join(names)}: {how}."
+
+
+def edge_notes(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a warning for each tuned number that is the least or the largest of its grid in most folds.
+
+    An end beyond which the parameter has no values warns of nothing.
+    """
+    for spec in experiment.algorithms:
+        chosen = [row.chosen for row in rows if row.algorithm == spec.id and row.status == "ok" and row.chosen]
+        for name, values in spec.grid.items():
+            if len(values) < FEWEST_VALUES or not all(isinstance(v, int | float) and v == v for v in values):
+                continue
+            for end, way in ((min(values), "smaller"), (max(values), "larger")):
+                count = sum(params.get(name) == end for params in chosen)
+                if 2 * count > len(chosen) and _goes_on(spec, name, end, way):
+                    yield (
+                        f"Warning: {spec.id} took {name} {end:g}, the end of its grid, in {count} of {len(chosen)} "
+                        f"folds; try {way} values too."
+                    )
+
+
+def _goes_on(spec: AlgorithmSpec, name: str, end: float, way: str) -> bool:
+    """Whether the parameter may be beyond the end of its grid."""
+    if spec.name not in ALGORITHMS or (allowed := ALGORITHMS[spec.name].parameters.get(name)) is None:
+        return True
+    step = 1 if isinstance(end, int) else max(abs(end), 1e-3) / 100
+    return allowed.holds(end - step if way == "smaller" else end + step)
+
+
 def _datasets(lines: list[Line]) -> list[str]:
     return list(dict.fromkeys(line.dataset for line in lines))
 
@@ -647,10 +664,7 @@ def mean_and_sd(value: TableValue, mark: str = "", decimals: int = 1) -> str:
 
 
 def measured(value: TableValue, mark: str = "") -> str:
-    """ "0.02271 ± 0.00040", four significant digits of a number in units of its own, and as many decimals of its SD.
-
-    The digits are those of the SD where it is larger. Very large and very small numbers have four digits each.
-    """
+    """ "0.02271 ± 0.00040": four significant digits of the mean or a larger SD; powers of ten beyond both limits."""
     if value.mean is None or value.sd is None or not (size := max(abs(value.mean), value.sd)):
         text = MISSING if value.mean is None else f"{value.mean:.4g}"
         return " ".join(filter(None, (text if value.sd is None else f"{text} ± 0", mark)))
@@ -658,14 +672,6 @@ def measured(value: TableValue, mark: str = "") -> str:
     if LEAST_POWER <= power <= MOST_POWER:
         return mean_and_sd(value, mark, max(0, 3 - power))
     return " ".join(filter(None, (f"{value.mean:.3e} ± {value.sd:.3e}", mark)))
-
-
-def _signed_measure(difference: float | None) -> str:
-    return MISSING if difference is None else f"{difference:+z.3g}"
-
-
-def _signed(difference: float | None) -> str:
-    return MISSING if difference is None else f"{difference:+z.1f}"
 
 
 def _printed(number: Published | None, several: bool) -> str:
@@ -679,10 +685,7 @@ def _printed(number: Published | None, several: bool) -> str:
 
 @dataclass(frozen=True)
 class TextGrid:
-    """A header and rows of finished cells; the first `left` columns hold names, the others numbers.
-
-    marks : (row, column) -> BEST or SAME, of cells that stand out
-    """
+    """A header and rows of finished cells; the first `left` columns hold names. marks : (row, column) -> mark"""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -699,10 +702,9 @@ class TextGrid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is printed: grids and notes for text, Markdown and LaTeX; records, at full precision, for CSV and JSON.
+    """What is printed: grids and notes for people; records, at full precision, with the same keys, for programs.
 
-    records     all with the same keys, which are the columns of the CSV
-    facts       further keys of the JSON document
+    facts : further keys of the JSON document
     """
 
     title: str
@@ -710,6 +712,9 @@ class Sheet:
     notes: tuple[str, ...]
     records: tuple[Mapping[str, Any], ...]
     facts: Mapping[str, Any]
+
+    def sheet(self) -> Sheet:
+        return self
 
 
 class HasSheet(Protocol):
@@ -730,10 +735,7 @@ def render(table: HasSheet, format: str) -> str:
 
 
 def narrow(table: HasSheet, width: int) -> str:
-    """Return a table as text of lines no longer than `width`.
-
-    A grid that is wider becomes a block a row: its names, then a line for each other cell. Words are not cut.
-    """
+    """Return a table as text of lines no longer than `width`; a wider grid becomes a block a row. Words are not cut."""
     sheet = table.sheet()
     blocks = [textwrap.fill(printable(sheet.title), width)]
     for grid in sheet.grids:

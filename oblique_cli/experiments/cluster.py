@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.metadata
 import os
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -14,14 +12,13 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.experiments.environment import LIBRARIES, versions
 
 SECONDS = 20.0  # for a scheduler to answer, and for a first worker to be there
-# What the bits of a result depend on.
-PACKAGES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
 
 
 class Cluster:
-    """A connection to the scheduler at `address` ("tcp://host:8786"), or to that of a scheduler file.
+    """A connection to the scheduler at `address` ("tcp://host:8786") or of a scheduler file.
 
     ConfigError without Dask, scheduler or workers, or if workers have other versions.
     """
@@ -45,18 +42,15 @@ class Cluster:
         self._check_versions()
 
     def _check_versions(self) -> None:
-        here = self._here()
-        for worker, there in self.client.run(versions).items():
-            for name in PACKAGES:
+        here = versions(LIBRARIES)
+        for worker, there in self.client.run(versions, LIBRARIES).items():
+            for name in LIBRARIES:
                 if there.get(name) != here.get(name):
                     self.close()
                     raise ConfigError(
                         f"Dask worker {worker} has {name} {there.get(name, 'not installed')}, and this process has "
                         f"{here.get(name)}: results could differ; install the same version there."
                     )
-
-    def _here(self) -> Mapping[str, str]:
-        return versions()
 
     @property
     def processors(self) -> int:
@@ -68,10 +62,7 @@ class Cluster:
         from joblib._dask import DaskDistributedBackend
 
         class Backend(DaskDistributedBackend):  # type: ignore[misc]
-            """joblib's, but that a task whose workers died again and again is an error like any other.
-
-            joblib 1.6 waits for such a task for ever.
-            """
+            """joblib's, but that a task whose workers died again is an error: joblib 1.6 waits for it for ever."""
 
             async def _collect(self) -> None:
                 while self._continue:
@@ -118,17 +109,6 @@ class _Failed:
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
-
-
-def versions() -> Mapping[str, str]:
-    """Return the versions of PACKAGES in this process."""
-    version_of = {}
-    for name in PACKAGES:
-        try:
-            version_of[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return version_of
 
 
 @functools.cache  # once a process

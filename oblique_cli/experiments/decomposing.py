@@ -19,7 +19,7 @@ from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.significance_tests import BiasVariance
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments.running import Case, first_line, predictions, tune
+from oblique_cli.experiments.fits import Case, first_line, predictions, tune
 from oblique_cli.ground.nouns import Experiment
 
 if TYPE_CHECKING:
@@ -37,76 +37,65 @@ class Decomposition:
     message: str = ""
 
 
-@dataclass(frozen=True)
-class Decompositions:
-    """What `tables.render` prints."""
+def _sheet(title: str, repeats: int, lines: Sequence[Decomposition]) -> Sheet:
+    """Error, squared bias and variance in percent, and average ranks over the data sets without a failure."""
+    rows = tuple((line.dataset, line.label, *_cells(line.estimate)) for line in lines)
+    failed = [f"{line.dataset}, {line.label}: {line.message}" for line in lines if line.estimate is None]
+    return Sheet(
+        title=f"{title}: bias and variance",
+        grids=(TextGrid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *_ranks(lines)),
+        notes=(
+            f"In percent of the rows, over {repeats} repetitions (Kohavi and Wolpert 1996): error = bias^2 + variance, "
+            "with the noise in bias^2. With R repetitions, (R - 1)/R of the variance is seen on average; the rest "
+            "counts as bias^2.",
+            *failed,
+        ),
+        records=tuple(
+            {
+                "dataset": line.dataset,
+                "algorithm": line.algorithm,
+                "repeats": repeats,
+                "bias": line.estimate.bias if line.estimate else None,
+                "variance": line.estimate.variance if line.estimate else None,
+                "message": line.message,
+            }
+            for line in lines
+        ),
+        facts={},
+    )
 
-    title: str
-    repeats: int
-    lines: tuple[Decomposition, ...]
 
-    def sheet(self) -> Sheet:
-        """Error, squared bias and variance in percent, and average ranks over the data sets without a failure."""
-        rows = tuple((line.dataset, line.label, *_cells(line.estimate)) for line in self.lines)
-        failed = [f"{line.dataset}, {line.label}: {line.message}" for line in self.lines if line.estimate is None]
-        return Sheet(
-            title=f"{self.title}: bias and variance",
-            grids=(TextGrid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *self._ranks()),
-            notes=(
-                f"In percent of the rows, over {self.repeats} repetitions (Kohavi and Wolpert 1996): error = bias^2 + "
-                "variance, with the noise in bias^2. With R repetitions, (R - 1)/R of the variance is seen on average; "
-                "the rest counts as bias^2.",
-                *failed,
+def _ranks(lines: Sequence[Decomposition]) -> list[TextGrid]:
+    by_dataset: dict[str, list[Decomposition]] = {}
+    for line in lines:
+        by_dataset.setdefault(line.dataset, []).append(line)
+    whole = [estimates for members in by_dataset.values() if all(estimates := [line.estimate for line in members])]
+    labels = [line.label for line in next(iter(by_dataset.values()))]
+    if len(whole) < 2 or len(labels) < 2:
+        return []
+    # Rounded, so that sums of the same shares in another order are ties.
+    values = np.round([[(v.bias, v.variance) for v in estimates if v] for estimates in whole], 12)
+    ranks, tests = [], []
+    for name, scores in (("bias^2", -values[:, :, 0]), ("variance", -values[:, :, 1])):
+        ranks.append(significance_tests.average_ranks(scores))
+        test = significance_tests.friedman(list(ranks[-1]), len(whole), significance_tests.share_of_ties(scores))
+        tests.append(f"{name} F {test.f:.2f}, p {test.p:.3f}")
+    critical = significance_tests.critical_difference(len(labels), len(whole))
+    return [
+        TextGrid(
+            ("algorithm", "rank of bias^2", "rank of variance"),
+            tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)),
+            left=1,
+            caption=(
+                f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {', '.join(tests)}; "
+                f"critical difference {critical:.2f} (Nemenyi, 0.05)"
             ),
-            records=tuple(
-                {
-                    "dataset": line.dataset,
-                    "algorithm": line.algorithm,
-                    "repeats": self.repeats,
-                    "bias": line.estimate.bias if line.estimate else None,
-                    "variance": line.estimate.variance if line.estimate else None,
-                    "message": line.message,
-                }
-                for line in self.lines
-            ),
-            facts={},
         )
-
-    def _ranks(self) -> list[TextGrid]:
-        by_dataset: dict[str, list[Decomposition]] = {}
-        for line in self.lines:
-            by_dataset.setdefault(line.dataset, []).append(line)
-        whole = [estimates for lines in by_dataset.values() if all(estimates := [line.estimate for line in lines])]
-        labels = [line.label for line in next(iter(by_dataset.values()))]
-        if len(whole) < 2 or len(labels) < 2:
-            return []
-        # Rounded, so that sums of the same shares in another order are ties.
-        values = np.round([[(v.bias, v.variance) for v in estimates if v] for estimates in whole], 12)
-        by = [-values[:, :, metric] for metric in (0, 1)]
-        ranks = [significance_tests.average_ranks(scores) for scores in by]
-        tests = [
-            significance_tests.friedman(list(r), len(whole), significance_tests.share_of_ties(scores))
-            for r, scores in zip(ranks, by, strict=True)
-        ]
-        critical = significance_tests.critical_difference(len(labels), len(whole))
-        friedman = ", ".join(
-            f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True)
-        )
-        return [
-            TextGrid(
-                ("algorithm", "rank of bias^2", "rank of variance"),
-                tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)),
-                left=1,
-                caption=(
-                    f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {friedman}; critical "
-                    f"difference {critical:.2f} (Nemenyi, 0.05)"
-                ),
-            )
-        ]
+    ]
 
 
-def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Decompositions:
-    """Run every fold of `experiment` and return the decomposition of each algorithm on each data set.
+def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Sheet:
+    """Run every fold and return the decomposition of each algorithm on each data set.
 
     ConfigError for a scheme that does not test every row once a repetition, or for fewer than two repetitions.
     """
@@ -140,7 +129,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     ]
     work = (joblib.delayed(_decompose)(experiment, case, seeds) for case in cases)
     lines = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
-    return Decompositions(experiment.title or experiment.name, cv.repeats, tuple(lines))
+    return _sheet(experiment.title or experiment.name, cv.repeats, lines)
 
 
 def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, int], int]) -> Decomposition:

@@ -13,7 +13,7 @@ from oblique_cli.evaluation.paired import StoredRun, partition
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t, holm
 from oblique_cli.evaluation.tables import Line, ResultTable, Sheet, TextGrid, shown, task_of_experiment, title_of
 from oblique_cli.experiments.environment import differences as environment_differences
-from oblique_cli.experiments.store import Run, Store
+from oblique_cli.experiments.store import Run, Store, first_of
 from oblique_cli.experiments.store import differences as content_differences
 from oblique_cli.experiments.stored_predictions import unpack
 from oblique_cli.ground.nouns import Row
@@ -46,25 +46,10 @@ class Side:
 
 
 @dataclass(frozen=True)
-class FoldDifference:
-    """A fold that both runs have and that came out otherwise."""
-
-    place: Place
-    what: str
-
-    @property
-    def name(self) -> str:
-        dataset, algorithm, repeat, fold = self.place
-        return f"{dataset}/{algorithm} r{repeat} f{fold}"
-
-
-@dataclass(frozen=True)
 class CellDifference:
-    """A metric of an algorithm on a data set in both runs.
+    """A metric of an algorithm on a data set in both runs. folds, shared : folds that differ, of those in both
 
-    folds, shared   folds that differ, of those that both runs have
-    p               of the corrected resampled t test, after Holm's correction over the cells of the metric; None where
-                    the folds are not the same or the scheme has no such test
+    p : of the corrected resampled t test after Holm's correction over the cells; None where folds are not the same
     """
 
     first: Line
@@ -92,64 +77,37 @@ class CellDifference:
             return "differs"
         return "significant" if self.p < self.alpha else "not significant"
 
-
-@dataclass(frozen=True)
-class RunDifference:
-    """What `render` prints."""
-
-    title: str
-    names: tuple[str, str]
-    cells: tuple[CellDifference, ...]
-    folds: tuple[FoldDifference, ...]
-    notes: tuple[str, ...]
-
-    def sheet(self) -> Sheet:
-        header = ("data set", "algorithm", "metric", *self.names, "difference", "p", "verdict", "folds that differ")
-        rows = tuple(
-            (
-                cell.first.dataset,
-                cell.first.algorithm,
-                title_of(cell.metric),
-                *(shown(cell.metric, line.value(cell.metric), line.mark) for line in (cell.first, cell.second)),
-                "-" if cell.difference is None else f"{cell.difference:+.4g}",
-                "-" if cell.p is None else f"{cell.p:.3f}",
-                cell.verdict,
-                f"{cell.folds} of {cell.shared}",
-            )
-            for cell in self.cells
-        )
-        grids = [TextGrid(header, rows, left=3)]
-        if self.folds:
-            listed = tuple((fold.name, fold.what) for fold in self.folds[:SHOWN_FOLDS])
-            more = f" (the first {SHOWN_FOLDS})" if len(self.folds) > SHOWN_FOLDS else ""
-            grids.append(TextGrid(("fold", "what differs"), listed, 2, f"{len(self.folds)} folds differ{more}"))
-        return Sheet(
-            title=self.title,
-            grids=tuple(grids),
-            notes=self.notes,
-            records=tuple(
-                {
-                    "dataset": cell.first.dataset,
-                    "algorithm": cell.first.algorithm,
-                    "metric": cell.metric,
-                    "first_mean": cell.first.value(cell.metric).mean,
-                    "second_mean": cell.second.value(cell.metric).mean,
-                    "difference": cell.difference,
-                    "p": cell.p,
-                    "verdict": cell.verdict,
-                    "folds_differing": cell.folds,
-                    "folds_shared": cell.shared,
-                }
-                for cell in self.cells
-            ),
-            facts={"folds": [{"fold": fold.name, "what": fold.what} for fold in self.folds]},
+    def row(self) -> tuple[str, ...]:
+        lines = (self.first, self.second)
+        return (
+            self.first.dataset,
+            self.first.algorithm,
+            title_of(self.metric),
+            *(shown(self.metric, line.value(self.metric), line.mark) for line in lines),
+            "-" if self.difference is None else f"{self.difference:+.4g}",
+            "-" if self.p is None else f"{self.p:.3f}",
+            self.verdict,
+            f"{self.folds} of {self.shared}",
         )
 
+    def record(self) -> dict[str, Any]:
+        return {
+            "dataset": self.first.dataset,
+            "algorithm": self.first.algorithm,
+            "metric": self.metric,
+            "first_mean": self.first.value(self.metric).mean,
+            "second_mean": self.second.value(self.metric).mean,
+            "difference": self.difference,
+            "p": self.p,
+            "verdict": self.verdict,
+            "folds_differing": self.folds,
+            "folds_shared": self.shared,
+        }
 
-def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 0.05) -> RunDifference:
-    """Return how `second` differs from `first`: means, and fold by fold.
 
-    metrics : names; without them accuracy and leaves, or RMSE and leaves of regression
+def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 0.05) -> Sheet:
+    """Return how `second` differs from `first` in `metrics` (else accuracy or RMSE, and leaves), means and folds.
+
     ConfigError if the runs have no data set and algorithm in common, or predict different things.
     """
     before, after = first.run.experiment, second.run.experiment
@@ -169,13 +127,19 @@ def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 
     both = [cell for cell in lines[0] if cell in lines[1]]
     if not both:
         raise ConfigError(f"runs {before.name!r} and {after.name!r} have no data set and algorithm in common.")
-    differing = list(_fold_differences(first, second, both))
+    differing = {
+        place: ", ".join(what)
+        for place, row in first.rows.items()
+        if place[:2] in both
+        and (other := second.rows.get(place))
+        and (what := list(_row_differences(first, second, row, other)))
+    }
     cells: list[CellDifference] = []
     for name in names:
         made = []
         for cell in both:
             shared = [place for place in first.rows if place[:2] == cell and place in second.rows]
-            count = sum(fold.place[:2] == cell for fold in differing)
+            count = sum(place[:2] == cell for place in differing)
             p = _p(first, second, cell, name)
             made.append(CellDifference(lines[0][cell], lines[1][cell], name, count, len(shared), p, alpha))
         corrected = iter(holm([cell.p for cell in made if cell.p is not None]))
@@ -183,15 +147,20 @@ def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 
     cells.sort(key=lambda cell: both.index((cell.first.dataset, cell.first.algorithm)))
     same_name = before.name == after.name
     titles = (f"{before.name} (first)", f"{after.name} (second)") if same_name else (before.name, after.name)
-    notes = tuple(_notes(first, second, lines, cells, alpha))
-    return RunDifference(f"{titles[0]} and {titles[1]}", titles, tuple(cells), tuple(differing), notes)
-
-
-def _fold_differences(first: Side, second: Side, cells: Sequence[tuple[str, str]]) -> Iterator[FoldDifference]:
-    for place, row in first.rows.items():
-        other = second.rows.get(place)
-        if other is not None and place[:2] in cells and (what := list(_row_differences(first, second, row, other))):
-            yield FoldDifference(place, ", ".join(what))
+    header = ("data set", "algorithm", "metric", *titles, "difference", "p", "verdict", "folds that differ")
+    grids = [TextGrid(header, tuple(cell.row() for cell in cells), left=3)]
+    folds = [("{}/{} r{} f{}".format(*place), what) for place, what in differing.items()]
+    if folds:
+        more = f" (the first {SHOWN_FOLDS})" if len(folds) > SHOWN_FOLDS else ""
+        caption = f"{len(folds)} folds differ{more}"
+        grids.append(TextGrid(("fold", "what differs"), tuple(folds[:SHOWN_FOLDS]), 2, caption))
+    return Sheet(
+        title=f"{titles[0]} and {titles[1]}",
+        grids=tuple(grids),
+        notes=tuple(_notes(first, second, lines, cells, alpha)),
+        records=tuple(cell.record() for cell in cells),
+        facts={"folds": [{"fold": fold, "what": what} for fold, what in folds]},
+    )
 
 
 def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterator[str]:
@@ -241,13 +210,11 @@ def _notes(
     alpha: float,
 ) -> Iterator[str]:
     before, after = first.run, second.run
-    changes = list(content_differences(before.content, after.content))
-    if changes:
-        more = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
-        yield f"Configurations differ: {', '.join(changes[:6])}{more}."
+    if changes := list(content_differences(before.content, after.content)):
+        yield f"Configurations differ: {first_of(changes, 6)}."
     for here, there, name in ((lines[0], lines[1], before.name), (lines[1], lines[0], after.name)):
         if alone := [f"{dataset}/{algorithm}" for dataset, algorithm in here if (dataset, algorithm) not in there]:
-            yield f"In {name} alone: {', '.join(alone[:6])}{f' and {len(alone) - 6} more' if len(alone) > 6 else ''}."
+            yield f"In {name} alone: {first_of(alone, 6)}."
     made, made_there = first.environments, second.environments
     if len(made) == len(made_there) == 1 and (what := environment_differences(made[0], made_there[0])):
         yield f"Environments differ: {', '.join(what)}."

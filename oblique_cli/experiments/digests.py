@@ -17,9 +17,7 @@ def digest(value: Any) -> str:
 
 
 def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
-    """Return a digest of everything that decides the folds of one algorithm (its id) on one data set.
-
-    content   of the experiment, data included: `jobs.content`
+    """Return a digest of everything in `content` (`jobs.content`) that decides the folds of an algorithm on a data set.
 
     The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
     """

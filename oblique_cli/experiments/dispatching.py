@@ -31,18 +31,16 @@ Call = tuple[Job, Callable[..., Any], tuple[Any, ...]]
 
 
 class Crew:
-    """The workers of a run: threads if all work is compiled and lets go of the interpreter, else processes.
+    """The workers of a run: threads if all work is compiled and lets go of the interpreter; else processes, a cluster.
 
     Linear algebra has one thread in every worker, even in a single one: more threads would compete for the processors,
     and the number of threads can change the last bits of a product.
-
-    cluster : a `cluster.Cluster` whose workers take the place of those of this machine
     """
 
     def __init__(self, workers: int, compiled: bool, signals: Signals, cluster: Any = None) -> None:
         self._workers = workers if cluster is None else cluster.processors
         self._backend = "dask" if cluster is not None else "threading" if compiled else "loky"
-        self._signals = signals
+        self.signals = signals
         self._cluster = cluster
         # Exceptions of a process that died during its jobs.
         self._died: tuple[type[Exception], ...] = (BrokenProcessPool,) if cluster is None else (cluster.lost,)
@@ -60,12 +58,10 @@ class Crew:
     ) -> Iterator[Result]:
         """Yield the result of every job as it finishes, fewer once a signal was received.
 
-        calls   what to call, in groups; one worker does the calls of a group one after the other. Groups are read while
-                others run
-        lost    the result of a job whose process died under it
+        calls : groups of calls that one worker does in turn, read while others run; lost : of a job whose process died
         """
         left = {job.key: job for job in jobs}
-        while left and not self._signals.received:
+        while left and not self.signals.received:
             in_hand: dict[str, Job] = {}
             try:
                 for group in self._parallel(calls(list(left.values())), min(self._workers, len(left)), in_hand):
@@ -87,7 +83,7 @@ class Crew:
     def _parallel(self, groups: Iterator[Sequence[Call]], workers: int, in_hand: dict[str, Job]) -> Iterator[list[Any]]:
         def tasks() -> Iterator[Any]:
             for group in groups:
-                if self._signals.received:
+                if self.signals.received:
                     return
                 in_hand.update((job.key, job) for job, _, _ in group)
                 work = [(function, arguments) for _, function, arguments in group]
@@ -116,8 +112,7 @@ class Crew:
 def _signals_held() -> Iterator[None]:
     """Hold Ctrl-C back while workers start; it is served when they have.
 
-    A process inherits what its parent holds back, so Ctrl-C never reaches a worker, not even one that is still
-    importing what it needs and would print a traceback.
+    Processes inherit that: Ctrl-C never reaches a worker, not even one that still imports and would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -34,24 +34,19 @@ LOOKS = frozenset(
     | {"papers/published", "papers/reproduction"}
 )
 COMMAND = "_command"  # how files of commands outside cli/ end
-INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
+INSIDE = ("evaluation/metrics.py", "experiments/fits.py", "experiments/jobs.py", "experiments/running.py")
 
 
 def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions and the machine that results depend on, as plain data.
 
-    things      classes and functions that a run uses; those from files outside the package are named with their digests
-    libraries   packages whose estimators a run uses, besides those that every run does
+    things : what a run uses, named with digests if from outside files; libraries : packages of other estimators
     """
     from threadpoolctl import threadpool_info
 
     with contextlib.suppress(ImportError):  # it loads the linear algebra to be recorded
         importlib.import_module("oblique_cli._core")
 
-    versions = {}
-    for name in (*LIBRARIES, *BESIDE):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
     blas = [
         {key: library.get(key) for key in ("internal_api", "version", "architecture")}
         for library in threadpool_info()
@@ -59,20 +54,20 @@ def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> di
     ]
     return {
         "python": platform.python_version(),
-        "packages": versions,
+        "packages": versions((*LIBRARIES, *BESIDE)),
         "blas": blas,
         "processors": os.cpu_count(),
         "platform": platform.platform(),
         "machine": platform.machine(),
         "code": code(),
-        "outside": {**outside(things), **_versions(name for name in libraries if name not in LIBRARIES)},
+        "outside": {**outside(things), **versions(sorted(set(libraries) - set(LIBRARIES)))},
     }
 
 
-def _versions(names: Iterable[str]) -> dict[str, str]:
-    """The versions of those packages that are installed, by name in their order."""
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of those packages that are installed."""
     version_of = {}
-    for name in sorted(names):
+    for name in names:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             version_of[name] = importlib.metadata.version(name)
     return version_of

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 
 
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
-    """Return the jobs of `experiment`, whose data sets are `datasets`: by data set, repetition, fold, algorithm.
+    """Return the jobs by data set, repetition, fold, algorithm. All algorithms of a fold share its seed.
 
-    A job's seed is named after data set, repetition and fold, and not after the algorithm, so all algorithms share what
-    they draw. ConfigError if the folds cannot be drawn, a grid has nothing to choose by, or parameters do not suit a
-    data set; DataError if a data set has no classes to tell apart.
+    ConfigError or DataError as of `check`, or if the folds cannot be drawn.
     """
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
@@ -44,10 +42,7 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
 
 
 def shared_tuning(experiment: Experiment, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
-    """Return the job that chooses the parameters of `algorithm` once for all folds of `dataset`.
-
-    Its fold is -1, because the job belongs to no test rows.
-    """
+    """Return the job that chooses parameters for all folds of a data set: fold -1, as it has no test rows."""
     key = digests.of_tuning(digests.base(content(experiment, [dataset]), dataset.name, algorithm.id))
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
 
@@ -81,8 +76,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
     who = f"data set {dataset.name!r}"
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:
-            predicts = "numbers" if task_of(algorithm.name) == "regression" else "classes"
-            fault = f"algorithm {algorithm.id!r} predicts {predicts}"
+            fault = f"algorithm {algorithm.id!r} predicts {'numbers' if dataset.task != 'regression' else 'classes'}"
             raise DataError(f"{who} is for {dataset.task}, and {fault}: leave it out.")
     if dataset.task == "classification":
         present = {dataset.classes[code] for code in set(dataset.y.tolist())}
@@ -92,25 +86,23 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
     metrics.check_scheme(experiment.metrics, experiment.cv, who)
     if experiment.cv.tune_metric:
         metrics.chosen([experiment.cv.tune_metric], dataset.task, who)
-    schemes.check(dataset, experiment.cv, tuned=any(algorithm.grid for algorithm in experiment.algorithms))
-    if not schemes.SCHEMES[experiment.cv.scheme].tunes:
-        for algorithm in experiment.algorithms:
-            if algorithm.grid:
-                raise ConfigError(
-                    f"algorithm {algorithm.id!r} has a grid for {', '.join(algorithm.grid)}, and scheme "
-                    f"{experiment.cv.scheme!r} chooses no parameters: use scheme "
-                    f"{schemes.named(lambda scheme: scheme.tunes)}, or one value."
-                )
+    tuned = [algorithm for algorithm in experiment.algorithms if algorithm.grid]
+    schemes.check(dataset, experiment.cv, tuned=bool(tuned))
+    if tuned and not schemes.SCHEMES[experiment.cv.scheme].tunes:
+        raise ConfigError(
+            f"algorithm {tuned[0].id!r} has a grid for {', '.join(tuned[0].grid)}, and scheme "
+            f"{experiment.cv.scheme!r} chooses no parameters: use scheme "
+            f"{schemes.named(lambda scheme: scheme.tunes)}, or one value."
+        )
     n_features = n_columns(dataset, spec)
     for algorithm in experiment.algorithms:
-        if is_outside(algorithm.name):
-            outside: Any = algorithm_of(algorithm)
-            for params in algorithm.candidates():
-                prepared(outside.make(**params), dataset, spec)
-                if imports:
-                    outside.check(params)
-        elif algorithm.name in ALGORITHMS:
-            for params in algorithm.candidates():
-                if message := ALGORITHMS[algorithm.name].clash(params, n_features):
-                    raise ConfigError(f"{who}: {message}")
-                prepared(ALGORITHMS[algorithm.name].make(**params), dataset, spec)
+        outside = is_outside(algorithm.name)
+        if not outside and algorithm.name not in ALGORITHMS:
+            continue
+        maker: Any = algorithm_of(algorithm)
+        for params in algorithm.candidates():
+            if not outside and (message := maker.clash(params, n_features)):
+                raise ConfigError(f"{who}: {message}")
+            prepared(maker.make(**params), dataset, spec)
+            if outside and imports:
+                maker.check(params)

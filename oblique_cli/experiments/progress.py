@@ -1,11 +1,10 @@
 """How far a command is: one live line on a terminal, plain lines elsewhere, always on standard error.
 
-A live line is redrawn in place, fits the width, and shows the time left at the rate of the latest steps. Where output
-is not a terminal (a log, a pipe, TERM=dumb) a plain line appears every tenth of the way or every ten seconds, whichever
-comes first; from a command that is brief as a rule, every ten seconds alone. Failures are shown at once in both.
+A live line fits the width and shows the time left at the rate of the latest steps. Elsewhere (a log, a pipe, TERM=dumb)
+a plain line appears every tenth of the way or every ten seconds, whichever comes first. Failures are shown at once.
 
-Work without steps, and a step that takes long, are shown by a thread of their own (`Progress.watched`): what goes on
-and for how long. The compiled core works without the interpreter lock, and reading tables gives it back often.
+Work without steps, and a step that takes long, are shown by a thread of their own (`Progress.watched`). The compiled
+core works without the interpreter lock, and reading tables gives it back often.
 """
 
 from __future__ import annotations
@@ -30,13 +29,8 @@ SHOWN_FAILURES = 10  # of a part; if everything fails, the rest has nothing new
 class Progress:
     """Shows the steps of one part of the work after another: `begin`, `step` for each, `end`; or `doing` without steps.
 
-    stream   where to write, standard error by default
-    quiet    show nothing but failures
-    live     redraw one line; by default if `stream` is a terminal that can do so
-    closing  say at the end of a part how long it took
-    brief    of a command that seldom takes long: plain lines every ten seconds alone
-    clock    seconds, for the rate
-    width    columns, by default the terminal's at the time of drawing
+    live : redraw one line, by default on a terminal that can; closing : show how long a part took
+    brief : of a command that seldom takes long: plain lines every ten seconds alone; clock : seconds, for the rate
     """
 
     def __init__(
@@ -114,14 +108,12 @@ class Progress:
             if self._quiet or since < (BEAT_SECONDS if self._live else PLAIN_SECONDS):
                 return
             so_far = duration(now - self._started)
-            if self._live and self._total:
-                self._redraw(self._label or self._doing or self._title, f"{so_far} so far")
-            elif self._live:
-                self._redraw(f"{self._doing}, {so_far}")
+            if not self._live:
+                self._line(self._counted() if self._total else f"{self._doing}, {so_far}")
             elif self._total:
-                self._line(self._counted())
+                self._redraw(self._label or self._doing or self._title, f"{so_far} so far")
             else:
-                self._line(f"{self._doing}, {so_far}")
+                self._redraw(f"{self._doing}, {so_far}")
             self._shown_at, self._shown_done = now, self._done
 
     def step(self, label: str, failure: str = "") -> None:

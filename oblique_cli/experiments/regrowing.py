@@ -12,7 +12,8 @@ from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.estimators.algorithms import is_outside
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments.running import Case, fitted, load_datasets
+from oblique_cli.experiments.fits import Case, fitted
+from oblique_cli.experiments.running import load_datasets
 from oblique_cli.experiments.store import Run
 from oblique_cli.ground.nouns import Experiment, Row
 
@@ -51,11 +52,8 @@ def regrown(
 ) -> Regrown:
     """Return the estimator of a stored fold, fitted again with the parameters that were chosen then.
 
-    rows                 of the run, as the store has them
-    dataset, algorithm   which one, where the run has several; by the name and the label in the run's tables
-    csv                  the file, for a run on a file of the user's own whose place is not stored
-    ConfigError for a fold that is not there; DataError for data that are not those of the run; StoreError if the tree
-    is not the one that was stored, by its leaves, nodes and depth
+    dataset, algorithm : where the run has several; csv : the file of a run whose place is not stored
+    ConfigError for a fold that is not there; DataError for other data; StoreError if the tree is not the stored one
     """
     experiment = Experiment.from_content(run.name, run.content, run.presentation)
     policy = _selected(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")

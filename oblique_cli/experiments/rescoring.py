@@ -19,8 +19,7 @@ from oblique_cli.ground.nouns import Row
 def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     """Return `rows` with the metrics `names` among their measures; nothing is fitted.
 
-    ConfigError for a metric that is unknown, for another task, or needs what is not stored; StoreError if the
-    predictions do not fit the counts of the row.
+    ConfigError for a metric that needs what is not stored; StoreError if the predictions do not fit the counts.
     """
     experiment = run.experiment
     who = f"run {run.name!r}"

@@ -26,10 +26,8 @@ _WHOLE = ("|u1", "<u2", "<u4", "<i8")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions of a fold for its test rows.
+    """Predictions of a fold for its test rows: (n,) row ids, counted from 0, and (n,) class codes or numbers.
 
-    rows           (n,) row ids in the data set as it was read, counted from 0
-    predicted      (n,) class codes, int64; or numbers, float64, of regression
     probabilities  (n, C) class shares, columns in the order of codes; None if they are not stored
     """
 

@@ -9,18 +9,16 @@ from typing import Any
 
 from oblique_cli import schemes
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments.running import Case, load_datasets, tune
+from oblique_cli.experiments.fits import Case, tune
+from oblique_cli.experiments.running import load_datasets
 from oblique_cli.ground.nouns import Experiment
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Results of one cross-validation for each value of a parameter.
+    """Accuracy in percent of the validation rows and mean leaves for each value of a parameter; `chosen` by the run.
 
     fold        the outer fold of repetition 0 whose training rows it was made on; -1 for all rows (two-stage)
-    accuracy    percent of the validation rows right, pooled over the pairs
-    leaves      mean over the trees
-    chosen      the value that the run goes on with
     """
 
     dataset: str
@@ -37,8 +35,7 @@ def tuning_curves(
 ) -> Iterator[Curve]:
     """Yield the curves of an experiment that tunes `parameter` alone, by data set, algorithm and fold.
 
-    Folds, seeds and rule are those of `running.run`, so the choices are those a run of the same content stores. A
-    nested scheme gives one curve for each fold of repetition 0, a two-stage scheme one for all rows.
+    Folds, seeds and rule are those of a run: a nested scheme has one curve for each fold of repetition 0.
     """
     datasets = load_datasets(experiment, data_dir, offline)
     job_seeds = {(job.dataset, job.fold): job.seed for job in jobs_of.expand(experiment, datasets) if job.repeat == 0}

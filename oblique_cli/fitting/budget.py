@@ -15,7 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.estimators.default_pruning import KEPT
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.candidates import table
 from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import SCHEMES

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, ObliqueError
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.evaluation import metrics
-from oblique_cli.experiments import running
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments import fits
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Budget, Step, cost_of
 from oblique_cli.fitting.candidates import recommended
 from oblique_cli.fitting.estimating import (
@@ -338,7 +338,7 @@ def _compared(
         validated = cross_validated(case, folds, seed, goal, step, held_out=_tested(rows, folds)[0] == 1)
         estimate = replace(validated, answers=goal.decided(validated.answers)[0]).estimate(goal)
     except (ObliqueError, ValueError, FloatingPointError) as error:
-        return Candidate(case.spec.id, None, Size(), running.first_line(error), rows), None
+        return Candidate(case.spec.id, None, Size(), fits.first_line(error), rows), None
     sizes = sorted((Size.of(estimator) for estimator in validated.estimators), key=lambda size: size.key)
     is_tree = all(hasattr(estimator, "tree_") for estimator in validated.estimators)
     return Candidate(case.spec.id, estimate, sizes[len(sizes) // 2], rows=rows, is_tree=is_tree), validated
@@ -364,7 +364,7 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
     dataset, chosen = case.dataset, {}
     if case.spec.grid:
         pairs = tuning_pairs(dataset, folds, seed)
-        chosen = running.tune(case, pairs, seeds.integer(seed, dataset.name, "tuning"))[0]
+        chosen = fits.tune(case, pairs, seeds.integer(seed, dataset.name, "tuning"))[0]
     tree_seed = seeds.integer(seed, dataset.name, "tree")
     params = {**case.spec.params, **chosen}
     cut = cut_to_goal(case, np.arange(dataset.n), goal, params, tree_seed)
@@ -372,7 +372,7 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
     estimator = prepared(case.algorithm.make(tree_seed, **{**params, **cut}), dataset, case.policy)
     with own_labels(dataset, encoder):
-        estimator.fit(X, dataset.y, **running.fit_arguments(case, estimator))
+        estimator.fit(X, dataset.y, **fits.fit_arguments(case, estimator))
     return estimator, encoder, chosen
 
 

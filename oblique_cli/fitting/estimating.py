@@ -20,8 +20,8 @@ from oblique_cli.estimators.n_jobs import in_turn
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.holdout_report import reliability, residuals
 from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_NUMBERS, TOLD_OF_TWO, Undefined
-from oblique_cli.experiments import running
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments import fits
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Step, unseen
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.tree_sizes import cut_to_goal
@@ -174,10 +174,10 @@ def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, 
 
     A grid is searched, and a tree is cut, inside the training rows.
     """
-    chosen = running.tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
+    chosen = fits.tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     cut = cut_to_goal(case, fold.train, goal, {**case.spec.params, **chosen}, seed)
-    estimator, encoder = running.fit_on(case, fold.train, fold.pruning, seed, {**chosen, **cut})
-    X = running.columns_of(case, encoder, fold.test)
+    estimator, encoder = fits.fit_on(case, fold.train, fold.pruning, seed, {**chosen, **cut})
+    X = fits.columns_of(case, encoder, fold.test)
     predicted, shares = np.asarray(estimator.predict(X)), None
     n_classes = 0 if case.dataset.task == "regression" else len(case.dataset.classes)
     if n_classes:

@@ -22,7 +22,7 @@ from oblique_cli.estimators.monotonic import FlatResponse
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.evaluation.metrics import Undefined, n_terms
 from oblique_cli.experiments.environment import environment
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Budget, cost_of
 from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
 from oblique_cli.fitting.choosing import Choice, Size, choose, estimated, fit_to_all, part, planned, ranked

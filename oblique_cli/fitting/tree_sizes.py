@@ -16,8 +16,8 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.estimators.default_pruning import PRUNED
 from oblique_cli.estimators.oblique.training import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
-from oblique_cli.experiments import running
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments import fits
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.ground import seeds
 from oblique_cli.tree.pruning import cost_complexity_path
@@ -92,7 +92,7 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
     unpruned = replace(case, spec=replace(case.spec, params=whole, grid={}))
 
     def grown(rows: NDArray[np.intp], number: int) -> tuple[Any, Any]:
-        return running.fit_on(unpruned, rows, rows[:0], seeds.integer(seed, "cuts", number), {})
+        return fits.fit_on(unpruned, rows, rows[:0], seeds.integer(seed, "cuts", number), {})
 
     tree = grown(train, 0)[0].tree_
     path = cost_complexity_path(tree)
@@ -101,7 +101,7 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
     parts: list[list[Answers]] = [[] for _ in picked]
     for number, (grow_on, test_on) in enumerate(_folds(case, train, seed)):
         estimator, encoder = grown(grow_on, number + 1)
-        X = estimator.tree_rows(running.columns_of(case, encoder, test_on))
+        X = estimator.tree_rows(fits.columns_of(case, encoder, test_on))
         for k, answers in enumerate(_answers(case, estimator, X, test_on, between[picked])):
             parts[k].append(answers)
     members = []

@@ -15,8 +15,8 @@ from oblique_cli.drawing.charts import Curve, Panel
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
 from oblique_cli.evaluation.holdout_report import BINS, reliability
+from oblique_cli.experiments.fits import Case, fitted
 from oblique_cli.experiments.rescoring import stored
-from oblique_cli.experiments.running import Case, fitted
 from oblique_cli.ground.nouns import Fold
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.seeds import integer

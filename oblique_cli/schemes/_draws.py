@@ -52,7 +52,7 @@ def pruning_rows(dataset: Dataset, cv: CVSpec, train: np.ndarray, seed: int, *na
     """Draw the pruning part of `train`: its `pruning_fraction`, at least one row, and at least one left to grow on.
 
     Of a data set with groups, whole groups. A single group, of which no part may be drawn, gives its last row, and an
-    estimator that needs pruning rows refuses it (`experiments.running.fit_on`).
+    estimator that needs pruning rows refuses it (`experiments.fits.fit_on`).
     """
     if dataset.groups is not None:
         groups = dataset.groups[train]

@@ -16,7 +16,7 @@ from cli_support import SMALL, Ended, oblique, on_a_terminal
 from oblique_cli.cli import _declarations
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.tables import FORMATS
-from oblique_cli.experiments import running
+from oblique_cli.experiments import fits, running
 from oblique_cli.experiments.store import Store
 
 DATABASE = "results/oblique.sqlite"
@@ -32,14 +32,14 @@ def small(call):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running.fit_on
+    fit = fits.fit_on
 
     def fails(case, train, *arguments):
         if state["broken"] and case.algorithm.name == "hhgdt" and 0 not in train:
             raise np.linalg.LinAlgError("singular matrix\nand a second line")
         return fit(case, train, *arguments)
 
-    monkeypatch.setattr(running, "fit_on", fails)
+    monkeypatch.setattr(fits, "fit_on", fails)
     return state
 
 

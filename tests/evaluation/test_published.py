@@ -14,10 +14,15 @@ THESIS, GDT_PAPER = "wickramarachchi2015", "manwani2012"
 REFERENCES = list(published.tables())
 
 
-def printed(source: str, table: str, dataset: str, method: str, metric: str, **qualifiers: str) -> str:
-    found = published.lookup(source, table, dataset, method, metric, **qualifiers)
-    assert found is not None
-    return found.printed
+def number(*place: str, **qualifiers: str) -> published.Published:
+    """The number of a source, table, data set, method and metric."""
+    match = published.lookup(*place, **qualifiers)
+    assert match is not None
+    return match
+
+
+def printed(*place: str, **qualifiers: str) -> str:
+    return number(*place, **qualifiers).printed
 
 
 @pytest.mark.parametrize(
@@ -43,10 +48,11 @@ def test_known_numbers_of_the_papers(reference, dataset, method, metric, expecte
     assert printed(source, table, dataset, method, metric) == expected
 
 
-def test_mean_and_sd_are_the_printed_digits_as_numbers():
-    found = published.lookup(THESIS, "5.2", "bupa", "HHGDT", "accuracy_percent")
-    assert found is not None
-    assert (found.mean, found.sd, found.source, found.table) == (67.9, 1.9, THESIS, "5.2")
+def test_mean_and_sd_are_the_printed_digits_as_numbers_and_an_sd_that_is_not_printed_is_none():
+    hhgdt = number(THESIS, "5.2", "bupa", "HHGDT", "accuracy_percent")
+    assert (hhgdt.mean, hhgdt.sd, hhgdt.source, hhgdt.table) == (67.9, 1.9, THESIS, "5.2")
+    hhgdt = number(THESIS, "5.2", "shuttle", "HHGDT", "accuracy_percent")
+    assert (hhgdt.mean, hhgdt.sd, hhgdt.printed) == (99.95, None, "99.95")
 
 
 def test_every_file_in_the_folder_is_listed():
@@ -114,18 +120,13 @@ def test_a_blank_cell_is_kept_as_a_gap_and_never_found():
     assert published.lookup(GDT_PAPER, "II", "magic", "CART-LC", "accuracy_percent") is None
 
 
-def test_an_sd_that_is_not_printed_is_none():
-    found = published.lookup(THESIS, "5.2", "shuttle", "HHGDT", "accuracy_percent")
-    assert found is not None
-    assert (found.mean, found.sd, found.printed) == (99.95, None, "99.95")
-
-
 @pytest.mark.parametrize(
     ("dataset", "method", "metric"),
     [("my_csv", "HHGDT", "n_leaves"), ("bupa", "OC1", "n_leaves"), ("bupa", "HHGDT", "depth")],
 )
 def test_what_a_table_does_not_hold_is_none(dataset, method, metric):
     assert published.lookup(THESIS, "5.2", dataset, method, metric) is None
+    assert published.lookup(THESIS, "5.2", "bupa", "HHGDT", "n_leaves", sampling="STRS") is None
 
 
 def test_rows_that_differ_in_a_qualifier_are_not_mixed_up():
@@ -138,10 +139,6 @@ def test_rows_that_differ_in_a_qualifier_are_not_mixed_up():
         "published table wickramarachchi2015:3.2 has 2 numbers for accuracy_percent of HHCART(A) on BS; "
         "say which by sampling."
     )
-
-
-def test_a_qualifier_that_no_row_carries_finds_nothing():
-    assert published.lookup(THESIS, "5.2", "bupa", "HHGDT", "n_leaves", sampling="STRS") is None
 
 
 def test_one_fold_is_not_taken_for_the_mean():
@@ -158,13 +155,10 @@ def test_a_size_printed_once_belongs_to_both_methods():
 
 
 def test_a_remark_is_the_free_text_of_a_note():
-    slip = published.lookup(THESIS, "5.9", "haberman", "OC1", "accuracy_percent")
-    assert slip is not None
+    slip = number(THESIS, "5.9", "haberman", "OC1", "accuracy_percent")
     assert slip.qualifiers == {"sd_over": "10 CV repetitions"}
     assert slip.remark.startswith("printed method is HHGDT; read as OC1")
-    renamed = published.lookup(THESIS, "6.4", "glass", "HHBUT", "accuracy_percent")
-    assert renamed is not None
-    assert renamed.remark == "printed as GLASS"
+    assert number(THESIS, "6.4", "glass", "HHBUT", "accuracy_percent").remark == "printed as GLASS"
 
 
 @pytest.mark.parametrize("table", ["5.5", "5.6", "5.7", "5.8"])
@@ -188,10 +182,9 @@ def test_class_accuracies_weighted_by_class_size_give_the_pooled_accuracy(sampli
     ]
     sizes = [int(n.qualifiers["class_size"]) for n in classes]
     pooled = sum(n.mean * size for n, size in zip(classes, sizes, strict=True)) / sum(sizes)
-    found = published.lookup(THESIS, "3.2", "bupa", "HHCART(A)", "accuracy_percent", sampling=sampling)
-    assert found is not None
     assert sum(sizes) == 345
-    assert pooled == pytest.approx(found.mean, abs=0.1)
+    mean = number(THESIS, "3.2", "bupa", "HHCART(A)", "accuracy_percent", sampling=sampling).mean
+    assert pooled == pytest.approx(mean, abs=0.1)
 
 
 def test_an_unknown_table_is_refused_with_close_matches():

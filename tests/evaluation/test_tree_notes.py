@@ -3,7 +3,7 @@
 import pytest
 
 from oblique_cli import config
-from oblique_cli.evaluation.tree_notes import edge_notes, pruning_notes
+from oblique_cli.evaluation.tables import edge_notes, pruning_notes
 from oblique_cli.ground.nouns import Row
 
 

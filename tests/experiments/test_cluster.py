@@ -127,8 +127,12 @@ def test_workers_of_another_version_are_refused(cluster, monkeypatch):
     from oblique_cli.errors import ConfigError
     from oblique_cli.experiments import cluster as module
 
-    here = dict(module.versions())
-    calls = iter([here | {"numpy": "0.0.1"}])
-    monkeypatch.setattr(module.Cluster, "_here", lambda self: next(calls), raising=False)
+    versions = module.versions
+
+    def pretended(names):
+        return versions(names) | ({"numpy": "0.0.1"} if os.getpid() == here else {})
+
+    here = os.getpid()
+    monkeypatch.setattr(module, "versions", pretended)
     with pytest.raises(ConfigError, match=r"has numpy [\d.]+, and this process has 0\.0\.1: results could differ"):
         module.Cluster(cluster.scheduler_address)

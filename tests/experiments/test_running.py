@@ -21,11 +21,12 @@ from waiting import FOREVER, wait_until
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.evaluation.tables import summarize
-from oblique_cli.experiments import running
+from oblique_cli.experiments import fits, running
 from oblique_cli.experiments.environment import environment
+from oblique_cli.experiments.fits import Case, run_job, tune
 from oblique_cli.experiments.jobs import expand
 from oblique_cli.experiments.progress import Progress
-from oblique_cli.experiments.running import Case, run, run_job, tune
+from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec
 from oblique_cli.schemes import SCHEMES, folds
@@ -48,7 +49,7 @@ def store(tmp_path):
 @pytest.fixture(autouse=True)
 def fakes(monkeypatch):
     """The scripted algorithms in place of the table, and the toy data set beside the catalogue."""
-    monkeypatch.setattr(running, "ALGORITHMS", FAKES)
+    monkeypatch.setattr(fits, "ALGORITHMS", FAKES)
     load = data.catalogue.load
 
     def load_or_toy(spec, data_dir=None, offline=False, task="classification", groups=""):
@@ -129,7 +130,7 @@ def test_an_exception_is_a_failed_row_with_its_first_line():
 
 
 def test_an_exception_without_text_is_named():
-    assert running.first_line(KeyError()) == "KeyError"
+    assert fits.first_line(KeyError()) == "KeyError"
 
 
 def test_a_keyboard_interrupt_is_not_a_failed_fold(monkeypatch):
@@ -151,7 +152,7 @@ def by_hand(case_, pairs, seed):
     for value in case_.spec.grid[name]:
         correct = rows = leaves = trees = 0
         for i, pair in enumerate(pairs):
-            pair_seed = running.seeds.integer(seed, "tuning", i)
+            pair_seed = fits.seeds.integer(seed, "tuning", i)
             tree = case_.algorithm.make(random_state=pair_seed, **{name: value})
             tree.fit(case_.dataset.X[pair.train], case_.dataset.y[pair.train])
             correct += int((tree.predict(case_.dataset.X[pair.valid]) == case_.dataset.y[pair.valid]).sum())
@@ -293,7 +294,7 @@ def test_with_shuffled_labels_nested_stays_at_chance_and_two_stage_is_optimistic
 @pytest.mark.parametrize("scheme", ["ordinary", "nested"])
 def test_columns_are_prepared_from_training_rows_only(monkeypatch, scheme):
     learned: list[np.ndarray] = []
-    monkeypatch.setattr(running, "fold_encoder", lambda dataset, policy, X: learned.append(X[:, 0].astype(int)))
+    monkeypatch.setattr(fits, "fold_encoder", lambda dataset, policy, X: learned.append(X[:, 0].astype(int)))
     spec = DEPTH if scheme == "nested" else "depth"
     row, fold, _ = one_job(case(spec, toy()), CVSpec(scheme, folds=3, tune_folds=3))
     assert row.status == "ok"
@@ -685,7 +686,7 @@ from typing import ClassVar
 sys.path.insert(0, {tests!r})
 from runner_support import FAKES, FakeAlgorithm, Sleeps, PathTree, experiment, toy
 from oblique_cli import data
-from oblique_cli.experiments import running
+from oblique_cli.experiments import fits, running
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
@@ -699,7 +700,7 @@ class SlowPath(PathTree):
 FAKES["slow_path"] = FakeAlgorithm("slow_path", SlowPath, path_parameter="epsilon", defaults={{"epsilon": 0.0}})
 FAKES["sleeps_in_processes"] = FakeAlgorithm("sleeps", Sleeps, compiled=False, defaults={{"seconds": 0.05}})
 FAKES["sleeps_long"] = FakeAlgorithm("sleeps", Sleeps, defaults={{"seconds": 600}})
-running.ALGORITHMS = FAKES
+fits.ALGORITHMS = FAKES
 data.catalogue.load = lambda spec, **options: toy(60, name=spec.name)
 path, name, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
 grid = {{"epsilon": (0.1, 0.2, 0.3)}} if name == "slow_path" else {{}}

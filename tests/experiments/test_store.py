@@ -234,35 +234,67 @@ def test_a_locked_file_is_named_after_a_wait(store, path):
     other.close()
 
 
-def test_a_file_that_is_no_database_is_damaged(path):
+def of_layout(version):
+    def make(path):
+        Store(path).close()
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(f"PRAGMA user_version = {version}")
+
+    return make
+
+
+def of_another_program(path):
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE rows (photo BLOB)")
+
+
+def no_database(path):
     path.parent.mkdir()
     path.write_text("mean,sd\n" * 1000)
-    message = f"{path} is damaged (file is not a database): move it aside and run again, or bring back a copy."
-    assert message_of(Store, path) == message
-    assert path.read_text() == "mean,sd\n" * 1000
 
 
-def test_a_damaged_page_is_found_when_a_run_begins(path):
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (no_database, "is damaged (file is not a database): move it aside and run again, or bring back a copy."),
+        (of_another_program, "is another program's database: give another path for the results."),
+        (
+            of_layout(SCHEMA_VERSION + 1),
+            f"was written by a newer version of oblique (layout {SCHEMA_VERSION + 1}, this one reads "
+            f"{SCHEMA_VERSION}): update oblique, or give another path for the results.",
+        ),
+        (
+            of_layout(1),
+            f"was written by an older version of oblique (layout 1, this one writes {SCHEMA_VERSION}): move it aside, "
+            "or give another path for the results.",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_not_touched(path, make, message):
+    make(path)
+    before = path.read_bytes()
+    assert message_of(Store, path) == f"{path} {message}"
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("fault", ["a page", "the end"])
+def test_damaged_structure_is_noticed_when_a_run_begins(path, fault):
     with Store(path) as store:
         store.begin("chapter3", CONTENT, 1)
         for i in range(500):
             store.append("chapter3", replace(ROW, key=f"k{i:064}", fold=i))
-    content = bytearray(path.read_bytes())
+    content = path.read_bytes()
     middle = len(content) // 2
-    content[middle : middle + 3000] = b"\x5a" * 3000
-    path.write_bytes(content)
-    with Store(path) as store:
-        message = message_of(store.begin, "chapter3", CONTENT, 1)
+    page = content[:middle] + b"\x5a" * 3000 + content[middle + 3000 :]
+    path.write_bytes(page if fault == "a page" else content[: 4096 * 3])
+
+    def begin():
+        with Store(path) as store:
+            store.begin("chapter3", CONTENT, 1)
+
+    message = message_of(begin)
     assert message.startswith(f"{path} is damaged (") and message.endswith("or bring back a copy.")
-
-
-def test_a_truncated_file_is_damaged(path):
-    with Store(path) as store:
-        store.begin("chapter3", CONTENT, 100)
-        for i in range(500):
-            store.append("chapter3", replace(ROW, key=f"k{i:064}", fold=i))
-    path.write_bytes(path.read_bytes()[: 4096 * 3])
-    assert "is damaged (" in message_of(Store, path)
 
 
 def test_a_cell_that_is_not_json_is_damage(store, path):
@@ -282,27 +314,6 @@ def test_clusters_stay_in_the_order_of_the_classes(store):
     assert list(store.rows("chapter3")[0].clusters) == list(ROW.clusters)
 
 
-def test_a_newer_layout_is_not_touched(path):
-    Store(path).close()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
-    db.close()
-    assert message_of(Store, path) == (
-        f"{path} was written by a newer version of oblique (layout {SCHEMA_VERSION + 1}, this one reads "
-        f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
-    )
-
-
-def test_an_older_layout_is_not_touched(path):
-    Store(path).close()
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("PRAGMA user_version = 1")
-    assert message_of(Store, path) == (
-        f"{path} was written by an older version of oblique (layout 1, this one writes "
-        f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
-    )
-
-
 def test_a_run_adopts_good_rows_of_others_by_their_keys_and_keeps_its_own(store):
     store.begin("first", CONTENT, 100)
     store.begin("second", CONTENT, 100)
@@ -315,13 +326,6 @@ def test_a_run_adopts_good_rows_of_others_by_their_keys_and_keeps_its_own(store)
     assert [(row.key, row.n_leaves) for row in store.rows("second")] == [("k0", 7), ("k2", 9)]
     assert [tuning.key for tuning in store.tunings("second")] == ["t0"]
     assert len(store.rows("first")) == 3
-
-
-def test_another_programs_database_is_not_touched(path):
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("CREATE TABLE rows (photo BLOB)")
-    assert message_of(Store, path) == f"{path} is another program's database: give another path for the results."
 
 
 def test_a_full_disk_is_named_and_what_was_stored_stays(store, path):

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import traceback
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ from store_support import CONTENT, filled, row
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments import environment as environments
-from oblique_cli.experiments import running
+from oblique_cli.experiments import fits
 from oblique_cli.experiments.environment import PACKAGE, code, deciding, deciding_files, environment
 from oblique_cli.experiments.running import run
-from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.store import Store, _runs
 from oblique_cli.ground.nouns import Tuning
 
 
@@ -85,7 +86,7 @@ def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
         store.begin("one", CONTENT, 20, workers=3, argv=["oblique"])
         store.append("one", row(0))
         (writer,) = store.run("one").writers
-        assert (writer.process["pid"], writer.alive, writer.workers, writer.ended) == (os.getpid(), True, 3, "")
+        assert (writer.process["pid"], writer.alive, store.run("one").workers) == (os.getpid(), True, 3)
         store.end("one")
         assert store.run("one").writers == ()
     child = os.fork()
@@ -97,6 +98,31 @@ def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
     with Store(path) as store:
         (writer,) = store.run("one").writers
         assert (writer.process["pid"], writer.alive) == (child, False)
+
+
+def test_a_clock_that_is_set_back_changes_neither_the_order_nor_who_may_write(path, monkeypatch):
+    with Store(path) as store:
+        store.begin("one", CONTENT, 20, argv=["first"])
+        store.append("one", row(0))
+
+        class Past(datetime):
+            @classmethod
+            def now(cls, tz=None):
+                return datetime(1999, 1, 1, tzinfo=UTC)
+
+        monkeypatch.setattr(_runs, "datetime", Past)
+        store.append("one", row(1))
+        with Store(path) as other:
+            other.begin("one", CONTENT, 20, argv=["second"])
+            other.append("one", row(2))
+            other.begin("two", CONTENT, 20)
+            assert [run.name for run in other.runs()] == ["one", "two"]
+            assert other.run("one").argv == ["second"], (
+                "the latest session is the one begun last, whatever the clock said"
+            )
+            assert len(other.run("one").writers) == 2
+        store.append("one", row(3))
+        assert [one.key for one in store.rows("one")] == ["k0", "k1", "k2", "k3"]
 
 
 # ---- damage ----------------------------------------------------------------------------------------------------------
@@ -238,8 +264,8 @@ def test_damage_to_the_description_of_a_table_is_one_line(path):
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = path.read_bytes()
-    assert b"            inner TEXT" in content
-    path.write_bytes(content.replace(b"            inner TEXT", b"      `     inner TEXT"))
+    assert b"chosen TEXT" in content
+    path.write_bytes(content.replace(b"chosen TEXT", b"`hosen TEXT"))
     message = message_of(Store, path, must_exist=True)
     assert "is damaged (malformed database schema (" in message and "\n" not in message
 
@@ -248,8 +274,8 @@ def test_the_detector_of_flipped_bits_fires_on_an_unchecked_copy(path, monkeypat
     filled(path)
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    monkeypatch.setattr("oblique_cli.experiments.store._store.is_intact", lambda table, record: True)
-    monkeypatch.setattr("oblique_cli.experiments.store._store.contradiction", lambda row: "")
+    monkeypatch.setattr("oblique_cli.experiments.store._reader.is_intact", lambda table, record: True)
+    monkeypatch.setattr("oblique_cli.experiments.store._reader.contradiction", lambda record: False)
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE rows SET predictions = ''")
         db.commit()
@@ -263,7 +289,7 @@ def test_the_detector_of_flipped_bits_fires_on_an_unchecked_copy(path, monkeypat
 
 @pytest.fixture
 def fakes(monkeypatch):
-    monkeypatch.setattr(running, "ALGORITHMS", FAKES)
+    monkeypatch.setattr(fits, "ALGORITHMS", FAKES)
     monkeypatch.setattr(data.catalogue, "load", lambda spec, **options: toy(name=spec.name))
 
 
@@ -327,7 +353,7 @@ def test_remarks_are_of_one_view_while_another_environment_stores_folds(path, mo
 
             return execute
 
-        monkeypatch.setattr(type(reader._db), "execute", storing(1, "count(DISTINCT environment)"))
+        monkeypatch.setattr(type(reader._db), "execute", storing(1, "ORDER BY dataset"))
         assert reader.remarks("one") == []
         monkeypatch.undo()
         writer.begin("one", CONTENT, 20, environment={"packages": {"numpy": "3.0"}})

@@ -13,8 +13,8 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.n_jobs import in_turn, threads
-from oblique_cli.experiments import running
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments import fits
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting import budget as budgets
 from oblique_cli.fitting import choosing, fitting
 from oblique_cli.fitting.budget import BRAKE, PLANNED, Budget, Cost, cost_of, costs, seen_columns
@@ -341,13 +341,13 @@ def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
 
 def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
     dataset, trained = table(3000), []
-    fit = running.fit_on
+    fit = fits.fit_on
 
     def spied(case, train, *rest):
         trained.append(case.dataset.X[train])
         return fit(case, train, *rest)
 
-    monkeypatch.setattr(running, "fit_on", spied)
+    monkeypatch.setattr(fits, "fit_on", spied)
     names = ("axis_parallel", "hhgdt", "fdt")
     everything = 5 * sum(cost_of(case, 2400 * 0.8, 5) for case in cases_of(*names)(dataset).values())
     plan = Plan(0, names, 0.5 * everything)
@@ -374,7 +374,7 @@ def test_the_nested_estimate_searches_the_grid_of_what_it_chose(monkeypatch):
         return {"max_depth": 1}, []
 
     monkeypatch.setattr(choosing, "choose", lambda *_: Choice((), "axis_parallel"))
-    monkeypatch.setattr(running, "tune", tune)
+    monkeypatch.setattr(fits, "tune", tune)
     estimated(dataset, cases_of("axis_parallel", max_depth=(1, 2)), NESTED, 5, 1, GOAL, Budget(None))
     outer = folds_of(dataset, division(dataset, 5, tuned=True), 1)
     assert len(seen) == 5 and all(len(pairs) == 5 for pairs in seen)

@@ -12,8 +12,8 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.evaluation.metrics import n_terms
-from oblique_cli.experiments import running
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments import fits
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting import estimating, fitting, reporting
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.candidates import candidates
@@ -81,13 +81,13 @@ def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
     dataset = noise(200)
     assert 0.35 < score(case(dataset, "knn"), 10) < 0.65
     seen = []
-    fit = running.fit_on
+    fit = fits.fit_on
 
     def spied(given, train, *rest):
         seen.append(train)
         return fit(given, train, *rest)
 
-    monkeypatch.setattr(running, "fit_on", spied)
+    monkeypatch.setattr(fits, "fit_on", spied)
     validated(case(dataset, "knn"), 4)
     folds = folds_of(dataset, division(dataset, 4, False), 1)
     assert [set(train) for train in seen] == [set(range(200)) - set(fold.test) for fold in folds]

@@ -10,7 +10,7 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.evaluation.metrics import METRICS, Undefined, costs, named
-from oblique_cli.experiments.running import Case
+from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting import fitting
 from oblique_cli.fitting.estimating import cross_validated, details
 from oblique_cli.fitting.goals import AUTO, Answers, Goal, goal_of, labels_at

@@ -28,8 +28,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_encoder, prepared
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.experiments.fits import Case, run_job
 from oblique_cli.experiments.jobs import expand
-from oblique_cli.experiments.running import Case, run_job
 from oblique_cli.ground.geometry import crimcoord, dummy_scatter, level_codes, level_table
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.schemes import SCHEMES

@@ -12,7 +12,7 @@ from runner_support import toy
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.experiments.running import no_information_error
+from oblique_cli.experiments.fits import no_information_error
 from oblique_cli.ground.nouns import CVSpec, Row
 from oblique_cli.schemes import SCHEMES, check, folds, places
 
@@ -168,7 +168,7 @@ def test_tests_that_pair_folds_refuse_it_in_a_sentence(call):
 def test_all_copies_of_a_pruning_row_leave_growth():
     from runner_support import FAKES, PruningTree
 
-    from oblique_cli.experiments.running import Case, run_job
+    from oblique_cli.experiments.fits import Case, run_job
     from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Job
 
     dataset = toy(30)

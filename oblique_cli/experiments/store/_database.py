@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,9 +18,17 @@ from typing import Any
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
-# What SQLite answers where it may not make the two files that stand beside one with a write-ahead log.
 LONGEST = 500  # bytes of a path: SQLite's own limit of 512 is also for the log beside the file
+# What SQLite answers where it may not make the two files that stand beside one with a write-ahead log.
 _CANNOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT)
+_BUSY = "is in use by another process: wait until it is done, then try again."
+_FAULTS = {
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_FULL: "cannot grow, the disk is full: make room, then run the same command again.",
+    sqlite3.SQLITE_IOERR: "cannot be read or written ({error}): is the disk full, or a limit on file sizes?",
+}
 
 
 @dataclass(frozen=True)
@@ -34,11 +42,7 @@ class Damage:
 
 
 class Database:
-    """The results file at `path`, made with its folder unless `must_exist`.
-
-    wait_seconds   how long to wait for another process that is writing, before StoreError
-    read_only      nothing is written, by request or because the file cannot be written
-    """
+    """The results file at `path`, made with its folder unless `must_exist`; `wait_seconds` for another writer."""
 
     def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
         self.path = path
@@ -82,12 +86,8 @@ class Database:
     def _open(self, wait_seconds: float) -> None:
         # One transaction reads all: between two queries, another process that starts on the same new file could make
         # its tables.
-        self.execute("BEGIN")
-        try:
+        with self.transaction("DEFERRED"):
             tables = self._tables()
-        finally:
-            if self._db.in_transaction:
-                self.execute("COMMIT")
         if not tables:
             self._keep_a_log(wait_seconds)
             with self.transaction():
@@ -119,10 +119,7 @@ class Database:
         return int(tables)
 
     def _open_as_it_is(self) -> None:
-        """Open a file that cannot be written, or stands where nothing can.
-
-        A log beside it holds folds that are not in the file yet; both are then read from a copy.
-        """
+        """Open a file that cannot be written. With folds in a log beside it, both are read from a copy."""
         log = self.path.with_name(self.path.name + "-wal")
         source = self.path
         if log.is_file() and log.stat().st_size:
@@ -155,7 +152,7 @@ class Database:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+    def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         return self._db.execute(statement, values)
 
     def check_pages(self) -> None:
@@ -188,30 +185,23 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            code = _kind(error)
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                message = f"{self.path} is in use by another process: wait until it is done, then try again."
-            elif code == sqlite3.SQLITE_NOTADB:
-                reason = f"{self.path} is damaged ({error}): move it aside and run again, or bring back a copy."
-                raise StoreError(reason) from error
-            elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT) or not code:
-                raise self.damaged(str(error)) from error
-            elif code == sqlite3.SQLITE_FULL:
-                message = f"{self.path} cannot grow, the disk is full: make room, then run the same command again."
-            elif code == sqlite3.SQLITE_IOERR:
-                message = (
-                    f"{self.path} cannot be read or written ({error}): is the disk full, or a limit on file sizes?"
-                )
-            elif code == sqlite3.SQLITE_ERROR and "no such" in str(error):
-                raise self.damaged(str(error)) from error  # a table or a column whose name has changed
-            else:
-                message = f"{self.path} cannot be used ({error}): check the path and its permissions."
-            raise StoreError(message) from error
+            raise self._explained(error) from error
         except (json.JSONDecodeError, UnicodeError) as error:
             raise self.damaged(str(error)) from error
 
+    def _explained(self, error: sqlite3.Error) -> StoreError:
+        code = _kind(error)
+        if code == sqlite3.SQLITE_NOTADB:
+            return StoreError(f"{self.path} is damaged ({error}): move it aside and run again, or bring back a copy.")
+        # An error of Python's own, or a table or a column whose name has changed.
+        is_renamed = code == sqlite3.SQLITE_ERROR and "no such" in str(error)
+        if not code or is_renamed or code in _DAMAGED:
+            return self.damaged(str(error))
+        fault = _FAULTS.get(code, "cannot be used ({error}): check the path and its permissions.")
+        return StoreError(f"{self.path} {fault.format(error=error)}")
+
     def _check_place(self) -> None:
-        """Raise StoreError if the file that is open is no longer the one under its name, after saving what it holds.
+        """Raise StoreError if the open file is no longer the one under its name, after saving what it holds.
 
         The system keeps a removed or replaced file for a process that has it open, without any sign.
         """

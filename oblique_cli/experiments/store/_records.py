@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from oblique_cli.experiments import environment as environments
@@ -20,21 +20,16 @@ Record = Row | Tuning
 
 @dataclass(frozen=True)
 class Kind:
-    """A table of records: their type, and its columns after `run` and before `digest`."""
+    """A table of records: their type, its columns after `run` and before `digest`, and those that give the place.
+
+    at_place   the condition that a record of a run has a place
+    """
 
     table: str
     type: Any
+    place: tuple[str, ...]
     columns: tuple[str, ...]
-
-    @property
-    def sealed(self) -> str:
-        """The columns that a digest covers, as SQL."""
-        return ", ".join(f'"{name}"' for name in ("run", *self.columns))
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """The columns that say where a record belongs."""
-        return ("dataset", "algorithm", "repeat", "fold") if self.type is Row else ("dataset", "algorithm")
+    at_place: str
 
     def values(self, record: Record, environment: str, predictions: str = "") -> list[Any]:
         """Return the columns of `record`."""
@@ -55,34 +50,34 @@ class Kind:
     def name(self, values: Sequence[Any]) -> str:
         """Return what to call a record: "bupa/gdt r1 f2"."""
         plain = dict(zip(self.columns, values, strict=True))
-        text = f"{plain['dataset']}/{plain['algorithm']}"
-        if self.type is Row:
-            text += f" r{plain['repeat']} f{plain['fold']}"
-        else:
-            text += " (its parameters)"
-        return text.encode("utf-8", "replace").decode()
+        end = f" r{plain['repeat']} f{plain['fold']}" if self.type is Row else " (its parameters)"
+        return f"{plain['dataset']}/{plain['algorithm']}{end}".encode("utf-8", "replace").decode()
 
 
-def _kind(table: str, type_: Any, *besides: str) -> Kind:
+def _kind(table: str, type_: Any, place: tuple[str, ...], *besides: str) -> Kind:
     columns = tuple(field.name for field in fields(type_) if field.name not in ("environment", "packed"))
-    return Kind(table, type_, (*columns, "environment", *besides))
+    at_place = " AND ".join(f'"{name}" = ?' for name in ("run", *place))
+    return Kind(table, type_, place, (*columns, "environment", *besides), at_place)
 
 
-ROWS = _kind("rows", Row, "predictions")
-TUNINGS = _kind("tunings", Tuning)
+ROWS = _kind("rows", Row, ("dataset", "algorithm", "repeat", "fold"), "predictions")
+TUNINGS = _kind("tunings", Tuning, ("dataset", "algorithm"))
 
 
 def seal(table: str, *values: Any) -> str:
     """Return the digest of a record: 32 letters that depend on every bit of `values` and on their types."""
-    text = json.dumps([table, *values], default=_bytes)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    text = json.dumps([table, *values], default=lambda value: f"bytes {_digest(value)}")
+    return _digest(text.encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def is_intact(table: str, record: Sequence[Any]) -> bool:
     """Whether a record, all its columns in their order, is what was stored. Who reads a record asks this.
 
-    The id of an environment is the digest of its facts, and the number of a session is not sealed. Leases and displaced
-    records have no digest: they decide no result.
+    The id of an environment is its digest. Leases and displaced records have none: they decide no result.
     """
     if table == "environments":
         try:
@@ -93,24 +88,23 @@ def is_intact(table: str, record: Sequence[Any]) -> bool:
     return table in ("leases", "displaced") or bool(seal(table, *record[first:-1]) == record[-1])
 
 
-def _bytes(value: Any) -> str:
-    return f"bytes {hashlib.blake2b(value, digest_size=16).hexdigest()}"
+def contradiction(record: Record) -> bool:
+    """Whether the numbers of a row do not go together."""
+    if not isinstance(record, Row) or record.status != "ok" or not record.per_class:
+        return False
+    correct, n = (sum(counts[i] for counts in record.per_class.values()) for i in (0, 1))
+    return (correct, n) != (record.n_correct, record.n_test)
 
 
-def contradiction(row: Row) -> str:
-    """Say which of the numbers of a row do not go together, "" if all do."""
-    if row.status != "ok" or not row.per_class:
-        return ""
-    correct, n = (sum(counts[i] for counts in row.per_class.values()) for i in (0, 1))
-    if (correct, n) != (row.n_correct, row.n_test):
-        return f"{row.n_correct} of {row.n_test} rows are right, and by class {correct} of {n}"
-    return ""
+def same_answer(a: Any, b: Any) -> bool:
+    """Whether two records of one job are equal, apart from times and from metrics that only one of them has."""
+    times = {name: getattr(a, name) for name in a.__dataclass_fields__ if name.endswith("seconds")}
+    if isinstance(a, Tuning):
+        return bool(a == replace(b, **times))
+    shared = all(b.measures.get(name, value) == value for name, value in a.measures.items())
+    return shared and bool(a == replace(b, **times, measures=a.measures))
 
 
-def plain(value: Any) -> Any:
-    """Return plain data as it comes back from JSON."""
-    return json.loads(json.dumps(value))
-
-
-def text(value: Mapping[str, Any] | Sequence[Any]) -> str:
+def text(value: Any) -> str:
+    """Return plain data as the JSON that is stored."""
     return json.dumps(value, sort_keys=True)

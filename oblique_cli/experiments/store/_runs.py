@@ -1,53 +1,43 @@
-"""The description of a run: the run, its sessions, and the processes of the sessions."""
+"""The description of a run: the run, its sessions and their processes, and which changes it may go on with."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import Experiment
 
 # The columns of a session, and those of them that are JSON.
 SESSION = ("run", "started", "content", "total", "argv", "environment", "presentation", "workers", "process")
-PLAIN = ("content", "argv", "environment", "presentation")
+PLAIN = ("content", "argv", "environment", "presentation", "process")
+ABSENT = object()  # in the place of the value of a key that a mapping does not have
 
 
 @dataclass(frozen=True)
 class Session:
-    """One start of a run: the process, the time, and whether the process still works.
+    """One start of a run: {"pid", "host", "born"} of its process, {} if unknown, and when that last stored something.
 
-    process   {"pid", "host", "born"}: the process that stores the folds; {} if it is not recorded
-    beat      when the process last stored something, UTC
-    ended     when it was done, "" if that is not recorded
-    alive     None if only another machine knows
+    alive : None if only another machine knows
     """
 
-    id: int
     started: str
-    argv: list[str]
-    workers: int
     process: Mapping[str, Any]
     beat: str
-    ended: str
     alive: bool | None
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run as the store knows it: how many folds it has, and how many of them are done or failed.
+    """One run as the store knows it: how many folds it has, and how many of them are done, failed or damaged.
 
-    created       when it was begun, UTC
-    argv          the latest command line
-    environment   versions and machine of the latest session
-    presentation  what decides the looks of its table but no result: title, published tables
-    workers       processors of the latest session
-    writers       sessions that are not over: processes that may be storing folds now
-    damaged       rows that are not what was stored
+    The other fields are of the latest session. writers : processes that may be storing folds now
     """
 
     name: str
@@ -70,7 +60,7 @@ class Run:
 
 
 def repeats_of(content: Mapping[str, Any]) -> int | None:
-    """How many repetitions a run asks for, None if it has none to count."""
+    """Return how many repetitions a run asks for, None if it has none to count."""
     cv = content.get("cv")
     return cv.get("repeats") if isinstance(cv, Mapping) else None
 
@@ -105,3 +95,88 @@ def is_alive(process: Mapping[str, Any]) -> bool | None:
     except OSError:  # there is one, and it is somebody else's
         pass
     return bool(_born(process["pid"]) == process["born"])
+
+
+# ---- changes ---------------------------------------------------------------------------------------------------------
+
+
+def refuse_changes(run: str, before: Any, now: Any) -> None:
+    """Raise ConfigError with the first differences if a run's content is no growth of the stored one."""
+    if not is_growth(before, now):
+        raise ConfigError(
+            f"the configuration changed since run {run!r} began: {first_of(list(differences(before, now)), 4)}: use "
+            "--fresh to start over, or another name to keep both (the key name: of the file, or --set name=...)."
+        )
+
+
+def is_growth(before: Any, now: Any) -> bool:
+    """Whether `now` differs in repetitions or further data sets and algorithms alone: stored folds stay right."""
+    before, now = (json.loads(json.dumps(content)) for content in (before, now))
+    for content in (before, now):
+        if isinstance(content.get("cv"), dict):
+            content["cv"].pop("repeats", None)
+    for key in ("datasets", "algorithms", "data"):
+        old, new = _by_name(before.get(key)), _by_name(now.get(key))
+        if isinstance(old, dict) and isinstance(new, dict):
+            before[key], now[key] = old, {name: thing for name, thing in new.items() if name in old}
+    return bool(before == now)
+
+
+def differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
+    """Yield "cv.repeats 10 -> 5" for each leaf that differs; lists of mappings are addressed by `id` or `name`."""
+    before, now = _by_name(before), _by_name(now)
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*before, *now)):
+            yield from differences(before.get(key, ABSENT), now.get(key, ABSENT), f"{path}.{key}" if path else key)
+    elif before != now:
+        yield f"{path} {_short(before)} -> {_short(now)}"
+
+
+def first_of(texts: list[str], n: int) -> str:
+    """Return the first `n` texts, and how many more there are: "a, b and 3 more"."""
+    return ", ".join(texts[:n]) + (f" and {len(texts) - n} more" if len(texts) > n else "")
+
+
+def _by_name(value: Any) -> Any:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return {item.get("id", item["name"]): item for item in value}
+    return value
+
+
+def _short(value: Any) -> str:
+    """A value as a reader of an error message wants it: mappings, long lists and digests cut."""
+    if value is ABSENT:
+        return "(none)"
+    if isinstance(value, dict):
+        return "{...}"
+    if isinstance(value, list) and len(value) > 4:
+        return f"[{json.dumps(value[0])}, ..., {json.dumps(value[-1])}] ({len(value)} values)"
+    if isinstance(value, str) and len(value) > 40:
+        return f"{value[:8]}..."
+    return json.dumps(value)
+
+
+def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: Any) -> None:
+    """Raise ConfigError if the contents of a run in two files are no growth of each other, above all in their data."""
+    data, other_data = content.get("data", {}), other.get("data", {})
+    for name in data:
+        if name in other_data and data[name] != other_data[name]:
+            raise ConfigError(
+                f"data set {name!r} of run {run!r} is not the same in {here} (digest {data[name][:8]}...) and in "
+                f"{there} ({other_data[name][:8]}...): results on different data cannot be merged."
+            )
+    if not (is_growth(content, other) or is_growth(other, content)):
+        raise ConfigError(
+            f"run {run!r} in {there} was run with another configuration than in {here}: "
+            f"{first_of(list(differences(content, other)), 4)}."
+        )
+
+
+def larger(content: Any, other: Any) -> Any:
+    """Return the content, of two of which one is a growth of the other, that asks for more."""
+    return other if is_growth(content, other) and _size(other) > _size(content) else content
+
+
+def _size(content: Any) -> tuple[int, int]:
+    lists = sum(len(content.get(key, ())) for key in ("datasets", "algorithms"))
+    return lists, content.get("cv", {}).get("repeats", 0)

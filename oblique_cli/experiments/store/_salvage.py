@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +21,7 @@ _TO_A_PAGE = 64
 
 @dataclass(frozen=True)
 class Salvaged:
-    """What became of a damaged file.
-
-    records   how many were saved
-    lost      how many more its indexes name
-    folds     those of them that are folds: "bupa/gdt r0 f1 of run 'small'"
-    aside     where the damaged file is now
-    """
+    """How many records of a damaged file were saved, how many more its indexes name, these folds, and the old file."""
 
     records: int
     lost: int
@@ -50,8 +44,7 @@ def is_sound(path: Path) -> bool:
 def salvage(path: Path) -> Salvaged:
     """Put a new file with all records that can be read in the place of `path`; return what was saved and what was not.
 
-    A record that is not what was stored is saved too, where no other has its key: its digest comes with it, and a
-    reader gets the error that names the fold. StoreError if nothing can be read.
+    A damaged record comes with its digest, so that a reader gets the error. StoreError if nothing can be read.
     """
     saved = path.with_name(f"{path.name}.saved")
     _remove(saved)
@@ -65,7 +58,10 @@ def salvage(path: Path) -> Salvaged:
         raise StoreError(f"{path} is damaged and nothing of it can be read: bring back a copy.")
     aside = free_name(path, "damaged")
     try:
-        _keep(path, aside)
+        try:
+            os.link(path, aside)
+        except OSError:  # a file can have one name only here
+            shutil.copyfile(path, aside)
         for ending in ("-wal", "-shm"):  # they belong to the damaged file, and would be read with the new one
             beside = path.with_name(path.name + ending)
             if beside.exists():
@@ -78,8 +74,6 @@ def salvage(path: Path) -> Salvaged:
 
 def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
     """Copy all records that can be read into a new file; return how many, how many are lost, and the folds of these."""
-    lost = 0
-    folds: set[str] = set()
     with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved, isolation_level=None)) as new:
         old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
         try:
@@ -94,23 +88,7 @@ def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
             new.execute("BEGIN")
             for statement in (*TABLES.values(), *INDEXES):
                 new.execute(statement)
-            for table in TABLES:
-                listed = _listed(old, table, _indexes(new, table))
-                for rowid, record in _readable(old, table, listed):
-                    marks = ", ".join("?" * len(record))
-                    # What a page of another table gives must not take the place of what was stored.
-                    how = "REPLACE" if is_intact(table, record) else "IGNORE"
-                    try:
-                        new.execute(f"INSERT OR {how} INTO {table} VALUES ({marks})", record)
-                        if new.execute("SELECT changes()").fetchone()[0]:  # not of another table, and not there yet
-                            listed.pop(rowid, None)
-                    except (sqlite3.OperationalError, sqlite3.InternalError):
-                        raise  # not the record is at fault but the disk
-                    except (sqlite3.Error, UnicodeError):
-                        continue  # a value that is no value of its column
-                lost += len(listed)
-                if table == ROWS.table:
-                    folds = {_fold(*place) for place in listed.values() if len(place) == len(_PLACE)}
+            lost = {table: _copied_table(old, new, table) for table in TABLES}
             new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             new.execute("COMMIT")
@@ -121,16 +99,30 @@ def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
                 "room, then run the same command again."
             ) from error
         n = sum(new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES)
-        return n, lost, tuple(sorted(folds))
+        folds = {
+            "{1}/{2} r{3} f{4} of run {0!r}".format(*place).encode("utf-8", "replace").decode()
+            for place in lost[ROWS.table].values()
+            if len(place) == 1 + len(ROWS.place)
+        }
+        return n, sum(map(len, lost.values())), tuple(sorted(folds))
 
 
-_PLACE = ("run", *ROWS.identity)
-
-
-def _fold(run: object, dataset: object, algorithm: object, repeat: object, fold: object) -> str:
-    """Return what to call a fold that an index lists."""
-    text = f"{dataset}/{algorithm} r{repeat} f{fold} of run {run!r}"
-    return text.encode("utf-8", "replace").decode()
+def _copied_table(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> dict[int, tuple[object, ...]]:
+    """Copy what can be read of a table; return the other records that its indexes list."""
+    listed = _listed(old, new, table)
+    for rowid, record in _readable(old, table, listed):
+        marks = ", ".join("?" * len(record))
+        # What a page of another table gives must not take the place of what was stored.
+        how = "REPLACE" if is_intact(table, record) else "IGNORE"
+        try:
+            new.execute(f"INSERT OR {how} INTO {table} VALUES ({marks})", record)
+            if new.execute("SELECT changes()").fetchone()[0]:  # not of another table, and not there yet
+                listed.pop(rowid, None)
+        except (sqlite3.OperationalError, sqlite3.InternalError):
+            raise  # not the record is at fault but the disk
+        except (sqlite3.Error, UnicodeError):
+            continue  # a value that is no value of its column
+    return listed
 
 
 def _remove(saved: Path) -> None:
@@ -140,20 +132,10 @@ def _remove(saved: Path) -> None:
             saved.with_name(saved.name + ending).unlink(missing_ok=True)
 
 
-def _keep(path: Path, aside: Path) -> None:
-    """Give a file a second name; a copy where a file can have one name only."""
-    try:
-        os.link(path, aside)
-    except OSError:
-        shutil.copyfile(path, aside)
-
-
 def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iterator[tuple[int, tuple[object, ...]]]:
     """Yield the records of a table that can be read, each once and with its rowid, past pages that cannot.
 
-    listed : rowids that its indexes name
-    Reading in order ends at a page that cannot be read. Then rowids are asked for one by one, all of them: a damaged
-    page pretends any order of rowids, so that what comes after one that was read need not be nearer to the end.
+    Reading in order ends at a page that cannot be read. Then all rowids are tried: a damaged page pretends any order.
     """
     seen: set[int] = set()
 
@@ -175,25 +157,19 @@ def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iter
                 yield rowid, stored
 
 
-def _listed(db: sqlite3.Connection, table: str, indexes: Mapping[str, Sequence[str]]) -> dict[int, tuple[object, ...]]:
-    """Return the records of a table that its indexes list: by rowid, the columns of the index that has most of them.
+def _listed(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> dict[int, tuple[object, ...]]:
+    """Return the records that the indexes of a table list: by rowid, the columns of the index that has most of them.
 
-    Every index is read from both ends, up to the first page that cannot be read.
+    Every index of `new` is read in `old` from both ends, up to the first page that cannot be read.
     """
     columns_of: dict[int, tuple[object, ...]] = {}
-    for index, names in indexes.items():
+    for (index,) in new.execute("SELECT name FROM pragma_index_list(?)", (table,)).fetchall():
+        names = [name for (name,) in new.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))]
         for order in ("ASC", "DESC"):
             by = ", ".join(f"{name} {order}" for name in names)
             query = f"SELECT rowid, {', '.join(names)} FROM {table} INDEXED BY {index} ORDER BY {by}"
             with suppress(sqlite3.DatabaseError):
-                for rowid, *values in db.execute(query):
+                for rowid, *values in old.execute(query):
                     if len(values) >= len(columns_of.get(rowid, ())):
                         columns_of[rowid] = tuple(values)
     return columns_of
-
-
-def _indexes(db: sqlite3.Connection, table: str) -> dict[str, list[str]]:
-    """Return the columns of every index of a table, by its name."""
-    names = [name for (name,) in db.execute("SELECT name FROM pragma_index_list(?)", (table,))]
-    columns = "SELECT name FROM pragma_index_info(?) ORDER BY seqno"
-    return {name: [column for (column,) in db.execute(columns, (name,))] for name in names}

@@ -1,4 +1,4 @@
-"""Tables of the results file.
+"""Tables of the results file. `digest` is that of a record's other columns.
 
 runs            a name and its token; a run that is started over gets a new one
 sessions        one line each time a run was begun: its configuration, command, process and environment. The
@@ -10,8 +10,6 @@ tunings         one choice of parameters that folds share
 predictions     test rows, predicted codes and perhaps probabilities of a fold, packed
 labels          the true labels of a data set, packed, under the digest of the data
 displaced       records of a run that had lost its description, where the run has other jobs now
-
-`digest` is that of a record's other columns.
 """
 
 from __future__ import annotations
@@ -19,103 +17,36 @@ from __future__ import annotations
 APPLICATION_ID = 0x0B11_0E01  # marks the file as ours, whatever its name
 SCHEMA_VERSION = 3
 
+_STATUS = "CHECK (status IN ('ok', 'failed'))"
+
 TABLES = {
-    "runs": """
-        CREATE TABLE runs (
-            name TEXT PRIMARY KEY,
-            token TEXT NOT NULL,
-            created TEXT NOT NULL,
-            digest TEXT NOT NULL
-        )""",
-    "sessions": """
-        CREATE TABLE sessions (
-            id INTEGER PRIMARY KEY,
-            run TEXT NOT NULL,
-            started TEXT NOT NULL,
-            content TEXT NOT NULL,
-            total INTEGER NOT NULL,
-            argv TEXT NOT NULL,
-            environment TEXT NOT NULL,
-            presentation TEXT NOT NULL,
-            workers INTEGER NOT NULL,
-            process TEXT NOT NULL,
-            digest TEXT NOT NULL
-        )""",
-    "leases": """
-        CREATE TABLE leases (
-            session INTEGER PRIMARY KEY,
-            beat TEXT NOT NULL,
-            ended TEXT NOT NULL
-        )""",
-    "environments": """
-        CREATE TABLE environments (
-            id TEXT PRIMARY KEY,
-            facts TEXT NOT NULL
-        )""",
-    "rows": """
-        CREATE TABLE rows (
-            run TEXT NOT NULL,
-            key TEXT NOT NULL,
-            dataset TEXT NOT NULL,
-            algorithm TEXT NOT NULL,
-            repeat INTEGER NOT NULL,
-            fold INTEGER NOT NULL,
-            status TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
-            message TEXT NOT NULL,
-            n_correct INTEGER NOT NULL CHECK (n_correct BETWEEN 0 AND n_test),
-            n_test INTEGER NOT NULL,
-            n_leaves INTEGER NOT NULL,
-            n_nodes INTEGER NOT NULL,
-            depth INTEGER NOT NULL,
-            tune_seconds REAL NOT NULL,
-            fit_seconds REAL NOT NULL,
-            predict_seconds REAL NOT NULL,
-            chosen TEXT NOT NULL,
-            per_class TEXT NOT NULL,
-            inner TEXT NOT NULL,
-            clusters TEXT NOT NULL,
-            measures TEXT NOT NULL,
-            environment TEXT NOT NULL,
-            predictions TEXT NOT NULL,
-            digest TEXT NOT NULL,
-            PRIMARY KEY (run, key),
-            UNIQUE (run, dataset, algorithm, repeat, fold)
-        )""",
-    "tunings": """
-        CREATE TABLE tunings (
-            run TEXT NOT NULL,
-            key TEXT NOT NULL,
-            dataset TEXT NOT NULL,
-            algorithm TEXT NOT NULL,
-            status TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
-            message TEXT NOT NULL,
-            chosen TEXT NOT NULL,
-            inner TEXT NOT NULL,
-            seconds REAL NOT NULL,
-            environment TEXT NOT NULL,
-            digest TEXT NOT NULL,
-            PRIMARY KEY (run, key),
-            UNIQUE (run, dataset, algorithm)
-        )""",
-    "predictions": """
-        CREATE TABLE predictions (
-            run TEXT NOT NULL,
-            key TEXT NOT NULL,
-            packed BLOB NOT NULL,
-            digest TEXT NOT NULL,
-            PRIMARY KEY (run, key)
-        )""",
-    "labels": """
-        CREATE TABLE labels (
-            data TEXT PRIMARY KEY,
-            packed BLOB NOT NULL,
-            digest TEXT NOT NULL
-        )""",
-    "displaced": """
-        CREATE TABLE displaced (
-            run TEXT NOT NULL,
-            record TEXT NOT NULL
-        )""",
+    "runs": """CREATE TABLE runs (
+        name TEXT PRIMARY KEY, token TEXT NOT NULL, created TEXT NOT NULL, digest TEXT NOT NULL)""",
+    "sessions": """CREATE TABLE sessions (
+        id INTEGER PRIMARY KEY, run TEXT NOT NULL, started TEXT NOT NULL, content TEXT NOT NULL,
+        total INTEGER NOT NULL, argv TEXT NOT NULL, environment TEXT NOT NULL, presentation TEXT NOT NULL,
+        workers INTEGER NOT NULL, process TEXT NOT NULL, digest TEXT NOT NULL)""",
+    "leases": "CREATE TABLE leases (session INTEGER PRIMARY KEY, beat TEXT NOT NULL, ended TEXT NOT NULL)",
+    "environments": "CREATE TABLE environments (id TEXT PRIMARY KEY, facts TEXT NOT NULL)",
+    "rows": f"""CREATE TABLE rows (
+        run TEXT NOT NULL, key TEXT NOT NULL,
+        dataset TEXT NOT NULL, algorithm TEXT NOT NULL, repeat INTEGER NOT NULL, fold INTEGER NOT NULL,
+        status TEXT NOT NULL {_STATUS}, message TEXT NOT NULL,
+        n_correct INTEGER NOT NULL CHECK (n_correct BETWEEN 0 AND n_test), n_test INTEGER NOT NULL,
+        n_leaves INTEGER NOT NULL, n_nodes INTEGER NOT NULL, depth INTEGER NOT NULL,
+        tune_seconds REAL NOT NULL, fit_seconds REAL NOT NULL, predict_seconds REAL NOT NULL,
+        chosen TEXT NOT NULL, per_class TEXT NOT NULL, inner TEXT NOT NULL, clusters TEXT NOT NULL,
+        measures TEXT NOT NULL, environment TEXT NOT NULL, predictions TEXT NOT NULL, digest TEXT NOT NULL,
+        PRIMARY KEY (run, key), UNIQUE (run, dataset, algorithm, repeat, fold))""",
+    "tunings": f"""CREATE TABLE tunings (
+        run TEXT NOT NULL, key TEXT NOT NULL, dataset TEXT NOT NULL, algorithm TEXT NOT NULL,
+        status TEXT NOT NULL {_STATUS}, message TEXT NOT NULL, chosen TEXT NOT NULL, inner TEXT NOT NULL,
+        seconds REAL NOT NULL, environment TEXT NOT NULL, digest TEXT NOT NULL,
+        PRIMARY KEY (run, key), UNIQUE (run, dataset, algorithm))""",
+    "predictions": """CREATE TABLE predictions (
+        run TEXT NOT NULL, key TEXT NOT NULL, packed BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, key))""",
+    "labels": "CREATE TABLE labels (data TEXT PRIMARY KEY, packed BLOB NOT NULL, digest TEXT NOT NULL)",
+    "displaced": "CREATE TABLE displaced (run TEXT NOT NULL, record TEXT NOT NULL)",
 }
 INDEXES = (
     "CREATE INDEX rows_by_key ON rows (key)",
@@ -123,10 +54,6 @@ INDEXES = (
 )
 # In which tables a run has records, and in which column its name is.
 OF_A_RUN = {
-    "sessions": "run",
-    "rows": "run",
-    "tunings": "run",
-    "predictions": "run",
-    "displaced": "run",
+    **dict.fromkeys(("sessions", "rows", "tunings", "predictions", "displaced"), "run"),
     "runs": "name",
 }

@@ -17,7 +17,7 @@ from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, svm
 from oblique_cli.estimators.oblique.clusters import CRITERIA, Clustering
 from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixture
 from oblique_cli.evaluation.published import lookup
-from oblique_cli.experiments import running
+from oblique_cli.experiments import fits, running
 from oblique_cli.experiments.store import Store
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.splitting import Node, best_split
@@ -381,8 +381,8 @@ def test_a_class_that_a_training_set_lacks_has_no_clusters(tmp_path):
     fold = running.Fold(0, 0, train, np.flatnonzero(data.y == 2), train[:0])
     (spec,) = config.from_mapping(plan("hhbut")).algorithms
     (policy,) = config.from_mapping({**plan("hhbut"), "dataset": "glass"}).datasets
-    case = running.Case(data, policy, spec, ALGORITHMS["hhbut"])
-    row = running.run_job(running.Job("k", "glass", "hhbut", 0, 0, 1), case, fold)
+    case = fits.Case(data, policy, spec, ALGORITHMS["hhbut"])
+    row = fits.run_job(running.Job("k", "glass", "hhbut", 0, 0, 1), case, fold)
     assert list(row.clusters) == list(data.classes) and row.clusters["3"] == 0
     assert row.n_leaves == sum(row.clusters.values()) and row.n_correct == 0
 

@@ -21,8 +21,9 @@ from oblique_cli.evaluation.tables import Line, ResultTable, method_of, method_t
 from oblique_cli.experiments import digests
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.environment import environment
+from oblique_cli.experiments.fits import failed
 from oblique_cli.experiments.progress import Progress
-from oblique_cli.experiments.running import count_workers, failed, run
+from oblique_cli.experiments.running import count_workers, run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import DatasetSpec, Experiment, Job, Row, Tuning
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell

@@ -1,0 +1,427 @@
+"""`Reader`: what a results file holds of runs, checked: descriptions, rows, shared tunings, predictions."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.errors import ConfigError, StoreError, UnknownName
+from oblique_cli.experiments import environment as environments
+from oblique_cli.experiments.store._database import Damage, Database
+from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, contradiction, is_intact
+from oblique_cli.experiments.store._runs import (
+    PLAIN,
+    SESSION,
+    Run,
+    Session,
+    first_of,
+    is_alive,
+    refuse_changes,
+    repeats_of,
+)
+from oblique_cli.experiments.store._schema import OF_A_RUN
+from oblique_cli.ground.nouns import Job, Row, Tuning
+from oblique_cli.ground.registry import close_matches
+
+# Names of runs that belong to no configuration, which `runs` leaves out: steps of a study.
+HIDDEN = "/"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a handle that has begun a run holds: the token it was given, and who and what it stores as."""
+
+    token: str
+    session: int
+    environment: str
+    repeats: int | None
+
+
+class Reader:
+    """The results file at `path`, made with its folder unless `must_exist`.
+
+    wait_seconds   how long to wait for another process that is writing, before StoreError
+
+    Every method raises StoreError if the file is locked, damaged, from a newer version, or cannot be written. With
+    `must_exist`, a file where nothing can be written is read all the same.
+    """
+
+    def __init__(self, path: str | Path, *, must_exist: bool = False, wait_seconds: float = 5.0) -> None:
+        self.path = Path(path)
+        self._db = Database(self.path, must_exist, wait_seconds)
+        self._held: dict[str, Held] = {}
+        self._checked = False
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written."""
+        return self._db.read_only
+
+    def close(self) -> None:
+        """Release the file."""
+        self._db.close()
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ---- runs --------------------------------------------------------------------------------------------------------
+
+    def runs(self) -> list[Run]:
+        """Return every run, in the order they were begun."""
+        with self._reading():
+            return [self._described(name) for name in self._visible()]
+
+    def run(self, name: str) -> Run:
+        """Return a run. UnknownName with the close matches if there is none of that name."""
+        with self._reading():
+            names = self._visible()
+            if name not in names:
+                # Runs of a file of the user's own, my.csv, are called my-1b0a0320.
+                longer = [run for run in names if run.startswith(f"{name}-")]
+                hint = f" Did you mean {' or '.join(map(repr, longer[-5:]))}?" if longer else close_matches(name, names)
+                raise UnknownName(f"there is no run {name!r} in {self.path}.{hint} (oblique status)")
+            return self._described(name)
+
+    def check(self, run: str, content: Mapping[str, Any]) -> None:
+        """Raise ConfigError, naming what differs, if `run` was begun with another content that is no growth."""
+        with self._db.errors():
+            if self._run(run) and (sessions := self._sessions(run)):
+                refuse_changes(run, sessions[-1]["content"], json.loads(json.dumps(content)))
+
+    def names(self) -> list[str]:
+        """Return every name that a record of any kind gives as its run, damaged ones included."""
+        tables = " UNION ".join(f"SELECT {column} FROM {table}" for table, column in OF_A_RUN.items())
+        with self._reading():
+            return sorted(str(name) for (name,) in self._db.execute(tables))
+
+    def is_described(self, run: str) -> bool:
+        """Whether the configuration of a run is known."""
+        with self._reading():
+            return self._is_intact(run) and bool(self._sessions(run))
+
+    def _visible(self) -> list[str]:
+        names = [str(name) for (name,) in self._db.execute("SELECT name FROM runs ORDER BY rowid")]
+        return [name for name in names if HIDDEN not in name]
+
+    def _described(self, name: str) -> Run:
+        run, sessions = self._run(name), self._sessions(name)
+        if run is None or not sessions:
+            raise self._damaged_run(name)
+        latest = sessions[-1]
+        repeats = repeats_of(latest["content"])
+        counts: Counter[str] = Counter()
+        repeat, status = (1 + ROWS.columns.index(column) for column in ("repeat", "status"))
+        for record in self._records("rows", "run = ?", name):
+            if not is_intact("rows", record):
+                counts["damaged"] += 1
+            elif repeats is None or record[repeat] < repeats:
+                counts[record[status]] += 1
+        return Run(
+            name=name,
+            done=counts["ok"],
+            failed=counts["failed"],
+            damaged=counts["damaged"],
+            created=run[1],
+            writers=tuple(
+                Session(session["started"], session["process"], session["beat"], is_alive(session["process"]))
+                for session in sessions
+                if session["process"] and not session["ended"]
+            ),
+            **{key: latest[key] for key in ("content", "total", "argv", "environment", "presentation", "workers")},
+        )
+
+    def _run(self, name: str) -> tuple[str, str] | None:
+        """Return token and time of a run, None if there is none. StoreError if its record is damaged."""
+        for record in self._records("runs", "name = ?", name):
+            if not is_intact("runs", record):
+                raise self._damaged_run(name)
+            return record[1], record[2]
+        return None
+
+    def _is_intact(self, run: str) -> bool:
+        """Whether the record of a run is there and is what was stored."""
+        return any(is_intact("runs", record) for record in self._records("runs", "name = ?", run))
+
+    def _sessions(self, run: str) -> list[dict[str, Any]]:
+        """Return the sessions of a run, first to last. StoreError if any is damaged."""
+        intact, damaged = self._divided_sessions(run)
+        if damaged:
+            raise self._damaged_run(run)
+        return intact
+
+    def _divided_sessions(self, run: str) -> tuple[list[dict[str, Any]], list[int]]:
+        """Return the sessions of a run that are what was stored, and the numbers of the others."""
+        intact, damaged = [], []
+        for id_, *values, digest, beat, ended in self._records(
+            "sessions LEFT JOIN leases ON session = id", "run = ? ORDER BY id", run, columns=LEASED
+        ):
+            if not is_intact("sessions", (id_, *values, digest)):
+                damaged.append(id_)
+                continue
+            session = dict(zip(SESSION, values, strict=True))
+            session |= {key: json.loads(session[key]) for key in PLAIN}
+            intact.append({**session, "beat": beat or session["started"], "ended": ended or ""})
+        return intact, damaged
+
+    def _records(self, table: str, where: str, *values: Any, columns: str = "*") -> list[tuple[Any, ...]]:
+        """Return the records of a table, checked or not, with all their columns in the order of the schema."""
+        return list(self._db.execute(f"SELECT {columns} FROM {table} WHERE {where}", values))
+
+    # ---- rows --------------------------------------------------------------------------------------------------------
+
+    def pending(self, run: str, jobs: Iterable[Job]) -> list[Job]:
+        """Return the `jobs` without a good result, in their order; a failed job is still to be done."""
+        with self._reading(run):
+            done = {row.key for row in self._good(ROWS, run) if row.status == "ok"}
+        return [job for job in jobs if job.key not in done]
+
+    def rows(self, run: str) -> list[Row]:
+        """Return the requested rows of `run` by data set, algorithm, repetition and fold.
+
+        StoreError, naming the folds, if a row is not what was stored.
+        """
+        with self._reading(run):
+            repeats = self._repeats_requested(run)
+            rows = [row for row in self._good(ROWS, run) if repeats is None or row.repeat < repeats]
+        return sorted(rows, key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
+
+    def not_asked_for(self, run: str) -> int:
+        """Return how many rows are stored of repetitions that the run does not ask for any more."""
+        with self._reading(run):
+            query = "SELECT count(*) FROM rows WHERE run = ? AND repeat >= ?"
+            return int(self._db.execute(query, (run, self._repeats_requested(run))).fetchone()[0])
+
+    def tunings(self, run: str) -> list[Tuning]:
+        """Return the shared choices of parameters of `run`, by data set and algorithm."""
+        with self._reading(run):
+            return sorted(self._good(TUNINGS, run), key=lambda tuning: (tuning.dataset, tuning.algorithm))
+
+    def _repeats_requested(self, run: str) -> int | None:
+        """Repetitions in the configuration of this handle, if it began the run, else of the run's latest session."""
+        if (held := self._held.get(run)) is not None:
+            return held.repeats
+        sessions = self._sessions(run) if self._run(run) else []
+        return repeats_of(sessions[-1]["content"]) if sessions else None
+
+    def _good(self, kind: Kind, run: str) -> list[Any]:
+        """Return the records of a run. StoreError, naming folds, if one is not what was stored."""
+        records, damage = self._divided(kind, run)
+        if damage:
+            raise self._damaged(damage)
+        return records
+
+    def _divided(self, kind: Kind, run: str) -> tuple[list[Any], list[Damage]]:
+        """Return the records of a run that are what was stored, and the damage of the others."""
+        records, damage, places = [], [], set()
+        for stored in self._records(kind.table, "run = ?", run):
+            owner, *values, _ = stored
+            if is_intact(kind.table, stored) and owner == run:
+                record: Any = kind.record(values)
+                place = tuple(getattr(record, name) for name in kind.place)
+                # An index that is damaged can lead to one row twice, in place of another one.
+                if place not in places and not contradiction(record):
+                    places.add(place)
+                    records.append(record)
+                    continue
+            damage.append(damage_of(run, kind, values))
+        return records, damage
+
+    # ---- environments ------------------------------------------------------------------------------------------------
+
+    def environments(self, run: str) -> dict[str, dict[str, Any]]:
+        """Return what made the rows of `run`, by the id that rows have as `environment`."""
+        with self._reading(run):
+            return self._environments(run)
+
+    def _environments(self, run: str) -> dict[str, dict[str, Any]]:
+        if damage := self._damaged_environments(run):
+            raise self._damaged(damage)
+        query = "SELECT DISTINCT environment, facts FROM rows LEFT JOIN environments ON id = environment WHERE run = ?"
+        # Of an environment whose record is lost nothing is known, and the rows are good all the same.
+        return {id_: json.loads(facts or "{}") for id_, facts in self._db.execute(query, (run,))}
+
+    def _damaged_environments(self, run: str) -> list[Damage]:
+        used = self._records("environments", "id IN (SELECT environment FROM rows WHERE run = ?)", run)
+        damaged = [record[0] for record in used if not is_intact("environments", record)]
+        return [Damage(run, "environments", id_, f"environment {id_}") for id_ in damaged]
+
+    def _made_by(self, run: str) -> Counter[str]:
+        """How many of the rows that a run asks for each environment made, in the order of the rows."""
+        requested = "run = :run AND (:repeats IS NULL OR repeat < :repeats)"
+        query = f"SELECT environment FROM rows WHERE {requested} ORDER BY dataset, algorithm, repeat, fold"
+        values = {"run": run, "repeats": self._repeats_requested(run)}
+        return Counter(id_ for (id_,) in self._db.execute(query, values))
+
+    def made_elsewhere(self, run: str) -> str:
+        """Return in words how many rows of `run` are from other environments than this process; "" without any."""
+        mine = self._held[run].environment
+        with self._reading(run):  # one view: another process may store a row of yet another environment meanwhile
+            counts = self._made_by(run)
+            del counts[mine]
+            if not counts:
+                return ""
+            facts = self._environments(run)[counts.most_common(1)[0][0]]
+            ((_, here),) = self._records("environments", "id = ?", mine)
+        what = ", ".join(environments.differences(facts, json.loads(here)))
+        return f"{sum(counts.values())} stored folds were made by another environment ({what})"
+
+    def remarks(self, run: str) -> list[str]:
+        """Return the remarks below a table of `run`: the environments of its rows, if there are several."""
+        with self._reading(run):
+            counts = self._made_by(run)
+            if len(counts) < 2:
+                return []
+            known = self._environments(run)
+        several = [environments.facts(known[id_]) for id_ in counts]
+        same = {name for name in several[0] if all(facts.get(name) == several[0][name] for facts in several)}
+        parts = []
+        for n, facts in zip(counts.values(), several, strict=True):
+            what = ", ".join(f"{name} {value}" for name, value in facts.items() if name not in same)
+            parts.append(f"{n} with {what or 'less that is known'}")
+        return [f"The folds were made by {len(counts)} environments: {'; '.join(parts)}."]
+
+    # ---- predictions -------------------------------------------------------------------------------------------------
+
+    def packed(self, run: str, row: Row) -> bytes:
+        """Return the packed predictions of a stored row, b"" if it has none. StoreError if they are damaged."""
+        with self._reading(run):
+            packed = self._packed(run, row.key)
+        if packed is None:
+            raise self._damaged([damage_of(run, ROWS, ROWS.values(row, ""))])
+        return packed
+
+    def _packed(self, run: str, key: str) -> bytes | None:
+        """The predictions of a row, b"" if it has none, None if they are lost or not what was stored."""
+        query = (
+            "SELECT rows.predictions, rows.run, rows.key, packed, predictions.digest FROM rows "
+            "LEFT JOIN predictions USING (run, key) WHERE run = ? AND key = ?"
+        )
+        expected, *stored = self._db.execute(query, (run, key)).fetchone() or ("",)
+        if not expected:
+            return b""
+        return bytes(stored[2]) if stored[-1] == expected and is_intact("predictions", stored) else None
+
+    def labels(self, data: str) -> bytes:
+        """Return the packed labels of a data set by its digest, b"" if there are none. StoreError if damaged."""
+        with self._db.errors():
+            for record in self._records("labels", "data = ?", data):
+                if not is_intact("labels", record):
+                    raise StoreError(
+                        f"{self.path} is damaged: the labels of data {data[:8]}... are not what was stored. "
+                        "(oblique repair)"
+                    )
+                return bytes(record[1])
+        return b""
+
+    # ---- damage ------------------------------------------------------------------------------------------------------
+
+    def damage(self, run: str) -> list[Damage]:
+        """Return everything of `run` that is not what was stored, its predictions included."""
+        with self._db.errors(), self._db.transaction("DEFERRED"):
+            damage: list[Damage] = []
+            sessions, damaged = self._divided_sessions(run)
+            if not self._is_intact(run):
+                damage.append(Damage(run, "runs", "", f"run {run}"))
+            elif not (sessions or damaged):
+                damage.append(Damage(run, "sessions", "", f"the description of {run}"))
+            damage += self._bereft(run)
+            damage += [Damage(run, "sessions", str(id_), f"session {id_} of {run}") for id_ in damaged]
+            damage += self._damaged_environments(run)
+            damage += self._damaged_labels(run, sessions)
+            for kind in (ROWS, TUNINGS):
+                records, damaged_records = self._divided(kind, run)
+                damage += damaged_records
+                if kind is ROWS:
+                    lost = [row for row in records if self._packed(run, row.key) is None]
+                    damage += [damage_of(run, ROWS, ROWS.values(row, "")) for row in lost]
+            return damage
+
+    def _damaged_labels(self, run: str, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
+        """Yield the labels that predictions of a run need and that are lost, or not what was stored."""
+        has_predictions = self._records("predictions", "run = ? LIMIT 1", run, columns="1")
+        content = sessions[-1]["content"] if sessions and has_predictions else {}
+        for name, data in content.get("data", {}).items():
+            if not any(is_intact("labels", record) for record in self._records("labels", "data = ?", data)):
+                yield Damage(run, "labels", data, f"the labels of {name}")
+
+    def _bereft(self, run: str) -> Iterator[Damage]:
+        """Yield the folds of which nothing but their predictions is left: no row has their key, or their digest."""
+        lost = (
+            "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?) "
+            "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?) ORDER BY key"
+        )
+        for (key,) in self._records("predictions", lost, run, run, run, columns="key"):
+            yield Damage(run, ROWS.table, key, "a fold of which nothing but its predictions is left")
+
+    def _damaged_run(self, run: str) -> StoreError:
+        return StoreError(
+            f"{self.path} is damaged: what it says of run {run!r} is not what was stored. Run oblique repair {run}."
+        )
+
+    def _damaged(self, damage: Sequence[Damage]) -> StoreError:
+        run, is_are = damage[0].run, "is" if len(damage) == 1 else "are"
+        return StoreError(
+            f"{self.path} is damaged: {first_of([item.name for item in damage], 3)} of run {run!r} {is_are} not what "
+            f"was stored. oblique repair {run} runs just that again."
+        )
+
+    # ---- transactions ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self, run: str = "") -> Iterator[None]:
+        """One view of the file, in which `run`, if this process began it, is still the one that it began."""
+        with self._db.errors(), self._db.transaction("DEFERRED"):
+            if run in self._held:
+                self._holding(run)
+            try:
+                yield
+            except UnknownName:
+                self._check_pages()
+                raise
+            self._check_pages()
+
+    def _check_pages(self) -> None:
+        """Raise StoreError if the file is damaged; checked once, after the digests, whose error names the fold."""
+        if not self._checked:
+            self._db.check_pages()
+            self._checked = True
+
+    def _holding(self, run: str) -> Held:
+        held = self._held[run]
+        if self._records("runs", "name = ?", run, columns="token") != [(held.token,)]:
+            raise StoreError(
+                f"run {run!r} was started over by another process, whose results {self.path} holds now: give the same "
+                "command without --fresh to go on with them."
+            )
+        return held
+
+    # ---- merging -----------------------------------------------------------------------------------------------------
+
+    def whole(self, run: str) -> tuple[dict[str, Any], list[tuple[Kind, Any, bytes]]]:
+        """Return the latest session of a run, and its rows and tunings with their packed predictions.
+
+        StoreError if any of it is damaged; ConfigError if there is no such run.
+        """
+        with self._db.errors():
+            if not self._records("runs", "name = ?", run, columns="1"):
+                raise ConfigError(f"there is no run {run!r} in {self.path}. (oblique status)")
+        if damage := self.damage(run):
+            raise self._damaged(damage)
+        with self._reading(run):
+            rows = [(ROWS, row, self._packed(run, row.key) or b"") for row in self._good(ROWS, run)]
+            tunings = [(TUNINGS, tuning, b"") for tuning in self._good(TUNINGS, run)]
+            return self._sessions(run)[-1], [*rows, *tunings]
+
+
+# The columns of a session, those of its lease after them.
+LEASED = f"id, {', '.join(SESSION)}, digest, beat, ended"
+
+
+def damage_of(run: str, kind: Kind, values: Sequence[Any]) -> Damage:
+    """Return the damage of a row or tuning with these columns."""
+    return Damage(run, kind.table, values[kind.columns.index("key")], kind.name(values))
