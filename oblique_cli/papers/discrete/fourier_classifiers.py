@@ -343,7 +343,7 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         return combination(self.component_spectra_, self.weights_).truncated(max_order=max_order)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return components, variance, orthogonality; with `paper_protocol` also what weights fitted on y would score.
+        """Return components and variance; with `paper_protocol` also what weights fitted on y would score.
 
         X : (n, p) test rows; y : (n,) their labels. Only "accuracy_weights_fitted_on_test_rows" has seen the labels.
         """
