@@ -69,10 +69,8 @@ def names() -> list[str]:
 
 
 def resolve(name: str) -> str:
-    """Return the catalogue's name for a name, an alias or a published code, whatever its case.
-
-    Raises UnknownName, with close matches, if it means nothing or several sets.
-    """
+    """Return the catalogue's name for a name, an alias or a published code, whatever its case; UnknownName, with close
+    matches, if it means nothing or several sets."""
     key = lookup_key(name)
     if entry_alone(key):
         return key
@@ -297,10 +295,8 @@ class Check:
 
 
 def verify(name: str, data_dir: str | Path | None = None) -> Check:
-    """Check every file of a set against its sha256, then its rows, features and class counts; changes nothing.
-
-    A generated set has no files: it is drawn and counted. A faulty entry is "bad" as well.
-    """
+    """Check every file of a set against its sha256, rows, features and class counts; changes nothing. A generated set
+    is drawn and counted; a faulty entry is "bad"."""
     name = resolve(name)
     if name in faults():
         return Check(name, "bad", faults()[name])

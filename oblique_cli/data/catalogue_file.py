@@ -59,10 +59,8 @@ RECIPE: dict[str, Constraint] = {
 
 
 def load(path: Path, only: str = "") -> Catalogue:
-    """Read a catalogue. Raises DataError if the file is missing, or no YAML, or no mapping of names to entries.
-
-    only : name of the one entry to read; none is read if another has this name, or may have one of its aliases
-    """
+    """Read a catalogue; DataError if the file is no mapping of names to entries. only : the one entry to read, none if
+    another has this name or may have one of its aliases"""
     here = Path.cwd()
     problems = Problems()
     try:

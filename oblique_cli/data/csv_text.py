@@ -13,10 +13,8 @@ _QUOTED = re.compile(r'[,"\r\n]')
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV with lines that end in a line feed; whatever a cell holds, it is read back as it was.
-
-    A cell with a line end of any kind is quoted, which `csv.writer` does for the signs of its own line ends alone.
-    """
+    """Return rows as CSV whose lines end in a line feed, read back as they were: a cell with a line end of any kind is
+    quoted, which `csv.writer` does for its own line ends alone."""
     lines = _Lines()
     csv.writer(lines, lineterminator="\r\n").writerows(rows)
     return "".join(lines)

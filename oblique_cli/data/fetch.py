@@ -108,10 +108,8 @@ def _is_good(entry: Entry, target: FileCopy) -> bool:
 
 
 def get(url: str, place: Path, where: str, timeout: float = TIMEOUT) -> bytes:
-    """Return what is at an address. What has arrived stays beside `place` until all of it is there.
-
-    where : what messages begin with; DataError says why there is nothing
-    """
+    """Return what is at an address; what has arrived stays beside `place` until all of it is there. where : what
+    messages begin with; DataError says why there is nothing"""
     part = place.with_name(place.name + ".part")
     try:
         _download(url, part, timeout)

@@ -108,10 +108,8 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together, each whole or not at all; `errors.cannot_write` if one cannot be written.
-
-    All are on the disk before any of them gets its name, so a full disk changes none. The first gets its name last.
-    """
+    """Write files that belong together, each whole or not at all; the first gets its name last. All are on the disk
+    before any of them gets its name, so a full disk changes none (`errors.cannot_write`)."""
     with ExitStack() as stack:
         for path, content in contents.items():
             stream = stack.enter_context(written(path))
@@ -122,10 +120,8 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[BinaryIO]:
-    """Give a stream whose content is at `path` once all went well, and nowhere otherwise.
-
-    A new temporary file beside it, fsync, rename, fsync of the folder. `errors.cannot_write` if that fails.
-    """
+    """Give a stream whose content is at `path` once all went well, and nowhere otherwise: a new temporary file beside
+    it, fsync, rename, fsync of the folder. `errors.cannot_write` if that fails."""
     # A name that nobody can know before, and O_EXCL: neither a file nor a link that lies there is written through.
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:

@@ -42,10 +42,8 @@ def table_of(source: str | Path | bytes, where: str) -> Any:
 
 
 def column_of(path: str | Path, n_rows: int, role: str) -> Any:
-    """Return a column from a separate file, (n_rows,), memory-mapped. DataError for any other array.
-
-    role : "the target" may hold numbers or texts (bytes are texts in UTF-8), "weights" are numbers
-    """
+    """Return a column from a separate file, (n_rows,), memory-mapped; DataError for any other array. role : "the
+    target" may hold numbers or texts (bytes are texts in UTF-8), "weights" are numbers"""
     where = str(path)
     cells = _array(path, where)
     if cells.ndim == 2 and cells.shape[1] == 1:

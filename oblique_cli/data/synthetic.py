@@ -32,10 +32,8 @@ SYNTHETIC: Registry[Callable[[int], Drawn | DrawnNumbers]] = Registry(
 
 
 def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -> Dataset:
-    """Return the synthetic data set `name` drawn with `seed`; features are called x1, x2, ...
-
-    Raises UnknownName. Stochasticity: one stream named (seed, "synthetic", name).
-    """
+    """Return the synthetic data set `name` drawn with `seed`; features are called x1, x2, ... Raises UnknownName.
+    Stochasticity: one stream named (seed, "synthetic", name)."""
     X, labels = SYNTHETIC[name](seed)
     regression = labels.dtype.kind == "f"
     classes = () if regression else tuple(sorted(set(labels.tolist()), key=label_order))
@@ -75,9 +73,7 @@ def checkerboard_4x4(seed: int) -> Drawn:
 @SYNTHETIC.register("synthetic_10d")
 def synthetic_10d(seed: int) -> Drawn:
     """2000 points, uniform in [-1, 1]^10; the class depends on the sides of three hyperplanes through the origin.
-
-    Manwani and Sastry (2012), dataset 3; theirs has 1020 points of class 1.
-    """
+    Manwani and Sastry (2012), dataset 3; theirs has 1020 points of class 1."""
     X = _generator(seed, "synthetic_10d").uniform(-1.0, 1.0, (2000, 10))
     normals = np.array(
         [
@@ -174,10 +170,8 @@ def sine_2d(seed: int) -> Drawn:
 
 @SYNTHETIC.register("patches_4")
 def patches_4(seed: int) -> Drawn:
-    """1082 points: C- in the first and third quadrant, C+ in the others, 0.1 from the axes. 4Patches of Table 3.2.
-
-    The printed range, (0, 1), has no negative values; here it is (-1, 1).
-    """
+    """1082 points: C- in the first and third quadrant, C+ in the others, 0.1 from the axes. 4Patches of Table 3.2, in
+    (-1, 1), since the printed range, (0, 1), has no negative values."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
         inside = (np.abs(x) > 0.1) & (np.abs(y) > 0.1)
@@ -229,10 +223,8 @@ def _with_margin(
 
 @SYNTHETIC.register("two_bands")
 def two_bands(seed: int) -> Drawn:
-    """Two classes stretched side by side along one slanting direction (thesis 3.2, figure 3.1).
-
-    The text: the direction of the separating hyperplane is the most stretched direction of either class.
-    """
+    """Two classes stretched side by side along one slanting direction, which is that of the separating hyperplane
+    (thesis 3.2, figure 3.1)."""
     bands = [("1", 60, (0.42, 0.58), 40.0, 0.9, 0.16), ("2", 60, (0.58, 0.42), 40.0, 0.9, 0.16)]
     return _bands(_generator(seed, "two_bands"), bands)
 
@@ -310,10 +302,8 @@ def extreme_values(seed: int) -> Drawn:
 
 @SYNTHETIC.register("alternating_clusters")
 def alternating_clusters(seed: int) -> Drawn:
-    """Two classes of two clusters each, in a row in which the classes alternate (thesis 6.2.1, figures 6.1 and 6.2).
-
-    The text: each region of the final partition is a cluster of its class.
-    """
+    """Two classes of two clusters each, in a row in which the classes alternate (thesis 6.2.1, figures 6.1 and 6.2);
+    each region of the final partition is a cluster of its class."""
     clouds = [
         ("1", 45, (0.05, 0.10), 110.0, 0.13, 0.045),
         ("2", 45, (0.40, 0.25), 110.0, 0.13, 0.045),

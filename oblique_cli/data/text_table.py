@@ -37,10 +37,7 @@ class Table:
 
 def parse(content: bytes, where: str) -> Table:
     """Read a text with a delimiter, packed or not: UTF-8, with names of columns in its first row and no other lines.
-
-    DataError, one sentence that begins with `where`, also for a name that is empty, there twice, or a number like all
-    others, and for more than TABLE_CELLS.
-    """
+    DataError, which begins with `where`, also for a name that is empty, there twice, or a number like all others."""
     source = Source(where, content=content)
     if source.kind != "csv":
         raise DataError(f"{where}: this is {source.kind}, not text with a delimiter")

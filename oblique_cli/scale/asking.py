@@ -91,10 +91,7 @@ WORTH_OF_SHARING = 0.8
 
 def together_or_alone(rows: Sequence[int], threads: int) -> tuple[list[int], list[int]]:
     """Return the nodes that all threads grow together, and those that one thread grows each, both largest first.
-
-    rows : of each node
-    Threads that take the largest node that is left end at about the same time, unless few are left for each.
-    """
+    Threads that take the largest node left end at about the same time, unless few are left. rows : of each node"""
     order = sorted(range(len(rows)), key=lambda slot: (-rows[slot], slot))
 
     def seconds(shared: int) -> float:

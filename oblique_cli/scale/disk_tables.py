@@ -96,10 +96,8 @@ class Table:
 def parquet_table(
     path: str | Path, target: str, *, weight: str = "", drop: Sequence[str] = (), features: Sequence[str] = ()
 ) -> Table:
-    """Look at a Parquet file. DataError for a table that cannot be grown from, naming the column.
-
-    Numbers are features as they are, texts and truth values are levels. Rows without a class are left out.
-    """
+    """Look at a Parquet file: numbers are features, texts and truth values are levels, rows without a class are left
+    out. DataError for a table that cannot be grown from, naming the column."""
     pa, pq = _arrow(path)
     where = str(path)
     with _faults(where):
@@ -436,10 +434,8 @@ def store(
     division: Division = Division(),
     of_class: Array | None = None,
 ) -> Store:
-    """Copy a table into a folder as chunks. of_class : (C,) weights of the classes, or None
-
-    Weights are in units of the smallest positive one and rounded so that all sums of them are exact, as in memory.
-    """
+    """Copy a table into a folder as chunks. of_class : (C,) weights of the classes, or None. Weights are in units of
+    the smallest positive one and rounded so that all sums of them are exact, as in memory."""
     scale = np.ones(len(table.classes)) if of_class is None else np.asarray(of_class, dtype=np.float64)
     if not (scale > 0).all():
         raise ConfigError(

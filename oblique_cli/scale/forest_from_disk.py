@@ -125,10 +125,7 @@ def grow_forest(
 
 
 def grows_before(rows: Store) -> NDArray[np.int64]:
-    """Return how many rows that grow are before each chunk, and how many there are, (chunks + 1,).
-
-    ConfigError if there are none.
-    """
+    """Return how many rows that grow are before each chunk, and all of them, (chunks + 1,); ConfigError for none."""
     counts = [int((rows.read(chunk, rows.room).parts == GROW).sum()) for chunk in range(len(rows.sizes))]
     if not any(counts):
         raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")

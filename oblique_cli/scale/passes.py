@@ -117,10 +117,7 @@ def _one_below_another(
 
 
 def ask(store: Store, chunks: Iterable[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
-    """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO; {} if there are none.
-
-    Each chunk is read once.
-    """
+    """Return the answer of some chunks, each read once, to a request of a kind (ASKED, ADDED_TO); {} for none."""
     answer: Answer = {}
     for chunk in chunks:
         rows = store.read(chunk, store.room)

@@ -144,10 +144,8 @@ class Store:
             stream.write(json.dumps({"format": FORMAT, "sum": _sum(plain), **plain}).encode())
 
     def read(self, chunk: int, room: Room | None = None) -> Rows:
-        """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written.
-
-        room : where the rows are put, until it is used again; memory of their own by default
-        """
+        """Return a chunk; DataError, with the numbers of its rows, if it is not as it was written. room : where the
+        rows are put until it is used again; memory of their own by default"""
         n, p = self.sizes[chunk], self.n_features
         itemsize = np.dtype(self.dtype).itemsize
         first = sum(self.sizes[:chunk])

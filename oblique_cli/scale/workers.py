@@ -154,11 +154,8 @@ class Workers:
         return self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
 
     def _blocks(self, addresses: Sequence[str], number: int, what: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Futures of what(folder, chunks, *arguments) for so many blocks of chunks.
-
-        Each worker gets the same chunks in every pass: they are in its file cache, and it has checked them once. Other
-        workers may take them if it is overloaded.
-        """
+        """Futures of what(folder, chunks, *arguments) for so many blocks of chunks. Each worker gets the same chunks in
+        every pass, which are in its file cache and checked; others may take them if it is overloaded."""
         n_chunks, folder = len(self.store.sizes), Folder.of(self.store)
         blocks = [list(range(n_chunks * i // number, n_chunks * (i + 1) // number)) for i in range(number)]
         of_worker: dict[str, list[list[int]]] = {}
@@ -270,10 +267,8 @@ class Company:
 
 @contextlib.contextmanager
 def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
-    """Give the workers of the scheduler at an address, or those of a cluster of its own here.
-
-    ConfigError without Dask or scheduler.
-    """
+    """Give the workers of the scheduler at an address, or those of a cluster of its own here; ConfigError without Dask
+    or scheduler."""
     with _cluster(address, n_workers) as cluster:
         yield Company(cluster.client, cluster.lost)
 

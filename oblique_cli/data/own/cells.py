@@ -35,10 +35,8 @@ MOST_LOST = 10  # columns that are not there and are named
 def feature_values(
     column: Column, cells: Cells, missing: Sequence[str], lines: Sequence[int], where: str
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the cells of a feature as float64, and its unknown levels.
-
-    DataError for a cell that should be a number or a date and is not.
-    """
+    """Return the cells of a feature as float64, and its unknown levels. DataError for a cell that should be a number or
+    a date and is not."""
     marks = frozenset(missing)
     form = Form(column.decimal, column.thousands, column.unit, column.written)
     if isinstance(cells, np.ndarray):

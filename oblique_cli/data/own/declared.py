@@ -133,11 +133,10 @@ class Orange(NamedTuple):
 
 
 def orange(header: Sequence[str], first: Sequence[Row]) -> Orange | None:
-    """Return what the header of Orange says, which has one line or three; None for any other header.
+    """Return what the header of Orange says, None for any other (https://orange3.readthedocs.io, "Loading your data").
 
     One line has prefixes such as C# (a number), D# (levels), cD# (levels of the target) and m# (no feature); of three
-    lines the second has kinds and the third such flags (https://orange3.readthedocs.io, "Loading your data").
-    first : the two rows below the names
+    lines the second has kinds and the third flags. first : the two rows below the names
     """
     names, kinds, flags = list(header), [""] * len(header), [""] * len(header)
     marked = [_ORANGE_PREFIX.fullmatch(name) for name in header]

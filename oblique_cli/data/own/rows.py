@@ -29,11 +29,8 @@ from oblique_cli.ground.labels import is_number
 
 @contextmanager
 def opened(source: Source, options: TextOptions = NO_OPTIONS, wanted: Sequence[str] = ()) -> Iterator[Opened]:
-    """Open a table for reading. DataError, one sentence that begins with `source.where`, for whatever is wrong.
-
-    options : of a text with a delimiter, and of a sheet
-    wanted : columns that must be there; those of LIBSVM are, even if the file holds nothing but zeros in them
-    """
+    """Open a table for reading; DataError, which begins with `source.where`, for whatever is wrong. options : of a
+    text, and of a sheet; wanted : columns of LIBSVM that are there even if all their cells are zeros"""
     kind, where = source.kind, source.where
     if options.header == "none" and kind not in ("csv", "excel"):
         raise ConfigError(f"{where}: --header none is for text with a delimiter; this is {kind}.")

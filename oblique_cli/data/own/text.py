@@ -205,10 +205,8 @@ def lines_of(stream: Any, charset: str, where: str) -> Iterator[str]:
 def text_rows(
     lines: Iterator[str], layout: Layout, options: TextOptions, where: str, notes: Notes
 ) -> tuple[Row, Iterator[Row]]:
-    """Return the header (the first row if there are no names), and the rows below it.
-
-    All rows have as many cells as the header. DataError, with the line, for any other row.
-    """
+    """Return the header (the first row if there are no names) and the rows below it, all of as many cells; DataError,
+    with the line, for any other row."""
     for number in range(1, layout.above + 1):
         if not _SEPARATOR.fullmatch((line := next(lines, "")).strip()):
             notes.add_above(number, line, layout.comment)
@@ -244,10 +242,8 @@ def without_others(
 
 
 def cut_rows(lines: Iterator[str], layout: Layout, where: str, before: int, notes: Notes) -> Iterator[Row]:
-    """Rows of a text, without empty lines and comments. before : lines of the file that were read already
-
-    A blank line is a row only below a header of one column, where it cannot be told from an empty cell in quotes.
-    """
+    """Rows of a text, without empty lines and comments. before : lines read already. A blank line is a row only below a
+    header of one column, where it cannot be told from an empty cell in quotes."""
     number = before
     whole = True  # whether the next line begins a row: a cell in quotes may hold lines
     sign, commented = layout.comment, layout.commented
@@ -344,10 +340,8 @@ def _without_end(
 def _may_be_below(
     cells: Sequence[str], p: int, even: bool, follows: bool, totals: bool, before: Iterable[Sequence[str]]
 ) -> bool:
-    """Whether a row could be a line below the table.
-
-    follows : whether the row before it could; totals : as above; before : some rows above
-    """
+    """Whether a row could be a line below the table. follows : whether the row before it could; totals : whether a
+    total may be one; before : some rows above"""
     first = cells[0]
     some = [cell for cell in cells if cell]
     if not some:
