@@ -146,7 +146,7 @@ def _of_fold(
     X, codes = np.ascontiguousarray(data.X[train]), data.y[train].astype(np.int32)
     n_right = {}
     with threadpool_limits(1):
-        clusters = clustering.of_classes(X, codes, data.classes, seed).rows
+        clusters = clustering.of_classes(X, codes, data.classes, seed, {}).rows
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         merges = merge_order(X, leaves, labels)

@@ -88,18 +88,21 @@ def _sent(_: plugins.Imported, *values: Any) -> Case:
 # ---- one job ---------------------------------------------------------------------------------------------------------
 
 
-def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None = None) -> Row:
+def run_job(
+    job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None = None, shared: dict[bytes, Any] | None = None
+) -> Row:
     """Return the row of `job`: `case` fitted on the training rows of `fold`, tested on its test rows.
 
     chosen : parameters chosen for all folds; without it, a grid is searched. An exception becomes a "failed" row.
+    shared : as in `fit_on`
     """
     started = time.perf_counter()
     try:
         inner: list[dict[str, Any]] = []
         if chosen is None:
-            chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
+            chosen, inner = tune(case, fold.tuning, job.seed, shared) if case.spec.grid else ({}, [])
         tuned = time.perf_counter()
-        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen, case.spec.limits)
+        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen, case.spec.limits, shared)
         fitted = time.perf_counter()
         X, y = columns_of(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
@@ -202,7 +205,9 @@ def first_line(error: Exception | str) -> str:
 # ---- choosing parameters ---------------------------------------------------------------------------------------------
 
 
-def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def tune(
+    case: Case, pairs: Iterable[TuningPair], seed: int, shared: dict[bytes, Any] | None = None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Search the grid of `case` by cross-validation over `pairs`; return the choice and the table it was made from.
 
     The rule (Wickramarachchi 2015, section 5.2): the highest accuracy, pooled over the validation rows; among equals
@@ -215,13 +220,14 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
     path, path_values, fits = _fits(case)
+    shared = {} if shared is None else shared
     sizes: list[int] = []
     for i, pair in enumerate(pairs):
         y = case.dataset.y[pair.valid]
         sizes.append(len(y))
         pair_seed = seeds.integer(seed, "tuning", i)
         for params, candidates in fits:
-            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params, case.spec.limits)
+            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params, case.spec.limits, shared)
             X = columns_of(case, encoder, pair.valid)
             if path_values:
                 predictions, leaves = estimator.predict_path(X, path_values), estimator.n_leaves_path(path_values)
@@ -329,17 +335,21 @@ def fit_on(
     seed: int,
     params: Mapping[str, Any],
     limits: Mapping[str, float] | None = None,
+    shared: dict[bytes, Any] | None = None,
 ) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and its encoder (or None).
 
     limits : as in `AlgorithmSpec`; with any, the estimator is fitted in a process of its own
+    shared : what fits of one fold may take over from each other (`BottomUpTreeClassifier.fit`)
     """
     X = case.dataset.X[train]
     encoder = fold_encoder(case.dataset, case.policy, X)
     X = X if encoder is None else encoder.transform(X)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    arguments = fit_arguments(case, estimator, train)
+    arguments: dict[str, Any] = {**fit_arguments(case, estimator, train)}
+    if shared is not None and not limits and has_fit_parameter(estimator, "shared"):
+        arguments["shared"] = shared
     if getattr(estimator, "needs_pruning_rows", False):
         if case.dataset.groups is not None and len(np.unique(case.dataset.groups[train])) < 2:
             raise ConfigError(

@@ -216,16 +216,17 @@ class _Folds:
         tunings = self._shared_tunings(pending)
         self.progress.begin(self.experiment.name, total, done)
 
-        def call(job: Job, fold: Fold) -> Call:
+        def call(job: Job, fold: Fold, shared: dict[bytes, Any]) -> Call:
             tuning = tunings.get((job.dataset, job.algorithm))
             if tuning is not None and tuning.status != "ok":
                 return job, failed, (job, f"choosing parameters: {tuning.message}")
-            chosen = () if tuning is None else (tuning.chosen,)
-            return job, run_job, (job, self.cases[job.dataset, job.algorithm], fold, *chosen)
+            chosen = None if tuning is None else tuning.chosen
+            return job, run_job, (job, self.cases[job.dataset, job.algorithm], fold, chosen, shared)
 
         def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
             for together, fold in self._with_folds(tunings, left):
-                yield [call(job, fold) for job in together]
+                shared: dict[bytes, Any] = {}
+                yield [call(job, fold, shared) for job in together]
 
         yield from self.crew.results(pending, calls, failed)
 

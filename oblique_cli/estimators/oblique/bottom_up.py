@@ -22,7 +22,7 @@ from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import TreePredictor
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
-from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
+from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering, Shared
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
@@ -163,10 +163,12 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     )
     random_state: Any = parameter(default=None)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> BottomUpTreeClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, shared: Shared | None = None) -> BottomUpTreeClassifier:
         """Find the clusters, merge them, and fit a hyperplane at each merge.
 
         X : (n, p) finite numbers; y : (n,) labels
+        shared : a dictionary that fits on the same rows share, {} for the first: trees that differ only in their
+            hyperplanes have the same clusters, which take most of the time
         raises NotConverged, which names class and K, if a mixture does not settle
         """
         owner = type(self).__name__
@@ -184,17 +186,17 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         rows = measured(rows, self._power)
         seed = int(check_random_state(self.random_state).randint(2**31))
         started = time.perf_counter()
-        clusters = self._clusters(rows, inverse, seed)
+        clusters = self._clusters(rows, inverse, seed, {} if shared is None else shared)
         self.seconds_saved_ = max(0.0, clusters.seconds - (time.perf_counter() - started))
         self._grow(rows, inverse.astype(np.int32), clusters.rows, seed)
         return self
 
-    def _clusters(self, X: Array, codes: NDArray[np.integer], seed: int) -> ClassClusters:
+    def _clusters(self, X: Array, codes: NDArray[np.integer], seed: int, shared: Shared) -> ClassClusters:
         """The clusters of each class; a single class is one."""
         if len(self.classes_) == 1:
-            return ClassClusters(b"", [[np.arange(len(X))]], 0.0)
-        settings = Clustering(**{name: getattr(self, name) for name in self.shared_work})
-        return settings.of_classes(X, codes, list(self.classes_), seed)
+            return ClassClusters([[np.arange(len(X))]], 0.0)
+        settings = Clustering(**{name: getattr(self, name) for name in Clustering.__dataclass_fields__})
+        return settings.of_classes(X, codes, list(self.classes_), seed, shared)
 
     def _grow(self, X: Array, codes: Ints, clusters: list[list[Rows]], seed: int) -> None:
         """Merge and split: all of the fit but the mixtures."""

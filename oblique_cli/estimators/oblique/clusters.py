@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -34,24 +34,24 @@ class Clustering:
     n_init: int
     max_steps: int
 
-    def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> ClassClusters:
+    def of_classes(
+        self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int, shared: Shared
+    ) -> ClassClusters:
         """Return the clusters of each class as row numbers of X (n, p). codes : (n,) positions in two or more `classes`
 
-        The last result is cached for trees that differ only in their hyperplanes: clusters take most of the time.
+        shared : clusters of earlier fits, where these are looked up and added
         """
-        global _latest
         digest = self._digest(X, codes, seed)
-        latest = _latest
-        if latest is not None and latest.digest == digest:
-            return latest
+        if digest in shared:
+            return shared[digest]
         started = time.perf_counter()
         clusters = []
         for code, label in enumerate(classes):
             rows = np.flatnonzero(codes == code)
             groups = self.of_class(X[rows], label, seeds.integer(seed, "class", code))
             clusters.append([rows[group] for group in groups])
-        _latest = ClassClusters(digest, clusters, time.perf_counter() - started)
-        return _latest
+        shared[digest] = ClassClusters(clusters, time.perf_counter() - started)
+        return shared[digest]
 
     def _digest(self, X: Array, codes: NDArray[np.integer], seed: int) -> bytes:
         text = repr((astuple(self), X.shape, seed)).encode()
@@ -120,14 +120,14 @@ class Clustering:
 
 @dataclass(frozen=True, eq=False)
 class ClassClusters:
-    """The clusters of all classes as row numbers. digest : of what decides them; seconds : that they took"""
+    """The clusters of all classes as row numbers, class by class. seconds : that they took"""
 
-    digest: bytes
     rows: list[list[Rows]]
     seconds: float
 
 
-_latest: ClassClusters | None = None
+# Digest of everything that decides clusters -> the clusters
+Shared = MutableMapping[bytes, ClassClusters]
 
 
 class _Mixtures:
