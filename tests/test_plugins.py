@@ -111,23 +111,6 @@ def lines_of(table: str) -> list[list[str]]:
     return [line.split() for line in table.splitlines() if line.startswith(("stripes", "iris "))]
 
 
-@pytest.mark.long
-def test_a_package_with_an_entry_point_adds_all_kinds_of_things(tmp_path, installed):
-    (tmp_path / "my.yaml").write_text(CONFIG)
-    ended = started(tmp_path, "run", "my.yaml", "--quiet", "-j", "2", paths=(installed,))
-    assert (ended.code, ended.err) == (0, "")
-    found = {(name, algorithm): float(accuracy) for name, algorithm, accuracy, *_ in lines_of(ended.out)}
-    assert set(found) == {(d, a) for d in ("stripes", "iris") for a in ("diagonals", "Bayes", "Axis-parallel")}
-    assert found["stripes", "diagonals"] > 95 > found["stripes", "Axis-parallel"]
-    assert "misses" in ended.out
-    alone = started(tmp_path, "run", "my.yaml", "--quiet", "-j", "1", "--results", "other", paths=(installed,))
-    assert alone.out == ended.out
-    assert "stripes (stripes-plugin 1.5)" in started(tmp_path, "doctor", paths=(installed,)).out
-    assert "diagonals" in started(tmp_path, "list", "algorithms", paths=(installed,)).out
-    tree = started(tmp_path, "tree", "iris", "--algorithm", "diagonals", paths=(installed,))
-    assert (tree.code, tree.err) == (0, "")
-
-
 def test_plugins_can_be_left_out(tmp_path, installed):
     (tmp_path / "my.yaml").write_text(CONFIG)
     ended = started(tmp_path, "validate", "my.yaml", paths=(installed,), OBLIQUE_PLUGINS="0")
@@ -144,21 +127,6 @@ def test_a_plugin_that_cannot_be_imported_is_named(tmp_path, installed):
     (installed / "stripes_plugin.py").write_text(MODULE.replace('"diagonals"', '"hhcart_a"'))
     ended = run(tmp_path, "list", "metrics", paths=(installed,))
     assert ended.code == 2 and "registered twice" in ended.err and ended.err.count("\n") == 1
-
-
-@pytest.mark.long
-def test_commands_of_models_know_plugins_too(tmp_path, installed):
-    fitted = run(
-        tmp_path, "fit", "iris", "--metric", "misses", "--algorithm", "diagonals", "-o", "m.json", paths=(installed,)
-    )
-    assert fitted.code == 0 and "misses" in fitted.out, fitted.err
-    shown = run(tmp_path, "tree", "m.json", paths=(installed,))
-    assert (shown.code, shown.err) == (0, "")
-    compared = run(
-        tmp_path, "compare", "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--dataset", "stripes",
-        "--algorithm", "diagonals,bayes", "--metric", "misses", "--quiet", paths=(installed,),
-    )  # fmt: skip
-    assert compared.code == 0 and "diagonals" in compared.out, compared.err
 
 
 FIXED = 'fixed: ClassVar[dict[str, Any]] = {"folds": 2, "stratified": False}'

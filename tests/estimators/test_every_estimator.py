@@ -219,3 +219,39 @@ def test_rows_of_weight_0_are_as_good_as_removed(name):
     removed = estimator(name).fit(X[there], y[there], sample_weight=weights[there])
     for a, b in zip(answers(zeros, X), answers(removed, X), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.sample(12)
+@pytest.mark.parametrize("name", [name for name in OUTSIDE_PAPERS if name in WEIGHTED and name not in REGRESSION])
+def test_a_class_without_weight_is_known_and_never_predicted(name):
+    X, y = rows(name, 60, 3, n_classes=3)
+    model = estimator(name).fit(X, y, sample_weight=(y != 1).astype(float))
+    assert model.classes_.tolist() == [0, 1, 2] and 1 not in model.predict(X)
+    if hasattr(model, "predict_proba"):
+        shares = model.predict_proba(X)
+        # The models of these are penalized or boosted by steps, so that no share of theirs is 0.
+        some = name in ("lmt", "logistic_forest", "logistic_tree")
+        assert np.isfinite(shares).all() and shares[:, 1].max() < (0.1 if some else 1e-9)
+
+
+# Options that a fit learns something by, which the next fit without them does not.
+LEARNING: list[tuple[str, dict[str, Any]]] = [
+    ("hhgdt", {"refine": "tao", "max_depth": 2, "probabilities": "laplace", "missing": "impute"}),
+    ("hhgdt", {"leaf_models": "logistic", "leaf_penalty": 1.0, "max_depth": 2}),
+    ("hhgdt", {"path": True, "pruning": "cv"}),
+    ("hhgdt_forest", {"oob_score": True, "probabilities": "shrinkage"}),
+    ("oblique_boosting", {"n_iter_no_change": 2}),
+    ("oblique_forest_regression", {"oob_score": True}),
+    ("hhcart_model_tree", {"leaf_residuals": True}),
+    ("hhbut", {"merging": "overlap"}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), LEARNING)
+def test_a_further_fit_forgets_what_it_does_not_learn(name, params):
+    X, y = rows(name, 60, 4)
+    plain = estimator(name).fit(X, y)
+    model = estimator(name).set_params(**params).fit(X, y)
+    assert vars(model).keys() != vars(plain).keys()
+    model.set_params(**{key: plain.get_params()[key] for key in params}).fit(X, y)
+    assert vars(model).keys() == vars(plain).keys()

@@ -13,14 +13,12 @@ from oracles import gains
 
 import oblique_cli
 from oblique_cli import config
-from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.missing_values import medians
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
-from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.pruning import cost_complexity_path, sequence_errors
 from oblique_cli.tree.structure import EVERYTHING, Tree
@@ -402,29 +400,6 @@ def test_what_contradicts_itself_is_refused_before_a_run(missing):
             config.from_mapping(plan(dataset, algorithm))
     # An algorithm that could learn goes with data that has nothing missing.
     assert config.from_mapping(plan("iris", learn)).algorithms[0].params == {"missing": "learn"}
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize(
-    ("dataset", "least"),
-    [
-        ({"name": "hepatitis"}, 0.6),  # fully grown on two thirds of 155 rows
-        ({"name": "credit_approval", "encoding": "crimcoord"}, 0.75),
-        ({"name": "credit_approval", "encoding": "onehot"}, 0.75),
-        ({"name": "credit_approval", "encoding": "ordinal"}, 0.7),
-        ({"name": "house_votes", "encoding": "crimcoord"}, 0.9),
-    ],
-)
-def test_real_sets_with_gaps_are_learned_from_end_to_end(dataset, least, tmp_path):
-    n = catalogue.load(DatasetSpec(dataset["name"], missing="keep", encoding="onehot"), offline=True).n
-    algorithms = [{"name": "hhcart_d", "missing": how, "id": how} for how in ("learn", "impute")]
-    grid = {"name": "axis_parallel", "missing": {"grid": ["learn", "impute"]}}
-    kept = {**dataset, "missing": "keep"}
-    rows = results(plan(kept, *algorithms), tmp_path)
-    for part in (rows[:3], rows[3:]):
-        assert sum(right for _, _, right, _ in part) / n > least
-    nested = plan(kept, grid) | {"cv": {"scheme": "nested", "folds": 2, "repeats": 1, "tune": {"folds": 2}}}
-    assert len(results(nested, tmp_path)) == 2
 
 
 def test_a_csv_with_blanks_is_run_and_its_tree_shown(tmp_path, call):

@@ -81,20 +81,6 @@ def direct(table):
 
 
 @BOTH
-def test_two_levels_and_two_classes_give_the_case_of_figure_3_11(scores):
-    table = np.array([[3.0, 1.0], [1.0, 2.0]])
-    a = scores(table)
-    np.testing.assert_allclose(a, [np.sqrt(0.5), -np.sqrt(0.5)], atol=1e-15)
-    # Projected dummy vectors: class 1 at a_1 three times and a_2 once, class 2 at a_1 once and a_2 twice.
-    first, second = np.array([a[0]] * 3 + [a[1]]), np.array([a[0], a[1], a[1]])
-    everything = np.concatenate([first, second])
-    B, W = dummy_scatter(table)
-    apart = 4 * (first.mean() - everything.mean()) ** 2 + 3 * (second.mean() - everything.mean()) ** 2
-    within = ((first - first.mean()) ** 2).sum() + ((second - second.mean()) ** 2).sum()
-    np.testing.assert_allclose([a @ B @ a, a @ W @ a], [apart, within], atol=1e-15)  # D_1 and d_11 + ... + d_22
-
-
-@BOTH
 @settings(max_examples=40, deadline=None)
 @given(table=hnp.arrays(float, st.tuples(st.integers(2, 7), st.integers(2, 5)), elements=st.integers(0, 9).map(float)))
 def test_scores_solve_the_generalized_eigenproblem_of_dummy_vectors(scores, table):
@@ -124,16 +110,6 @@ def test_the_compiled_scores_are_the_readable_ones_whatever_the_unit_of_weight(t
     if table.sum() > 0:
         np.testing.assert_allclose(np.asarray(_core.crimcoord(table * scale)), crimcoord(table), atol=1e-8)
         np.testing.assert_allclose(crimcoord(table * scale), crimcoord(table), atol=1e-8)
-
-
-@BOTH
-def test_with_two_classes_scores_are_the_share_of_a_class_shifted_and_scaled(scores):
-    table = np.array([[5.0, 5.0], [9.0, 1.0], [0.0, 4.0], [2.0, 2.0], [0.0, 0.0]])
-    a = scores(table)
-    share = table[:4, 0] / table[:4].sum(axis=1)
-    centered = share - share.mean()
-    np.testing.assert_allclose(a[:4], centered / np.linalg.norm(centered), atol=1e-12)
-    assert a[0] == pytest.approx(a[3], abs=1e-15) and a[4] == 0
 
 
 @BOTH

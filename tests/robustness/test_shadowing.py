@@ -83,12 +83,3 @@ def test_a_file_that_is_imported_on_purpose_shadows_no_module(shadowed):
     ended = oblique(shadowed, "run", "small.yaml", "--quiet", "--allow-code")
     assert ended.code == 0, ended.err
     assert (shadowed.parent / "mine").exists() and executed(shadowed) == set()
-
-
-@pytest.mark.long
-def test_an_imported_file_with_the_name_of_a_module_is_refused(shadowed):
-    (shadowed / "mine.py").write_text("")
-    (shadowed / "small.yaml").write_text(CONFIG + "import: [mine.py, wave.py]\n")
-    ended = oblique(shadowed, "run", "small.yaml", "--quiet", "--allow-code")
-    assert ended.code == 2 and "wave.py cannot be imported: there is another module 'wave' already" in ended.err
-    assert executed(shadowed) == set()

@@ -11,10 +11,18 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.tree.splitting import PROPOSERS, Finish, best_split, impurity
 from oblique_cli.tree.stopping import Stopping
 
-FINISHES = [Finish(polish=True), Finish(split_cost=0.05), Finish(polish=True, split_cost=0.1)]
-NAMES = ["hhgdt", "fdt", "gdt", "axis_parallel", "union", "cline"]
+FINISHES = [
+    Finish(polish=True),
+    Finish(split_cost=0.05),
+    Finish(polish=True, split_cost=0.1),
+    *(Finish(max_terms=most) for most in (1, 2, 3)),
+    Finish(polish=True, max_terms=2),
+    Finish(split_cost=0.1, max_terms=2),
+]
+NAMES = ["hhgdt", "fdt", "gdt", "axis_parallel", "union", "cline", "hhcart_a", "hhcart_d", "quest"]
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("finish", FINISHES, ids=repr)
 @pytest.mark.parametrize("name", NAMES)
 def test_both_engines_finish_a_split_alike(name, finish):
@@ -27,6 +35,7 @@ def test_both_engines_finish_a_split_alike(name, finish):
             for engine in ("auto", "reference")
         )
         assert_same_tree(native, reference, coef=1e-7, threshold=1e-5)
+        assert np.count_nonzero(native.coef_, axis=1).max() <= (finish.max_terms or data.p)
 
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
@@ -123,9 +132,11 @@ def test_the_impurity_is_the_gain_of_a_cut_into_pure_sides(criterion):
 def test_degenerate_nodes_are_finished_too(label):
     X, y = DEGENERATE[label]
     for finish in FINISHES:
-        for name in ("fdt", "hhcart_a"):
+        for name in ("fdt", "hhcart_a", "hhgdt"):
             split = best_split(node_of(X, y), PROPOSERS[name](), finish=finish)
             assert split is None or (np.isfinite(split.coef).all() and np.isfinite(split.threshold))
+            for normal in grow(name, X, y, finish=finish).coef_:
+                assert np.count_nonzero(normal) <= (finish.max_terms or X.shape[1])
 
 
 def test_polishing_refuses_qualitative_columns_by_name():

@@ -1,14 +1,12 @@
 """Splits of few features: no split has more, whatever grew, pruned or refined the tree, and both engines agree."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from contracts import CRITERION_NAMES, NATIVE_NAMES, PROPOSER_NAMES, REAL_SETS, assert_same_tree, grow, real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from node_support import DEGENERATE, node_of
+from node_support import node_of
 
 import oblique_cli
 from oblique_cli.tree.splitting import PROPOSERS, Finish, best_split, widest_terms
@@ -20,25 +18,6 @@ SLOW = {"sadt", "oc1", "oc1_ap", "oc1_lc"}
 def most_terms(tree) -> int:
     """The most non-zero coefficients of a split."""
     return int(np.count_nonzero(tree.coef_, axis=1).max())
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("finish", [Finish(), Finish(polish=True), Finish(split_cost=0.1)], ids=repr)
-@pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d", "hhgdt", "fdt", "union", "cline", "quest"])
-def test_both_engines_limit_splits_alike(name, finish):
-    for data_name, weighted in (("bupa", False), ("wine", True)):
-        data = real_set(data_name)
-        weights = np.random.default_rng(2).integers(1, 4, data.n).astype(float) if weighted else None
-        for most in (1, 2, 3):
-            native, reference = (
-                grow(
-                    name, data.X, data.y, weights=weights, engine=engine, seed=7,
-                    finish=replace(finish, max_terms=most), stopping=Stopping(max_depth=2),
-                )
-                for engine in ("auto", "reference")
-            )  # fmt: skip
-            assert most_terms(native) <= most
-            assert_same_tree(native, reference, coef=1e-7, threshold=1e-5)
 
 
 @pytest.mark.parametrize("name", PROPOSER_NAMES)
@@ -102,17 +81,6 @@ def test_of_equal_terms_the_first_stay():
     node = node_of(X, np.arange(20) % 2)
     assert widest_terms(node, np.array([1.0, -1.0, 1.0, 0.0, 2.0]), 2).tolist() == [0, 4]
     assert widest_terms(node, np.ones(5), 3).tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("label", DEGENERATE)
-def test_degenerate_nodes_are_limited_too(label):
-    X, y = DEGENERATE[label]
-    for name in ("fdt", "hhcart_a", "hhgdt"):
-        for most in (1, 2):
-            split = best_split(node_of(X, y), PROPOSERS[name](), finish=Finish(max_terms=most))
-            assert split is None or (np.isfinite(split.coef).all() and np.count_nonzero(split.coef) <= most)
-            tree = grow(name, X, y, finish=Finish(max_terms=most))
-            assert most_terms(tree) <= most
 
 
 def test_without_a_split_of_few_terms_the_node_is_a_leaf():

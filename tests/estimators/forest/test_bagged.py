@@ -116,20 +116,6 @@ def test_as_many_rows_are_drawn_as_were_asked_for(replace: bool):
             assert model.oob_votes_.sum() == pytest.approx(20 * (len(X) - rows))
 
 
-def test_a_double_random_forest_divides_all_rows_by_splits_chosen_on_samples():
-    data = real_set("wine")
-    params: dict[str, Any] = {"proposer": "hhgdt", "n_estimators": 10, "max_features": None, "random_state": 0}
-    model = make("bagged_forest", node_bootstrap=True, **params).fit(data.X, data.y)
-    shares = np.bincount(np.unique(data.y, return_inverse=True)[1])
-    for t in range(10):
-        np.testing.assert_array_equal(model.tree(t).counts[0], shares)
-    assert model.score(data.X, data.y) == 1.0
-    roots = {float(model.tree(t).thresholds[0]) for t in range(10)}
-    assert len(roots) == 10
-    same = make("bagged_forest", bootstrap=False, **params).fit(data.X, data.y)
-    assert len({float(same.tree(t).thresholds[0]) for t in range(10)}) == 1
-
-
 # ---- bad input -------------------------------------------------------------------------------------------------------
 
 

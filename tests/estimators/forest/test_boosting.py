@@ -134,21 +134,3 @@ def test_separable_rows_do_not_diverge():
     ).fit(X, y)
     assert model.score(X, y) == 1.0 and np.isfinite(model.leaf_values_).all()
     assert np.isfinite(model.training_loss_).all()
-
-
-def test_a_further_fit_forgets_the_validation_loss():
-    X, y = data_of(0)
-    model = ObliqueBoostingClassifier(n_estimators=3, n_iter_no_change=2, random_state=0).fit(X, y)
-    assert len(model.validation_loss_)
-    assert not hasattr(model.set_params(n_iter_no_change=None).fit(X, y), "validation_loss_")
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_class_without_weight_is_a_class_that_no_row_is_given(n_classes: int):
-    X, y = data_of(0, n_classes=n_classes)
-    weights = (y > 0).astype(float)
-    model = ObliqueBoostingClassifier(n_estimators=3, random_state=0).fit(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(model.classes_, range(n_classes))
-    shares = model.predict_proba(X)
-    assert shares.shape == (len(X), n_classes) and np.isfinite(shares).all()
-    assert shares[:, 0].max() < 1e-9 and 0 not in model.predict(X)

@@ -280,59 +280,6 @@ def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
 # ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
-# A forest of every kind of split, and of every scaling; robustness/test_magnitudes.py has all forests in fewer units.
-KINDS = [
-    *((name, {}) for name in ("raf", "mpraf_t", "hhcart_forest")),
-    *(("rof", {"scaling": scaling}) for scaling in SCALINGS),
-    ("mprrof_n", {"scaling": "deviation"}),
-]
-HUGE = {
-    "near the largest number": np.full(5, 1.79e308),
-    "one feature near the largest number": np.array([1.79e308, 1, 1, 1, 1]),
-    "squares overflow": np.full(5, 1e160),
-    "squares vanish": np.full(5, 1e-200),
-    "below the least normal number": np.full(5, 1e-310),
-    "all of it": np.array([1.79e308, 1e-310, 1, 1e-160, 1e160]),
-}
-
-
-@pytest.mark.parametrize("units", HUGE.values(), ids=HUGE)
-@pytest.mark.parametrize(("name", "params"), KINDS)
-def test_units_at_the_ends_of_the_number_line_give_a_forest_that_knows_its_rows(
-    name: str, params: dict[str, Any], units: np.ndarray
-):
-    rng = np.random.default_rng(0)
-    y = np.arange(40) % 3
-    X = rng.uniform(-1, 1, size=(40, 5)) + 0.3 * y[:, None]
-    for rows in (X / np.abs(X).max() * units, np.abs(X) / np.abs(X).max() * units):
-        model = make(name, random_state=0, n_trees=5, **params).fit(rows, y)
-        assert np.isfinite(model.predict_proba(rows)).all()
-        assert (model.predict(rows) == y).mean() > 0.8
-        assert model.feature_importances_.sum() == pytest.approx(1.0)
-        assert np.isfinite(model.tree(0).thresholds).all()
-
-
-def one_heavy(light: float, heavy: float) -> np.ndarray:
-    return np.where(np.arange(60) == 7, heavy, light)
-
-
-WEIGHTS = {
-    "one of 1e300 among 1e-300": one_heavy(1e-300, 1e300),
-    "one of 1 among the least numbers": one_heavy(5e-324, 1.0),
-    "all numbers": np.geomspace(5e-324, 1.7e308, 60),
-}
-
-
-@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
-@pytest.mark.parametrize(("name", "params"), [*KINDS, ("tao_forest", {})])
-def test_weights_at_the_ends_of_the_number_line_give_a_forest(name: str, params: dict[str, Any], weights: np.ndarray):
-    X = np.random.default_rng(0).normal(size=(60, 4))
-    y = np.arange(60) % 3
-    model = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=weights)
-    assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
-    assert model.predict(X[[7]]) == y[7] or weights[7] < 1
-
-
 @given(st.lists(st.floats(2.0**-300, 2.0**300), min_size=1))
 def test_ordinary_weights_are_left_as_they_are(weights: list[float]):
     given_ = np.array(weights)

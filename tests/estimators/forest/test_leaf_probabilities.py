@@ -8,7 +8,6 @@ import pytest
 from contracts import real_set
 from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
-from sklearn.datasets import load_wine
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.forest.base import ForestClassifier
@@ -125,14 +124,6 @@ def test_threads_and_a_warm_start_change_nothing_and_another_rule_leaves_no_trac
     np.testing.assert_array_equal(model.leaf_probabilities_, warm.leaf_probabilities_)
     warm.set_params(probabilities="counts").fit(data.X, data.y)
     assert not hasattr(warm, "leaf_probabilities_") and warm.tree(0).probabilities is None
-
-
-def test_a_refit_without_an_out_of_bag_score_has_none():
-    data = load_wine()
-    forest = make("hhgdt_forest", n_estimators=5, oob_score=True, random_state=0).fit(data.data, data.target)
-    assert hasattr(forest, "oob_score_")
-    forest.set_params(oob_score=False).fit(data.data[::2], data.target[::2])
-    assert not hasattr(forest, "oob_score_") and not hasattr(forest, "oob_votes_")
 
 
 def test_without_any_row_out_of_bag_the_strength_is_1():

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
 import oblique_cli
@@ -27,11 +26,6 @@ def rows_of(seed: int, n: int = 150, p: int = 3) -> tuple[Any, Any]:
 
 def small(name: str, **params: Any) -> Any:
     return make(name, random_state=0, n_estimators=6, **params)
-
-
-def fall(y: Any, left: Any) -> float:
-    """By how much a cut lowers the sum of squares."""
-    return float(sum(part.sum() ** 2 / len(part) for part in (y[left], y[~left])) - y.sum() ** 2 / len(y))
 
 
 # ---- plain programs --------------------------------------------------------------------------------------------------
@@ -132,20 +126,6 @@ def test_features_drawn_for_a_tree_are_all_that_it_uses():
     assert np.sum(model.forest_.n_oblique()) > 0
 
 
-def test_planes_are_taken_where_they_lower_the_squares_more_than_any_axis():
-    X, y = rows_of(3, n=200)
-    kept = {"leaves": "constant", "n_estimators": 5, "bootstrap": False, "max_features": None, "random_state": 0}
-    model = ObliqueForestRegressor(max_depth=1, min_samples_leaf=1, **kept).fit(X, y)
-    axes = max(fall(y, X[:, j] <= cut) for j in range(3) for cut in np.sort(X[:, j])[:-1])
-    for number in range(5):
-        tree = model.tree(number)
-        ours = fall(y, X @ tree.coef_[0] <= tree.thresholds[0])
-        assert ours > 1.5 * axes
-        assert np.count_nonzero(tree.coef_[0]) > 1
-        decrease = np.asarray(model.forest_.importances())[number]
-        assert decrease.sum() == pytest.approx(ours)  # importances are falls of the sum of squares
-
-
 def test_equations_are_ridge_regressions_within_the_range_of_their_rows():
     rng = np.random.default_rng(0)
     X, y, w = rng.normal(size=(30, 2)) * [1.0, 50.0], rng.normal(size=30), rng.integers(0, 3, 30).astype(float)
@@ -155,21 +135,6 @@ def test_equations_are_ridge_regressions_within_the_range_of_their_rows():
     mean, middle = np.average(z, axis=0, weights=w), np.average(y, weights=w)
     b = np.linalg.solve((z - mean).T @ np.diag(w) @ (z - mean) + 2.0 * np.eye(2), (z - mean).T @ (w * (y - middle)))
     np.testing.assert_allclose(found, [*(b / scale), middle - mean @ b, y[w > 0].min(), y[w > 0].max()])
-
-
-def test_linear_leaves_are_cut_off_at_the_numbers_of_their_rows_and_choose_their_penalty_out_of_bag():
-    X, y = rows_of(6)
-    model = ObliqueForestRegressor(leaves="linear", n_estimators=5, random_state=0, oob_score=True).fit(X, y)
-    for far in (1e6, -1e6):
-        assert y.min() <= model.predict(np.full((1, 3), far))[0] <= y.max()
-    fixed = {ridge: clone(model).set_params(l2_regularization=ridge).fit(X, y) for ridge in (0.1, 1.0, 10.0, 100.0)}
-    seen = ~np.isnan(model.oob_prediction_)
-    errors = {r: ((one.oob_prediction_ - y)[seen] ** 2).mean() for r, one in fixed.items()}
-    assert model.l2_regularization_ == min(errors, key=errors.__getitem__)
-    assert np.array_equal(model.predict(X), fixed[model.l2_regularization_].predict(X))
-    tree = model.tree(0)
-    assert tree.is_regression
-    assert tree.predicted(X).shape == (150,)
 
 
 # ---- what holds of both ----------------------------------------------------------------------------------------------
@@ -192,13 +157,6 @@ def test_units_of_the_numbers_do_not_matter(name: str):
     X, y = rows_of(9, n=80)
     usual, shifted = (small(name).fit(X, z).predict(X) for z in (y, 1024.0 * y))
     np.testing.assert_allclose(shifted, 1024.0 * usual, rtol=1e-9)
-
-
-def test_early_stopping_keeps_the_trees_up_to_the_least_loss():
-    X, y = rows_of(10, n=300)
-    model = ObliqueBoostingRegressor(n_estimators=300, n_iter_no_change=5, learning_rate=0.3, random_state=0).fit(X, y)
-    assert model.n_estimators_ == int(model.validation_loss_.argmin()) + 1 < 300
-    assert len(model.validation_loss_) == model.n_estimators_ + 5
 
 
 def test_a_quantile_has_its_share_of_the_rows_below():

@@ -50,8 +50,9 @@ def test_a_tree_of_axes_is_that_of_scikit_learn(k: int, seed: int):
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-9)
 
 
-def test_a_cut_is_the_best_of_all_planes_and_axes_over_all_outputs():
-    X, y = rows_of(3, n=200, k=3)
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_cut_is_the_best_of_all_planes_and_axes_over_all_outputs(k: int):
+    X, y = rows_of(3, n=200, k=k)
     kept = {"n_estimators": 5, "bootstrap": False, "max_features": None, "random_state": 0}
     model = ObliqueForestRegressor(max_depth=1, min_samples_leaf=1, **kept).fit(X, y)
     axes = max(fall(y, X[:, j] <= cut) for j in range(3) for cut in np.sort(X[:, j])[:-1])
@@ -106,17 +107,18 @@ def test_leaves_have_the_means_and_equations_of_each_output_alone():
         np.testing.assert_allclose(means[:, k], means_of(numbers, held, alone, 3))
 
 
-def test_the_penalty_has_the_least_error_out_of_bag_over_all_outputs():
-    X, y = rows_of(6)
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_penalty_has_the_least_error_out_of_bag_over_all_outputs(k: int):
+    X, y = rows_of(6, k=k)
     model = ObliqueForestRegressor(leaves="linear", n_estimators=5, random_state=0, oob_score=True).fit(X, y)
     fixed = {ridge: clone(model).set_params(l2_regularization=ridge).fit(X, y) for ridge in (0.1, 1.0, 10.0, 100.0)}
-    seen = ~np.isnan(model.oob_prediction_).any(axis=1)
+    seen = ~np.isnan(model.oob_prediction_.reshape(len(X), -1)).any(axis=1)
     errors = {r: ((one.oob_prediction_ - y)[seen] ** 2).sum() for r, one in fixed.items()}
     assert model.l2_regularization_ == min(errors, key=errors.__getitem__)
     far = model.predict(np.full((1, 3), 1e6))
     assert (far >= y.min(axis=0)).all() and (far <= y.max(axis=0)).all()
     tree = model.tree(0)
-    assert tree.equations.n_outputs == 2 and tree.predicted(X).shape == y.shape
+    assert tree.equations.n_outputs == k and tree.predicted(X).shape == y.shape
 
 
 # ---- several outputs and one -----------------------------------------------------------------------------------------

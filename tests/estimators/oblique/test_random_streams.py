@@ -13,7 +13,6 @@ from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 
-LIMITS = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4])
 # What keeps a tree of a heuristic that draws small enough for a test of every heuristic.
 QUICK = {"sadt": {"patience": 100}, "oc1": {"restarts": 3}}
 
@@ -39,49 +38,6 @@ class RandomStarts(Proposer):
 
 
 DRAWING = [RandomDirections, RandomStarts]
-
-
-def with_gaps(X):
-    X = X.copy()
-    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
-    return X
-
-
-def assert_the_path_is_that_of_direct_fits(X, y, proposer, **options):
-    whole = ObliqueTreeClassifier(proposer, random_state=3, **options).fit(X, y)
-    labels, leaves = whole.predict_path(X, LIMITS), whole.n_leaves_path(LIMITS)
-    for column, limit in enumerate(LIMITS):
-        direct = ObliqueTreeClassifier(proposer, random_state=3, max_misrate=limit, **options).fit(X, y)
-        np.testing.assert_array_equal(labels[:, column], direct.predict(X), err_msg=f"max_misrate {limit}")
-        assert leaves[column] == direct.n_leaves_
-    assert leaves[0] > leaves[-1]
-
-
-@pytest.mark.sample(9)
-@pytest.mark.parametrize("proposer", DRAWING)
-@pytest.mark.parametrize("misrate_of", ["node", "parent"])
-@pytest.mark.parametrize("data_name", ["bupa", "iris", "glass"])
-def test_the_path_of_a_heuristic_that_draws_is_that_of_direct_fits(data_name, misrate_of, proposer):
-    data = real_set(data_name)
-    assert_the_path_is_that_of_direct_fits(data.X, data.y, proposer(), misrate_of=misrate_of)
-
-
-@pytest.mark.parametrize("proposer", DRAWING)
-def test_so_it_is_where_values_are_missing(proposer):
-    data = real_set("bupa")
-    assert_the_path_is_that_of_direct_fits(with_gaps(data.X), data.y, proposer(), missing="learn")
-
-
-@pytest.mark.sample(10)
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
-def test_the_path_of_every_heuristic_grown_node_by_node_is_that_of_direct_fits(name):
-    data = real_set("iris")
-    proposer = PROPOSERS[name](**QUICK.get(name, {}))
-    whole = ObliqueTreeClassifier(proposer, random_state=3, engine="reference").fit(data.X, data.y)
-    labels = whole.predict_path(data.X, LIMITS)
-    for column, limit in enumerate(LIMITS):
-        direct = ObliqueTreeClassifier(proposer, random_state=3, engine="reference", max_misrate=limit)
-        np.testing.assert_array_equal(labels[:, column], direct.fit(data.X, data.y).predict(data.X))
 
 
 @pytest.mark.parametrize("name", PROPOSER_NAMES)

@@ -118,13 +118,3 @@ def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):
     )
     HHGDTClassifier(refine="tao", max_depth=2, n_jobs=2, random_state=0).fit(*rows)
     assert seen == [2]
-
-
-def test_a_further_fit_forgets_what_it_does_not_learn(rows):
-    model = HHGDTClassifier(
-        max_depth=2, refine="tao", probabilities="laplace", leaf_models="logistic", leaf_penalty=1.0, missing="impute"
-    ).fit(*rows)
-    names = ("refinement_", "probability_strength_", "leaf_penalty_", "fill_values_")
-    assert all(hasattr(model, name) for name in names)
-    model.set_params(refine="none", probabilities="counts", leaf_models="none", missing="error").fit(*rows)
-    assert not any(hasattr(model, name) for name in names)

@@ -18,13 +18,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.estimators.oblique.training import shuffled_folds
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.proposers.union import UnionProposer
 from oblique_cli.tree import pruning
-from oblique_cli.tree.splitting import Candidates, Proposer
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 from oblique_cli.tree.stopping import Stopping
 
 EPSILONS = np.round(np.arange(0.05, 0.405, 0.01), 2)  # the grid of thesis 5.2: 36 values
@@ -49,6 +49,18 @@ class OwnProposer(Proposer):
     def propose(self, node):
         h = node.rng().normal(size=node.X.shape[1])
         yield Candidates.directions((h / np.linalg.norm(h))[None])
+
+
+class RandomStarts(Proposer):
+    """Random directions of a number that is drawn too, each from a stream of its own, none at some nodes."""
+
+    def propose(self, node):
+        if len(node.X) % 5 == 0:
+            yield Candidates.axes()
+            return
+        for start in range(int(node.rng("starts").integers(1, 4))):
+            d = node.rng("start", start).normal(size=node.X.shape[1])
+            yield Candidates.directions((d / np.linalg.norm(d))[None])
 
 
 def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
@@ -108,15 +120,6 @@ def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
 # Weights
 
 
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_a_class_of_weight_zero_is_known_but_never_predicted(name):
-    data = real_set("iris")
-    model = make(name, random_state=0).fit(data.X, data.y, (data.y != 1).astype(float))
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert set(model.predict(data.X)) == {0, 2}
-    assert not model.predict_proba(data.X)[:, 1].any()
-
-
 def test_weights_that_cannot_be_used_are_refused():
     X, y = np.eye(3), [0, 1, 1]
     with pytest.raises(ConfigError, match=r"sample_weight must not be negative\. Got -1; remove such rows\."):
@@ -167,17 +170,35 @@ def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name
     assert (np.diff(leaves) <= 0).all() and leaves[0] > leaves[-1]
 
 
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_the_path_of_a_weighted_fit_is_that_of_weighted_fits(name):
-    X, y = labeled("statlog_heart")
-    weights = np.random.default_rng(4).integers(1, 4, len(y)).astype(float)
-    limit = ALGORITHMS[name].path_parameter or "max_misrate"
-    values = [0.0, 0.1, 0.25, 0.4]
-    model = quick(name, **{limit: 0.0}).fit(X, y, weights)
-    for column, value in enumerate(values):
-        own = quick(name, **{limit: value}).fit(X, y, weights)
-        np.testing.assert_array_equal(model.predict_path(X, values)[:, column], own.predict(X))
-        assert model.n_leaves_path(values)[column] == own.n_leaves_
+LIMITS = [0.0, 0.05, 0.1, 0.25, 0.4]
+
+
+def paths():
+    """Proposer, data set, options of the tree, and how rows come: weighted, or with gaps."""
+    yield from (pytest.param(name, "statlog_heart", {}, "weighted") for name in ALGORITHM_NAMES)
+    yield from (pytest.param(name, "iris", {"engine": "reference"}, "") for name in ALGORITHM_NAMES)
+    for proposer in (OwnProposer(), RandomStarts()):
+        yield from ((proposer, name, {"misrate_of": of}, "") for name in ("bupa", "glass") for of in ("node", "parent"))
+        yield proposer, "bupa", {"missing": "learn"}, "gaps"
+
+
+@pytest.mark.sample(24)
+@pytest.mark.parametrize(("proposer", "data_name", "options", "rows"), list(paths()))
+def test_a_path_over_the_limit_is_that_of_direct_fits(proposer, data_name, options, rows):
+    X, y = labeled(data_name)
+    rng = np.random.default_rng(4)
+    weights = rng.integers(1, 4, len(y)).astype(float) if rows == "weighted" else None
+    if rows == "gaps":
+        X = np.where(rng.random(X.shape) < 0.05, np.nan, X)
+    if isinstance(proposer, str):
+        proposer = PROPOSERS[proposer](**QUICK.get(proposer, {}))
+    whole, direct = (ObliqueTreeClassifier(proposer, random_state=3, **options) for _ in range(2))
+    whole.fit(X, y, weights)
+    labels, leaves = whole.predict_path(X, LIMITS), whole.n_leaves_path(LIMITS)
+    for column, limit in enumerate(LIMITS):
+        direct.set_params(max_misrate=limit).fit(X, y, weights)
+        np.testing.assert_array_equal(labels[:, column], direct.predict(X), err_msg=f"max_misrate {limit}")
+        assert leaves[column] == direct.n_leaves_
 
 
 def leaves_by_hand(X, y, limit, weight_of_parent=None):
