@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice
 from oblique_cli.ground.geometry import (
     Standard,
@@ -21,19 +21,15 @@ from oblique_cli.ground.geometry import (
 from oblique_cli.ground.magnitudes import common_exponent, measured
 from oblique_cli.tree.splitting import Node
 
-Array = NDArray[np.float64]
-
 BISECTOR_CLASSES = Choice(("all", "super"))
 PlaneOf = Callable[[Array, Array, Standard], tuple[Array | None, str]]
 
 
 def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Array]:
-    """Return the one or two angle bisectors (w, b) of the largest class against the rest; empty if a plane has no w.
-
-    Thesis 5.1.1 and 5.1.2; the largest class is the one of lowest code on a tie. Features whose squares are no normal
-    numbers are measured in a power of 2, one for all. plane_of : finds the plane of one class, as
-    `clustering_hyperplane` does
-    """
+    """Return the one or two angle bisectors (w, b) of the largest class, the lowest code on a tie, against the rest;
+    none if a plane has no w (thesis 5.1.1, 5.1.2). Features whose squares are no normal numbers are measured in a power
+    of 2, one for all.
+    plane_of : as `clustering_hyperplane`"""
     positive = node.y == int(np.argmax(node.class_weights))
     power = common_exponent(node.X)
     X = measured(node.X, power)
@@ -62,10 +58,8 @@ def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Arr
 def better_bisector(
     node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane
 ) -> tuple[Array | None, bool]:
-    """Return the bisector of greater gain, the first on a tie, and whether its gain is positive.
-
-    Scored over all classes at the node, or with "super" over the largest class against the rest.
-    """
+    """Return the bisector of greater gain over all classes, with "super" over the largest class against the rest, the
+    first on a tie, and whether its gain is positive."""
     planes = bisectors(node, plane_of)
     if not planes:
         return None, False

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array, Mask
 from oblique_cli.ground.geometry import Standard, distinct_gap, is_wide, orient
 from oblique_cli.tree.splitting import Candidates, Node
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 SAME_MEAN = 1e-9  # whitened means closer than this, in standard deviations of the node, are one: the rest is rounding
 ZERO_EIGENVALUE = 1e-10  # relative to the largest
@@ -63,10 +60,8 @@ def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array
 
 
 def _axes(Z: Array, w: Array) -> tuple[Array, Array]:
-    """Eigenvalues (k,) and eigenvectors (p, k) of Z'WZ / sum(w), rising.
-
-    Of many more features than rows those in the span of the rows: the eigenvalues of the others are 0.
-    """
+    """Eigenvalues (k,) and eigenvectors (p, k) of Z'WZ / sum(w), rising; of many more features than rows those in the
+    span of the rows, since the others are 0."""
     n, p = Z.shape
     if not is_wide(n, p):
         values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
@@ -76,10 +71,8 @@ def _axes(Z: Array, w: Array) -> tuple[Array, Array]:
 
 
 def fisher(scores: Array, first: Mask, weights: Array | None) -> Array | None:
-    """Fisher's direction over whitened rows, from the first group to the rest; None if the means are the same.
-
-    scores : (n, k); returns (k,)
-    """
+    """Fisher's direction (k,) over whitened rows (n, k), from the first group to the rest; None if the means are the
+    same."""
     difference = mean_of(scores, ~first, weights) - mean_of(scores, first, weights)
     return difference if float(np.linalg.norm(difference)) > SAME_MEAN else None
 
@@ -94,10 +87,8 @@ def unit_normal(normal: Array, standard: Standard) -> Array:
 
 
 def plane(node: Node, normal: Array, offset: float, standard: Standard) -> Candidates:
-    """The plane normal @ z = offset as a proposal.
-
-    Rows on the plane itself must not fall to the side that rounding chooses: with tolerant ties they are on the left.
-    """
+    """The plane normal @ z = offset as a proposal. With tolerant ties, rows on the plane are on the left whatever the
+    rounding."""
     w = unit_normal(normal, standard)
     length = float(np.linalg.norm(normal))
     threshold = w @ (standard.center + standard.scale * (normal / length) * (offset / length))

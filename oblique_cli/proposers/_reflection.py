@@ -6,14 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Real
 from oblique_cli.ground.geometry import ZERO_COMPONENT, householder_vector, parallel_to_an_axis
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Candidates, Node, Proposer
-
-Array = NDArray[np.float64]
 
 TAU = Real(0.0, 2.0)
 SIGN = Choice(("negative", "positive"))
@@ -21,22 +19,17 @@ SIGNS = {"negative": -1.0, "positive": 1.0}
 
 
 def scaled(X: Array) -> Array:
-    """X times a power of 2 that brings its widest column near 1: squares then neither overflow nor vanish.
-
-    Directions and ratios stay what they are, and they are all that matters. X : (n, p) rows of a node
-    """
+    """Rows X (n, p) times a power of 2 that brings the widest column near 1, so that squares neither overflow nor
+    vanish; directions and ratios stay."""
     reach = (X.max(axis=0) - X.min(axis=0)).max()
     scaled: Array = np.ldexp(X, -np.frexp(reach)[1])
     return scaled
 
 
 def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Iterator[Candidates]:
-    """Yield the space of each unit vector: its reflection, or the original axes if it is within tau of one.
-
-    both : let the reflection of the opposite vector follow, whose other p - 1 axes are different ones
-
-    The original space is searched once, where it first occurs (thesis 3.5, algorithms 3 and 8).
-    """
+    """Yield the space of each unit vector: its reflection, or once, where it first occurs, the original axes if it is
+    within tau of one (thesis 3.5, algorithms 3 and 8).
+    both : the reflection of the opposite vector follows, whose other p - 1 axes are different ones"""
     original = False
     for d in vectors:
         # On an axis there is nothing to reflect, whatever tau is: a component of e_1 - d must count as not zero.

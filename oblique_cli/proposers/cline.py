@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from oblique_cli.ground.arrays import Array, Mask
 from oblique_cli.ground.constraints import Choice
 from oblique_cli.ground.geometry import Standard
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._discriminant import Array, Mask, fisher, largest_class, mean_of, plane, unit_normal, whiten
+from oblique_cli.proposers._discriminant import fisher, largest_class, mean_of, plane, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 TIE = 1e-9  # relative difference below which two distances are equal

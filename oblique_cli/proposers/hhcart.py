@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Real
 from oblique_cli.ground.geometry import class_covariance, pooled_variances, principal_axes, shrunk
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node
-
-Array = NDArray[np.float64]
 
 
 @PROPOSERS.register("hhcart_a")

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import principal_axes, unit_scatter
 from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node
-
-Array = NDArray[np.float64]
 
 
 @PROPOSERS.register("hhcrv")

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from oblique_cli.ground.arrays import Array, Mask
 from oblique_cli.ground.constraints import Choice, Real
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._discriminant import SAME_MEAN, Array, Mask, fisher, mean_of, plane, unit_normal, whiten
+from oblique_cli.proposers._discriminant import SAME_MEAN, fisher, mean_of, plane, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 TIE = 1e-9  # squared distances closer than this, relative to the largest, are equal
@@ -89,11 +90,10 @@ def two_means(points: Array) -> np.ndarray:
 
 
 def discriminant_cut(z: Array, first: Mask, weights: Array | None) -> float:
-    """The point of equal weighted normal densities of two groups on a line, or the middle of their means.
-
-    z : (n,); first : (n,). With x measured from the first mean, v and u the variances, g the distance of the means and
-    q, r the shares, the equation is (u - v) x^2 + 2 g v x + v (u log(v r^2 / (u q^2)) - g^2) = 0.
-    """
+    """The point of equal weighted normal densities of two groups on a line z (n,), or the middle of their means. With x
+    from the first mean, v and u the variances, g the distance of the means, q and r the shares: (u - v) x^2 + 2 g v x +
+    v (u log(v r^2 / (u q^2)) - g^2) = 0.
+    first : (n,)"""
     w = np.ones(len(z)) if weights is None else weights
     shares, means, variances = [], [], []
     for mask in (first, ~first):

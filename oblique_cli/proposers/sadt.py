@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Integer, Real
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._discriminant import Array, plane, standard_scores
+from oblique_cli.proposers._discriminant import plane, standard_scores
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 ON_PLANE = 1e-9  # rows this close to the plane are on it, and so on its left

@@ -27,9 +27,7 @@ def check_train(dataset: Dataset, n_train: int) -> None:
 
 def check_cut(dataset: Dataset, cv: CVSpec, v: int, remedy: str, held_out: int = 0) -> None:
     """Check that `v` folds can be cut from what is left once one of `held_out` folds (0: none) is set aside.
-
-    remedy   FOLDS or TUNE_FOLDS: how a message writes the key and another value
-    """
+    remedy : FOLDS or TUNE_FOLDS, how a message writes the key and another value"""
     who, key = f"data set {dataset.name!r}", remedy.format(v)
     if v < 2:
         raise ConfigError(f"{key} leaves nothing to train on: use at least 2 folds.")

@@ -21,11 +21,8 @@ Cut = Callable[..., list[np.ndarray]]
 
 
 def cut(dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *names: str | int) -> list[np.ndarray]:
-    """Cut `rows` into `v` disjoint sorted parts whose sizes differ by at most one.
-
-    Stratified: shuffled rows are laid out class after class and dealt to the parts in turn, so the parts' counts of
-    every class differ by at most one as well.
-    """
+    """Cut `rows` into `v` disjoint sorted parts of equal size but for one row; stratified, also in the count of every
+    class: shuffled rows, class after class, are dealt in turn."""
     shuffled = seeds.generator(seed, dataset.name, *names).permutation(rows)
     if is_stratified(cv):
         shuffled = shuffled[np.argsort(dataset.y[shuffled], kind="stable")]
@@ -34,11 +31,8 @@ def cut(dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *name
 
 
 def draw_share(dataset: Dataset, cv: CVSpec, rows: np.ndarray, k: int, seed: int, *names: str | int) -> np.ndarray:
-    """Draw `k` of `rows` at random, sorted.
-
-    Stratified: shuffled rows are laid out class after class and every (n/k)-th is taken from a random start, which
-    rounds each class's share of k either down or up.
-    """
+    """Draw `k` of `rows` at random, sorted; stratified, every (n/k)-th of shuffled rows, class after class, from a
+    random start, which rounds each class's share of k either down or up."""
     rng = seeds.generator(seed, dataset.name, *names)
     shuffled = rng.permutation(rows)
     if is_stratified(cv):
@@ -80,11 +74,9 @@ def share(n: int, fraction: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class TuningFolds:
-    """The pairs of a `cv.tune_folds`-fold cross-validation inside `rows`.
-
-    They are drawn anew, and equal, whenever they are iterated: 10 x 10 folds with 10 pairs each would otherwise hold
-    a thousand copies of the row ids. `names` tell one cross-validation of a data set from another; `cut` divides.
-    """
+    """The pairs of a `cv.tune_folds`-fold cross-validation inside `rows`, drawn anew, and equal, at each iteration
+    instead of a thousand copies of the row ids. `names` tell one cross-validation of a data set from another; `cut`
+    divides."""
 
     dataset: Dataset
     cv: CVSpec

@@ -29,10 +29,8 @@ def folds(dataset: Dataset, cv: CVSpec, seed: int) -> tuple[Fold, ...]:
 
 
 def places(cv: CVSpec, dataset: Dataset | None = None) -> Places:
-    """Return the (repeat, index) of every fold of `cv`, in order, without drawing any.
-
-    dataset   needed by a scheme whose folds depend on it; ConfigError without it
-    """
+    """Return the (repeat, index) of every fold of `cv`, in order, without drawing any; ConfigError without the
+    `dataset` that a scheme needs for it."""
     made = SCHEMES[cv.scheme]
     if made.places_from_data and dataset is None:
         raise ConfigError(f"scheme {cv.scheme} has folds that depend on the data, which are not known here.")
@@ -61,11 +59,8 @@ def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
 
 
 def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Repetition:
-    """Return the folds of one repetition, verified; ConfigError names scheme, fold and fault.
-
-    All folds are drawn once to verify them, and once more one at a time for use: n folds of n rows each may be too many
-    to hold in memory.
-    """
+    """Return the folds of one repetition, verified; ConfigError names scheme, fold and fault. Each is drawn twice, to
+    verify and for use, since all n folds of n rows may not fit in memory."""
     made = SCHEMES[cv.scheme]
     where = f"scheme {cv.scheme!r}, data set {dataset.name!r}, repetition {repeat}"
     marks = []

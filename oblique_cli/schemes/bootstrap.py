@@ -122,11 +122,9 @@ def _error(row: Row) -> Fraction:
 
 
 def _plus(apparent: Fraction, out_of_bag: Fraction, whole: Row) -> tuple[Fraction, Fraction]:
-    """Return the weight of the out-of-bag error in the .632+ estimate, and how much of that error is cut off.
-
-    Efron and Tibshirani (1997), eqs. 24-32: gamma is the error of the same predictions if labels and rows were
-    independent, R = (err1 - err) / (gamma - err) in [0, 1] the relative overfitting, the weight .632 / (1 - .368 R).
-    """
+    """Return the weight .632 / (1 - .368 R) of the out-of-bag error in the .632+ estimate, and how much of that error
+    is cut off (Efron and Tibshirani 1997, eqs. 24-32): R = (err1 - err) / (gamma - err) in [0, 1], gamma the error of
+    the same predictions if labels and rows were independent."""
     no_information = Fraction(whole.measures[NO_INFORMATION_ERROR])
     cut_off = min(out_of_bag, no_information)
     overfitting = Fraction(0)

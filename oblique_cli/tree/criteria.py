@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import PluginError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.registry import Registry, fault_of_function, source_of
 
-Array = NDArray[np.float64]
 Value = Callable[[Array, Array], Any]
 Gain = Callable[[Array, Array], Any]
 
@@ -23,11 +22,8 @@ NEAR = 1e-9  # of two values, relative: what the search takes for equal
 @dataclass(frozen=True)
 class Criterion:
     """A criterion of cuts.
-
-    value : (left (m, K), right (m, K)) -> (m,) numbers, larger is better; None in `OF_THE_CORE`
-    gain : (values (m,), totals (K,)) -> (m,) published scores, linear in the values and 0 for a cut that gains nothing;
-        None where that is the value itself
-    """
+    value : (left (m, K), right (m, K)) -> (m,), larger is better, None in `OF_THE_CORE`; gain : (values (m,), totals
+    (K,)) -> (m,) published scores, linear in the values, 0 for a useless cut; None where that is the value."""
 
     value: Value | None = None
     gain: Gain | None = None

@@ -58,12 +58,9 @@ def export_text(
 def leaf_texts(
     tree: Tree, feature_names: Sequence[str], targets: Sequence[str], precision: int = 3, most: int | None = None
 ) -> list[str]:
-    """Return the text of each node of a regression tree as a leaf: its equation, its rows and its error.
-
-    Of several outputs the text has an equation each, and the root of the mean squared error over rows and outputs.
-
-    targets : names of the outputs; most : as in `equation`
-    """
+    """Return the text of each node of a regression tree as a leaf: its equations, its rows and its root mean squared
+    error.
+    targets : names of the outputs; most : as in `equation`"""
     names, models, k = [_one_line(name) for name in feature_names], tree.equations, tree.equations.n_outputs
     each = [(name, models if k == 1 else models.of_output(i)) for i, name in enumerate(targets)]
 
@@ -79,12 +76,8 @@ def leaf_texts(
 def equation(
     models: Equations, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None
 ) -> str:
-    """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out.
-
-    models : of one output. Bounds of what it says follow: ", within 80 to 120".
-
-    most : terms that are written, those of the largest coefficients; the others are counted
-    """
+    """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3", with its bounds ("within 80 to 120").
+    models : of one output; most : terms that are written, those of the largest coefficients; the others are counted"""
     coef = models.coef[node]
     text = f"{models.intercept[node]:.{precision}g}"
     used = np.flatnonzero(coef).tolist()
@@ -107,14 +100,9 @@ def condition(
     level_names: Mapping[int, Sequence[str]] | None = None,
     most_terms: int | None = None,
 ) -> str:
-    """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature.
-
-    A qualitative feature stands for the score of its level; scores are listed at the end: "0.6 age - 0.8 job <= 1.5
-    with job = 0.71 clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. A qualitative
-    feature alone needs no scores: "job in {clerk}". If there are more than `most_terms` terms, those of the largest
-    coefficients are written, and "..." for the others. With "or missing" at the end, rows that lack a value of the
-    condition go left; otherwise such rows go right.
-    """
+    """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", "mcv >= 90", "0.6 age - 0.8 job <= 1.5 with
+    job = 0.71 clerk, -0.71 smith" (a level that is not listed counts as 0), "job in {clerk}", each with "or missing"
+    where rows without a value go left. Beyond `most_terms` the smallest terms are "..."."""
     text = _of_values(tree, node, feature_names, precision, level_names, most_terms)
     quantitative = [j for j in np.flatnonzero(tree.coef_[node]) if j not in tree.level_columns]
     if tree.missing_left is None or not tree.missing_left[node] or not quantitative:

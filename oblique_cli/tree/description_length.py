@@ -13,22 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 NODE = 1.0  # bits that say whether a node is a leaf
 
 
 def class_bits(counts: Array) -> Array:
-    """Return the bits of the classes of the rows at each node. counts : (n_nodes, C) weights; returns (n_nodes,).
-
-    The mixture of Krichevsky and Trofimov, in which a class that was seen k times in n rows has probability
-    (k + 1/2) / (n + C/2) as the next one: -log2 of Gamma(C/2) / Gamma(n + C/2) times the product over the classes of
-    Gamma(n_k + 1/2) / Gamma(1/2). For many rows that is the stochastic complexity of Mehta et al. (1995, equation 1),
-    n times the entropy plus (C - 1) / 2 times log2(n / 2) and a constant. Their formula is below 0 where rows are few
-    and classes many; this one is the length of a code whatever they are.
-    """
+    """Return the bits of the classes of the rows at each node, (n_nodes,).
+    counts : (n_nodes, C) weights. The mixture of Krichevsky and Trofimov: a class seen k times in n rows comes next
+    with probability (k + 1/2) / (n + C/2). Equation 1 of Mehta et al. (1995) is its limit for many rows, but below 0
+    for few rows of many classes."""
     n, classes = counts.sum(axis=1), counts.shape[1]
     nats = gammaln(n + classes / 2) - gammaln(classes / 2)
     nats -= gammaln(counts + 0.5).sum(axis=1) - classes * gammaln(0.5)
@@ -37,18 +32,9 @@ def class_bits(counts: Array) -> Array:
 
 
 def split_bits(tree: Tree) -> Array:
-    """Return the bits of the hyperplane of each node, (n_nodes,), 0 at leaves.
-
-    A hyperplane over k of p features is: the number k (log2 p bits), which features (log2 of p over k), and which of
-    the divisions of the n rows at the node that hyperplanes of k features can make. Rows in general position have
-    sum_{i=1..k} of (n - 1) over i of these (Cover 1965), and all coefficients that divide the rows alike are one
-    message, so neither a number of digits nor a prior of the coefficients has to be chosen. For an axis k = 1, and the
-    last part is log2(n - 1), that of Mehta et al. With k >= n - 1 every division can be made and takes n - 1 bits, as
-    much as the labels of two classes: dense hyperplanes of few rows never pay.
-
-    A qualitative feature has a coefficient for each level but one. The side of missing values is one bit, in a tree
-    that has such.
-    """
+    """Return the bits of the hyperplane of each node, (n_nodes,), 0 at leaves: the number k of its features, which k of
+    p, and which of the divisions of n rows that k features can make (Cover 1965), so that neither digits nor a prior of
+    coefficients are chosen; of an axis that is Mehta et al. A feature of L levels has L - 1 coefficients."""
     bits = np.zeros(tree.n_nodes)
     n_rows, p = tree.counts.sum(axis=1), tree.n_features
     free = np.maximum(np.array(tree.levels) - 1, 1)
@@ -60,10 +46,8 @@ def split_bits(tree: Tree) -> Array:
 
 
 def log2_divisions(n: int, k: int) -> float:
-    """Return log2 of the number of ways in which hyperplanes divide n points in general position in k dimensions.
-
-    Both sides have a point, and sides have no names. At least one way, whatever n.
-    """
+    """Return log2 of the number of ways, at least one, in which hyperplanes divide n points in general position in k
+    dimensions into two sides without names."""
     if n <= 2:
         return 0.0
     if k >= n - 1:

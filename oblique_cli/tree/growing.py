@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import crimcoord, level_codes, level_table
 from oblique_cli.ground.magnitudes import summable
 from oblique_cli.tree.missing import divide
@@ -23,18 +24,11 @@ from oblique_cli.tree.splitting import EQUAL, PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 
 class Division(NamedTuple):
-    """The division of a node.
-
-    coef, threshold, gain, level_scores, missing_left : of the split, as in `Tree`
-    goes_left : (m,) of the node's rows
-    child_states : of the left and the right child, as `divide` takes them
-    worth : what it takes off the impurity of all rows, where growth is best-first
-    """
+    """The division of a node: the split as in `Tree`;
+    goes_left : (m,) of its rows; child_states : left and right, as `divide` takes them; worth : what it takes off the
+    impurity of all rows, where growth is best-first"""
 
     coef: Array
     threshold: float
@@ -61,13 +55,9 @@ def grow_by(
     slack: float = 0.0,
 ) -> list[Any]:
     """Grow a tree on n rows from its root down; return the state of each node, in the builder's order.
-
-    divide : rows of a node, its depth, its path (the turns from the root, a 1 before them), its state -> its
-        division, None for a leaf
-    weigh : rows -> counts of their classes; root_state : of the root, as `divide` takes it
-    most_leaves : the leaf whose division is worth most is divided next, until there are so many; of those worth as much
-        but for a share of `slack` the one that was opened first. None divides them all
-    """
+    divide : rows, depth, path (turns from the root, a 1 before them), state -> division, None for a leaf; weigh : rows
+    -> counts. With `most_leaves` the leaf worth most is divided next, of those as good but for a share of `slack` the
+    oldest."""
     everything = np.arange(n)
     states = [root_state]
     # Nodes whose division is known, and which come as they are opened; a number of a node says when that was.
@@ -123,16 +113,14 @@ def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
 class GrowthOptions:
     """How a tree is grown.
 
-    engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
-        node; "auto" takes the native one where it exists. Both give the same tree.
-    seed : of the tree, from 0 below 2**64; what nodes draw is named after it and their place
-    levels : number of levels of each feature, 0 for a quantitative one; None if all are. A qualitative feature holds
-        codes 0, 1, ... and anything else for no level; at every node its levels are replaced by their CRIMCOORD (thesis
-        3.7)
-    missing : whether the tree learns where rows with missing values (NaN) go, see `missing.divide`. If there are any,
-        the reference engine grows the tree; ConfigError if that is ruled out by "native"
-    finish : what becomes of the split that the heuristic finds at a node
-    n_threads : of native growth; the tree is the same for any number
+    engine : "native" grows the tree in the compiled core without the GIL; "reference" calls the proposer at every node;
+        "auto" takes the native one where it exists. Both give the same tree.
+    seed : from 0 below 2**64; what nodes draw is named after it and their place
+    levels : number of levels of each feature, 0 for a quantitative one; None if all are. Codes 0, 1, ... (anything else
+        is no level) are replaced by their CRIMCOORD at every node (thesis 3.7)
+    missing : whether the tree learns where rows with NaN go (`missing.divide`), in the reference engine if there are
+        any; ConfigError if that is ruled out
+    finish : what becomes of the split that the heuristic finds; n_threads : of native growth, for the same tree
     signs : (p,) of 1, -1 and 0, with which the share of the second of two classes keeps an order (monotone.py); None
         without. Not beside `missing`, nor a `finish`
     """
@@ -154,12 +142,8 @@ def grow_top_down(
     X: Array, y: NDArray[np.int32], n_classes: int, proposer: Proposer, *, weights: Array | None = None, **how: Any
 ) -> Tree:
     """Grow a tree.
-
-    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`)
-    y : (n,) int32 codes below n_classes
-    weights : (n,) positive, or None
-    how : fields of `GrowthOptions`
-    """
+    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`);
+    y : (n,) int32 codes below n_classes; weights : (n,) positive, or None; how : fields of `GrowthOptions`"""
     growth = GrowthOptions(**how)
     if weights is not None:
         weights = weights / weights.min()
@@ -266,10 +250,9 @@ def _grow_reference(
 def scored(
     X: Array, y: NDArray[np.int32], weights: Array | None, n_classes: int, levels: Sequence[int]
 ) -> tuple[Array, Array]:
-    """Return the rows of a node with every level replaced by its score there, and the scores (thesis 3.7).
-
-    X : (n, p); levels : p counts, 0 for a quantitative feature; returns (n, p) and (sum of levels,)
-    """
+    """Return rows (n, p) of a node with every level replaced by its score there, and the scores (sum of levels,)
+    (thesis 3.7).
+    levels : p counts, 0 for a quantitative feature"""
     if not any(levels):
         return X, np.empty(0)
     Z, scores = X.copy(), []

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 
 def ranges_of(X: Array) -> Array:
@@ -20,13 +18,10 @@ def ranges_of(X: Array) -> Array:
 
 
 def gini_decreases_by_feature(tree: Tree, ranges: Array) -> Array:
-    """Return the decrease of Gini impurity that each feature has a part in, (p,).
-
-    ranges : (p,) of the training rows, in any unit that all features share. A node's decrease, weighted by its rows as
-    in Breiman et al. (1984) and in scikit-learn, is shared among the features of its hyperplane by |coefficient| times
-    range: by how far each can move the projection over the training rows. So units do not matter, and an axis-parallel
-    split credits its one feature. The range of a qualitative feature is that of its scores at the node.
-    """
+    """Return the decrease of Gini impurity that each feature has a part in, (p,): a node's decrease, weighted by its
+    rows as in Breiman et al. (1984), is shared by |coefficient| times range.
+    ranges : (p,) of the training rows, in any unit that all features share; that of a qualitative feature is of its
+    scores at the node"""
     totals = tree.counts.sum(axis=1)
     shares = tree.counts / totals[:, None]
     gains = spread_decreases(tree.parents, totals / totals[0], shares)

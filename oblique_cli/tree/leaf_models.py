@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import level_codes
 from oblique_cli.tree.payloads import LeafModels, squares, standardized
 from oblique_cli.tree.structure import Tree
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), weights (n,) or None
 
@@ -35,14 +35,10 @@ TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: featu
 
 
 class ModelColumns:
-    """The columns of models: quantitative features and their squares in standard deviations, indicators of levels.
-
-    A level has an indicator, which is standardized as well; the first of two has none, since the second says the same.
-    A level that no training row has, or that all have, has none either.
-
-    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for what is missing
-    v : (n,) positive weights
-    """
+    """The columns of models: quantitative features and their squares in standard deviations, indicators of levels,
+    standardized; none for the first of two levels, nor for a level of all rows or of no row.
+    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for what is missing; v : (n,)
+    positive weights"""
 
     def __init__(self, levels: Sequence[int], X: Array, v: Array) -> None:
         self.levels = tuple(levels)
@@ -101,9 +97,7 @@ class ModelColumns:
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
     """Return the models of a tree's leaves.
-
-    X : (n, p) its training rows; weights : (n,) or None; penalty : > 0, in rows of weight `unit_of`
-    """
+    X : (n, p) its training rows; weights : (n,) or None; penalty : > 0, in rows of weight `unit_of`"""
     v = np.ones(len(X)) if weights is None else weights / unit_of(weights)
     columns = ModelColumns(tree.levels, X, v)
     n_classes = tree.counts.shape[1]
@@ -121,10 +115,8 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
 
 
 def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
-    """Return the penalty of `PENALTIES` with the least log loss on rows that trees have not seen; the first of equals.
-
-    folds : a tree, the rows it was grown on and rows it was not grown on, each as features, class codes and weights
-    """
+    """Return the penalty of `PENALTIES` with the least log loss on rows that trees have not seen, the first of equals.
+    folds : a tree, the rows it was grown on and others, each as features, class codes and weights"""
     losses = np.zeros(len(PENALTIES))
     for tree, grown_on, (X, codes, weights) in folds:
         leaves = tree.apply(X)
@@ -136,21 +128,16 @@ def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
 
 
 def unit_of(weights: Array) -> float:
-    """Return the weight of the row in which penalties are counted: the lightest, those of next to no weight left out.
-
-    Rows that are no heavier hold at least LIGHT of all weight. So penalties do not depend on the scale of the weights,
-    whole weights are as good as repeated rows, and one very light row does not make all penalties weak.
-    """
+    """Return the weight of the row in which penalties are counted, so that whole weights are as good as repeated rows:
+    the lightest, but for rows so light that those no heavier hold less than LIGHT of all weight."""
     ordered = np.sort(weights)
     held = np.cumsum(ordered)
     return float(ordered[np.searchsorted(held, LIGHT * held[-1])])
 
 
 def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
-    """Return mean and standard deviation (p,) of each feature; scale 1 for constants and qualitative features.
-
-    levels : p counts, 0 for a quantitative feature; X : (n, p), NaN is left out; v : (n,) weights
-    """
+    """Return mean and standard deviation (p,) of each feature, 0 and 1 for qualitative ones, scale 1 for constants.
+    levels : p counts, 0 for a quantitative feature; X : (n, p), NaN is left out; v : (n,) weights"""
     known = ~np.isnan(X)
     # Each feature in a power of 2 near its largest number, whose square is then a number.
     power = np.frexp(np.where(known, np.abs(X), 0.0).max(axis=0))[1]

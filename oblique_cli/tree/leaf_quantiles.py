@@ -14,17 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class LeafResiduals:
-    """Targets less predictions of the training rows, by node; nodes that are no leaves have none.
-
-    starts : (n_nodes + 1,) int64, where those of each node begin and the last one ends; values : (n,) rising by node
-    """
+    """Targets less predictions of the training rows by node, of leaves only.
+    starts : (n_nodes + 1,) int64, where those of each node begin and the last one ends; values : (n,) rising by node"""
 
     starts: NDArray[np.int64]
     values: Array
@@ -49,10 +46,8 @@ class LeafResiduals:
             raise ValueError("starts of leaf_residuals_ must rise from 0 to the number of values, one more than nodes")
 
     def quantiles(self, leaves: NDArray[np.int32], q: Array) -> Array:
-        """Return the quantiles of residuals in leaves (n,), (n, k), linear between two rows as in `numpy.quantile`.
-
-        q : (k,) shares; NaN in a leaf that no training row reached
-        """
+        """Return the quantiles q (k,) of residuals in leaves (n,), (n, k), linear between two rows as in
+        `numpy.quantile`, NaN in a leaf that no training row reached."""
         quantiles = np.full((len(leaves), len(q)), np.nan)
         for leaf in np.unique(leaves):
             residuals = self.values[self.starts[leaf] : self.starts[leaf + 1]]

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 # A column counts as depending on others if less than this share of its own spread is left once the others are taken
 # out.
@@ -23,9 +22,7 @@ ZERO = 1e-9
 @dataclass(frozen=True)
 class Linear:
     """y = coef @ x + intercept, fitted to some rows with this residual sum of squares and rank (intercept included).
-
-    coef : (p,) and intercept : a number; of k outputs (k, p) and (k,), and `rss` is the sum over all of them
-    """
+    coef : (p,) and intercept : a number; of k outputs (k, p) and (k,), `rss` summed over them"""
 
     coef: Array
     intercept: float | Array
@@ -38,10 +35,8 @@ class Linear:
 
 
 def scaled(values: Array) -> tuple[Array, Array, Array]:
-    """Return columns of mean 0 and standard deviation 1, the means, and the deviations; a constant column becomes 0.
-
-    values : (n, m). A column is constant if it varies by rounding errors of its magnitude only.
-    """
+    """Return columns (n, m) of mean 0 and standard deviation 1, the means, and the deviations. A column that varies by
+    rounding errors of its magnitude only becomes 0."""
     center = values.mean(axis=0)
     spread = values.std(axis=0)
     noise = 64 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
@@ -53,10 +48,8 @@ def scaled(values: Array) -> tuple[Array, Array, Array]:
 
 
 def fit_linear(X: Array, y: Array) -> Linear:
-    """Return the least-squares model of y on X; of several, the one whose scaled coefficients are shortest.
-
-    X : (n, p), n >= 1; y : (n,) or (n, k). With fewer rows than coefficients the model goes through every row.
-    """
+    """Return the least-squares model of y (n,) or (n, k) on X (n, p), n >= 1; of several, as with fewer rows than
+    coefficients, the one whose scaled coefficients are shortest."""
     Z, center, spread = scaled(X)
     middle = y.mean(axis=0)
     target = y - middle
@@ -73,10 +66,8 @@ def fit_linear(X: Array, y: Array) -> Linear:
 
 class Passes:
     """The rows of a node, ready for residual sums of the two sides of any cut.
-
     X : (n, p); y : (n,), or (n, k), whose sums are added up; constant : model the mean alone, not a linear function
-    (M5's splits)
-    """
+    (M5's splits)"""
 
     def __init__(self, X: Array, y: Array, *, constant: bool = False) -> None:
         target, _, spread = scaled(y.reshape(len(y), -1))
@@ -90,9 +81,7 @@ class Passes:
 
     def sides(self, order: NDArray[np.intp], cuts: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the residual sums of squares left and right of each cut.
-
-        order : (n,) the rows as they are sorted; cuts : (k,) rising numbers of rows on the left
-        """
+        order : (n,) the rows as they are sorted; cuts : (k,) rising numbers of rows on the left"""
         rows = self._rows[order]
         left = _core.prefix_rss(rows, cuts, ZERO, self._targets)
         backward = np.ascontiguousarray(len(order) - cuts[::-1])
@@ -100,22 +89,16 @@ class Passes:
         return self._unit * left, self._unit * right
 
     def along(self, X: Array, directions: Array, thresholds: Array | None, least: int) -> tuple[Array, Array]:
-        """Return the least residual sum of both sides over the cuts along each direction, and its threshold.
-
-        A cut lies in the middle of a gap between projections; the first of equal cuts is taken. The sum is infinite
-        where no cut leaves `least` rows on either side.
-
-        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None for any
-        """
+        """Return the least residual sum of both sides over the cuts along each direction, infinite where no cut leaves
+        `least` rows on either side, and the threshold: the middle of a gap, the first of equals.
+        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None for any"""
         return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO, self._targets)
 
 
 def left_out_error(X: Array, y: Array) -> float:
-    """Return the sum of squared errors of predicting each row from a model of the others (leave-one-out).
-
-    X : (n, p); y : (n,). In closed form, e_i / (1 - h_i), h_i the diagonal of the hat matrix. A row that its model
-    needs (h_i = 1) is predicted by the mean of the others instead.
-    """
+    """Return the sum of squared errors of predicting each row from a model of the others: e_i / (1 - h_i), h_i the
+    diagonal of the hat matrix; the mean of the others predicts a row that its model needs (h_i = 1).
+    X : (n, p); y : (n,)"""
     n = len(y)
     if n == 1:
         return np.inf

@@ -26,9 +26,9 @@ from math import log2
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import distinct_gap, gap_middle
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import ZERO, scaled
@@ -37,9 +37,6 @@ from oblique_cli.tree.pruning import PruningPath, cost_complexity_path, squared_
 from oblique_cli.tree.sparse import arrivals
 from oblique_cli.tree.structure import Tree, TreeBuilder
 from oblique_cli.tree.truncation import truncated
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 BENDS, STEPS, MEANS = "bends", "steps", "means"
 CUTS = (BENDS, STEPS, MEANS)
@@ -108,10 +105,8 @@ def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
 
 def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) -> Array:
     """Return the change of a node's models from those of its parent, one for each penalty; (L, q).
-
-    gram : (q, q) sums of products of its columns; moments : (q,) those of columns and target
-    models : (L, q) of its parent; penalties : (L,) positive
-    """
+    gram : (q, q) sums of products of its columns; moments : (q,) those of columns and target; models : (L, q) of its
+    parent"""
     held = np.maximum(penalties, SINGULAR * gram.trace())  # columns that depend on each other have no other hold
     ridge = gram + held[:, None, None] * np.eye(len(gram))
     return np.asarray(np.linalg.solve(ridge, (moments - models @ gram)[:, :, None])[:, :, 0])
@@ -126,9 +121,7 @@ class _Best(NamedTuple):
 
 def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array, least: int) -> Division | None:
     """The best division of the rows `here`, None if there is none.
-
-    left_over : (m,) what cuts are to explain; slopes : (p,) of the node's model, along which it is cut as well
-    """
+    left_over : (m,) what cuts are to explain; slopes : (p,) of the node's model, along which it is cut as well"""
     X, columns = np.ascontiguousarray(rows.X[here]), rows.Z[here]
     p, values = len(slopes), X
     if cuts != MEANS and np.count_nonzero(slopes) > 1:
@@ -190,10 +183,8 @@ class NodeModels:
 
 class Candidate(NamedTuple):
     """A tree that cross-validation may choose.
-
-    cuts, penalty : of CUTS, and in rows; member : of the weakest-link sequence; leaves : of the tree on all rows
-    error : mean squared error on rows left out
-    """
+    cuts : of CUTS; penalty : in rows; member : of the weakest-link sequence; leaves : of the tree on all rows;
+    error : mean squared error on rows left out"""
 
     cuts: str
     penalty: float
@@ -236,10 +227,8 @@ def chosen_tree(
     doubling_price: float,
 ) -> LinearChoice:
     """Return the linear model tree of rows X (n, p), y (n,) of least error in cross-validation, its size at a price.
-
-    ways : of CUTS; parts : rows left out by each fold, none in two; with fewer than two folds nothing is compared, and
-    the tree is one leaf at the middle of the penalties
-    """
+    ways : of CUTS; parts : rows left out by each fold, none in two; with fewer than two the tree is one leaf at the
+    middle of the penalties"""
 
     def models_of(train_rows: Rows, cuts: str) -> NodeModels:
         rows = ModelRows(X[train_rows], y[train_rows])

@@ -16,12 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.tree.logistic_trees import LEAST_SHARE, How, ModelRows, NodeModels, collapses
 from oblique_cli.tree.payloads import softmax
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 # Of the training weight that a tree drew: what a leaf more has to save, among which the rows left out choose.
 COMPLEXITIES = (0.0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, np.inf)
@@ -30,11 +28,9 @@ ENOUGH_ROWS, FEWEST_TREES = 20_000, 10
 
 
 class Member(NamedTuple):
-    """A tree as grown, with the rows that it drew.
-
-    drawn : (m,) numbers of training rows; counts : (m,) weight of each
-    left_out : numbers of the other rows of positive weight
-    """
+    """A tree as grown.
+    drawn : (m,) numbers of the training rows that it drew; counts : (m,) weight of each; left_out : numbers of the
+    other rows of positive weight"""
 
     tree: Tree
     drawn: NDArray[np.intp]
@@ -60,12 +56,8 @@ class Rows:
 @dataclass(frozen=True)
 class ForestChoice:
     """What all trees have in common.
-
-    how : of their models; complexity : at which they are cut
-    loss : misclassified share and weighted log loss of the mean of the trees' probabilities on rows left out, NaN
-        where nothing was left out
-    tried : how -> loss at each of the complexities
-    """
+    how : of their models; complexity : at which they are cut; loss : misclassified share and weighted log loss of their
+    mean on rows left out, NaN without such; tried : how -> loss at each of the complexities"""
 
     how: How
     complexity: float
@@ -86,12 +78,9 @@ def choose_forest(
     log_loss_weight: float,
     each: Callable[[Callable[[int], Array], int], Sequence[Array]],
 ) -> ForestChoice:
-    """Return the common choice of least loss on rows that trees did not draw; of equal ones the first that was tried.
-
-    hows : paths of ridges, one for each kind of models. From the middle of a path it goes on both ways for as long as
-        the loss falls.
-    each : runs a function for every number below another one, on threads or not
-    """
+    """Return the common choice of least loss on rows that trees did not draw, the first of equals.
+    hows : paths of ridges by kind of models, tried from the middle both ways while the loss falls; each : runs a
+    function for every number below another one, on threads or not"""
     of_trees = [rows.of(member) for member in members]
     near: list[NodeModels | None] = [None] * len(members)
     times = np.zeros(len(rows.X))

@@ -22,17 +22,14 @@ from math import log2
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.tree.leaf_models import LINEAR, ModelColumns, unit_of
 from oblique_cli.tree.payloads import softmax
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
 MODELS = (RIDGE, LOGIT_BOOST)
@@ -46,11 +43,8 @@ EQUAL = 1e-9  # losses of cross-validation closer than this are the same
 @dataclass(frozen=True)
 class How:
     """How models are fitted.
-
-    penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost; steps : of LogitBoost
-    terms : what the scores of a model are made of, of TERMS
-    chosen : columns of `ModelRows.columns` that models may have a term for, all without it
-    """
+    penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost of so many steps; terms : of
+    TERMS; chosen : columns of `ModelRows.columns` that may have a term, all without it"""
 
     penalty: float | None
     steps: int = 0
@@ -60,10 +54,8 @@ class How:
 
 class ModelRows:
     """Training rows as models of nodes see them.
-
-    X : (n, p), NaN for what is missing; codes : (n,) below n_classes; weights : (n,) positive, or None
-    levels : p counts, 0 for a quantitative feature
-    """
+    X : (n, p), NaN for what is missing; codes : (n,) below n_classes; weights : (n,) positive, or None; levels : p
+    counts, 0 for a quantitative feature"""
 
     def __init__(
         self, X: Array, codes: Ints, n_classes: int, weights: Array | None = None, levels: Sequence[int] | None = None
@@ -88,13 +80,10 @@ class ModelRows:
 
 
 class NodeModels:
-    """The models of all nodes of a tree, and their errors on the rows that they are fitted to.
-
-    models : (n_nodes, C, q + 1) coefficients of the used features and the intercept, those of the parent included
-    wrong : (n_nodes,) training weight that the model of a node misclassifies
-    path : the weakest-link sequence by these errors
-    near : models of the same tree and rows at another penalty, to begin with
-    """
+    """The models (n_nodes, C, q + 1) of all nodes, intercept last and those of the parent included, and the training
+    weight (n_nodes,) that each misclassifies.
+    path : the weakest-link sequence by these errors; near : models of the same tree and rows at another penalty, to
+    begin with"""
 
     def __init__(
         self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-4, near: NodeModels | None = None
@@ -126,10 +115,8 @@ class NodeModels:
         return np.asarray(node_losses[0]), np.asarray(node_losses[1])
 
     def of_members(self, path: PruningPath, alphas: Array, of_node: Array) -> Array:
-        """Return the sum of something over the leaves of every T(alpha). alphas : (K,) ascending; of_node : (n_nodes,)
-
-        A node is a leaf of T(alpha) from the complexity at which it collapses to that at which its parent does.
-        """
+        """Return the sum of something (n_nodes,) over the leaves of every T(alpha), alphas (K,) ascending. A node is a
+        leaf from the complexity at which it collapses to that at which its parent does."""
         alone, above = collapses(self.tree, path)
         begin, end = np.searchsorted(alphas, alone), np.searchsorted(alphas, above)
         end[0] = len(alphas)
@@ -151,11 +138,8 @@ class NodeModels:
 
 
 def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
-    """Return at most so many columns of `rows.columns(how.terms)`, chosen one after another, for all models of a tree.
-
-    Each time all models are fitted to the columns chosen before, and the column that joins them is the one of which a
-    step lowers the bound of their loss (Böhning 1992) the most, all leaves and classes together.
-    """
+    """Return at most so many columns of `rows.columns(how.terms)`, the same for all models of a tree: each next one is
+    that of which a step lowers the bound of the loss (Böhning 1992) the most, all leaves and classes together."""
     columns, leaves = rows.columns(how.terms), tree.apply(rows.X)
     places = [np.flatnonzero(leaves == leaf) for leaf in np.unique(leaves)]
     bounds = [0.5 * rows.weights[i] @ columns[i] ** 2 + float(how.penalty or 0.0) for i in places]
@@ -174,10 +158,8 @@ def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[in
 
 
 def collapses(tree: Tree, path: PruningPath) -> tuple[Array, Array]:
-    """Return the complexities at which each node becomes a leaf, and at which its parent does; (n_nodes,) each.
-
-    A node is a leaf of T(alpha) from the first up to the second.
-    """
+    """Return the complexities (n_nodes,) at which each node becomes a leaf, and at which its parent does, which ends
+    that."""
     alone = np.where(tree.is_leaf, -np.inf, path.node_alpha)
     above = np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(~tree.is_leaf):
@@ -207,14 +189,9 @@ class LogisticFold(NamedTuple):
 
 class Candidate(NamedTuple):
     """A tree that cross-validation may choose.
-
-    start : position; how : of its models
-    member : of the weakest-link sequence, of a tree that is pruned; -1 where the tree as grown is refined
-    penalty : position in the path of refinement, -1 without
-    wrong, log_loss : on rows left out, shares of their weight
-    leaves : of the tree on all rows; of refined ones a mean over the folds
-    most : terms a class that its models may have, all without it
-    """
+    start : position; how : of its models; member : of the weakest-link sequence, -1 where the tree as grown is refined;
+    penalty : position in the path of refinement, or -1; wrong, log_loss : shares of the weight left out; leaves : of
+    the tree on all rows; most : terms a class, all without it"""
 
     start: int
     how: How
@@ -232,13 +209,9 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LogisticChoice:
-    """A logistic model tree and how it was chosen.
-
-    tree : with models in its leaves; chosen : what it is; candidates : all that cross-validation compared
-    start : the tree as grown; run : the last run of refinement, None without. Where `chosen` says that models have
-        fewer terms, its objective is still that of the tree with all of them.
-    penalties : of the planes, along the path of refinement
-    """
+    """A logistic model tree, with what was chosen among all `candidates`.
+    start : the tree as grown; run : the last run of refinement, whose objective is that of models with all terms;
+    penalties : of the planes, along the path of refinement"""
 
     tree: Tree
     chosen: Candidate
@@ -288,13 +261,9 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
 @dataclass(frozen=True)
 class Comparison:
     """How logistic model trees are compared.
-
-    settings : of refinement, None without; n_penalties : of its path
-    doubling_price : what the loss has to fall by for twice the leaves. What is tried and refined is decided without it.
-    max_terms : most terms a class of ridge models, all without it
-    all_terms_price : models of more terms are compared with models of so many, on the same folds and in the same tree,
-        and kept where their loss is lower by more than this; never without it
-    """
+    settings : of refinement, None without; n_penalties : of its path; doubling_price : what the loss falls by for twice
+    the leaves, in the last choice; max_terms : most terms a class of ridge models; all_terms_price : models of more
+    terms stay where their loss is lower by more than this"""
 
     settings: Settings | None
     n_penalties: int
@@ -313,10 +282,8 @@ def choose(
     comparison: Comparison,
 ) -> LogisticChoice:
     """Return the logistic model tree of least loss in cross-validation, its size at a price.
-
-    starts : each grows its tree on all rows; folds : empty if there is nothing to divide
-    hows : paths of penalties to choose from, of equal length, one for each kind of models
-    """
+    starts : each grows its tree on all rows; folds : empty without a division; hows : paths of penalties of equal
+    length by kind of models"""
     settings, log_loss_weight = comparison.settings, comparison.log_loss_weight
     max_terms, all_terms_price = comparison.max_terms, comparison.all_terms_price
     grown = [start() for start in starts]
@@ -382,10 +349,8 @@ def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -
 
 
 def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:
-    """Go along a path of penalties both ways from a place while the loss falls; return the best place, all candidates.
-
-    The best penalty of one start, or of models without squares, is near the best of all.
-    """
+    """Go along a path of penalties both ways from a place while the loss falls; return the best place (near the best of
+    other starts, with or without squares) and all candidates."""
     candidates = trial.members(path[place])
     for step in (-1, 1):
         while 0 <= place + step < len(path):

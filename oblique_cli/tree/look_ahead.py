@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
 from oblique_cli.tree.monotone import Signs, children_bounds
@@ -20,9 +21,6 @@ from oblique_cli.tree.pruning import cheapest
 from oblique_cli.tree.sparse import arrivals
 from oblique_cli.tree.structure import Tree, TreeBuilder
 from oblique_cli.tree.turning_points import TurningPoints
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 WEIGHTINGS = ("size", "sum")
 SMALL_CHILDREN = ("avoid", "leaf")
@@ -68,12 +66,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Cut:
-    """A cut of a node: rows with feature <= threshold go left.
-
-    error           its score, by which it was chosen
-    children_error  its score by the weighting that the least improvement applies to
-    n_left          rows on the left
-    """
+    """A cut of a node: rows with feature <= threshold go left, `n_left` of them.
+    error : its score, by which it was chosen; children_error : its score by the weighting that the least improvement
+    applies to"""
 
     feature: int
     threshold: float
@@ -130,10 +125,8 @@ class AllTurns(Proposals):
 
 @dataclass(frozen=True)
 class FarthestTurn(AllTurns):
-    """TPRTI-B: the turning point farthest from the node's model, on each of its coordinates.
-
-    Algorithm 3 has one point and so one threshold a feature: a node that no coordinate of the point divides is a leaf.
-    """
+    """TPRTI-B: the turning point farthest from the node's model, on each of its coordinates. Algorithm 3 has one
+    threshold a feature: a node that none divides is a leaf."""
 
     def thresholds(self, X: Array, model: Linear) -> Values:
         if len(self.points) == 0:
@@ -144,10 +137,8 @@ class FarthestTurn(AllTurns):
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
-    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1.
-
-    Rows must come in an order that depends on their content alone if the tree is to.
-    """
+    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, in an order that depends on their content
+    alone."""
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
 
     def divide(rows: Rows, depth: int, path: int, state: tuple[Held, Proposals]) -> Division | None:
@@ -193,10 +184,8 @@ def own_error(X: Array, y: Array, held: Held, settings: Settings) -> float:
 
 
 def best_cut(X: Array, y: Array, held: Held, proposals: Proposals, settings: Settings) -> Cut | None:
-    """Return the cut of the least error, the first of equals by feature and threshold; None if there is no cut.
-
-    X : (n, p); y : (n,) of a node; held : what it has
-    """
+    """Return the cut of the least error, the first of equals by feature and threshold, or None.
+    X : (n, p); y : (n,) of a node; held : what it has"""
     values = proposals.thresholds(X, held.model)
     if settings.signs is None:
         cuts = _scored(X, Passes(X, y, constant=settings.constant), values, settings)
@@ -272,14 +261,9 @@ def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
 
 
 def prune(tree: Tree, X: Array, y: Array) -> Tree:
-    """Return the tree cut back as M5 does it: a node keeps its subtree only if that is estimated to err less.
-
-    The estimate of a model of v coefficients on n rows is its mean absolute residual times (n + v) / (n - v) (Quinlan
-    1992, section 3.2); a model with as many coefficients as rows promises nothing. A subtree's estimate is the average
-    of its leaves', by rows.
-
-    X, y : the training rows
-    """
+    """Return the tree cut back as M5 does it (Quinlan 1992, section 3.2): a model of v coefficients on the n training
+    rows of a node errs by its mean absolute residual times (n + v) / (n - v), infinity for n <= v; a subtree that does
+    not err less, as the average of its leaves by rows, becomes a leaf."""
     costs = np.empty(tree.n_nodes)
     models = tree.equations
     for at, rows in enumerate(arrivals(tree, X)):

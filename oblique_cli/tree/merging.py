@@ -6,14 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Ints, Rows
 from oblique_cli.tree.structure import Tree, TreeBuilder
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Rows = NDArray[np.intp]
 
 DISTANCES = ("centroid", "overlap")
 
@@ -37,15 +33,10 @@ Splitter = Callable[[Array, Ints, int], Plane | None]
 def merge_order(
     X: Array, clusters: Sequence[Rows], labels: Sequence[int], distance: str = "centroid"
 ) -> list[tuple[int, int]]:
-    """Return which two nodes each merge joins; the clusters are nodes 0, 1, ..., and merge i makes node m + i.
-
-    clusters : m arrays of row numbers of X, none empty; labels : their m class codes, not all the same unless m is 1
-    distance : "centroid" joins the two nodes of nearest centroids (Euclid); "overlap" those of least Bhattacharyya
-        distance, that is, of greatest overlap
-
-    Only nodes of different classes are joined, and a joined node is a class of its own, so with two classes at the
-    start there is a pair to join until one node is left. Among equal distances the pair of the lowest numbers wins.
-    """
+    """Return which two nodes each merge joins; merge i makes node m + i.
+    clusters : m arrays of row numbers, none empty; labels : (m,) class codes; distance : "centroid" (Euclid) or
+    "overlap" (Bhattacharyya). The nearest nodes of different classes are joined to a class of its own; among equal
+    distances the lowest numbers."""
     measure: _Centroids | _Overlap = _Centroids(X) if distance == "centroid" else _Overlap(X, clusters)
     rows = list(clusters)
     classes = list(labels)
@@ -80,11 +71,8 @@ def merge_order(
 
 
 def degrees_of_overlap(X: Array, clusters: Sequence[Rows], labels: Sequence[int]) -> Array:
-    """Return how much each cluster overlaps with that cluster of another class which it overlaps most with.
-
-    The degree is the Bhattacharyya coefficient of their normal distributions, between 0 (apart) and 1 (the same), and 0
-    where there is no other class. Arguments as for `merge_order`; returns (m,).
-    """
+    """Return the largest Bhattacharyya coefficient, 0 (apart) to 1 (the same), of each cluster's normal distribution
+    and those of other classes, 0 without such; (m,). Arguments as for `merge_order`."""
     measure = _Overlap(X, clusters)
     summaries = [measure.summary(rows) for rows in clusters]
     degrees = np.zeros(len(clusters))
@@ -110,11 +98,8 @@ class _Centroids:
 
 
 class _Overlap:
-    """Bhattacharyya distance between the normal distributions of two groups.
-
-    Every group counts as if it held p + 1 more rows of the covariance within clusters, which makes the covariance of a
-    small group regular. The distance does not depend on units.
-    """
+    """Bhattacharyya distance between the normal distributions of two groups, in any units. Each group counts p + 1 more
+    rows of the covariance within clusters, which makes that of a small group regular."""
 
     def __init__(self, X: Array, clusters: Sequence[Rows]) -> None:
         spread = X.std(axis=0)
@@ -144,15 +129,9 @@ def grow_bottom_up(
     merges: Sequence[tuple[int, int]],
     splitter: Splitter,
 ) -> Tree:
-    """Return the tree whose leaves are the clusters; each merge is a node, split by a plane between its two children.
-
-    X : (n, p) float64 C order; y : (n,) class codes, one for all rows of a cluster; merges : as `merge_order` gives
-
-    Counts are those of the rows in a node's clusters, so a leaf has the class of its cluster, whatever rows the planes
-    send there. The child with more rows on the left of the plane goes left. Where no plane tells the children apart
-    (rows that are the same, with two labels) all rows go to the child that has more of them, the first on a tie: the
-    other stays as a leaf that no row reaches, and the tree keeps a leaf for each cluster.
-    """
+    """Return the tree whose leaves are the clusters and whose nodes are the merges, by a plane, the child of more rows
+    left. Counts and classes are of the rows in a node's clusters, wherever planes send them. Where no plane tells the
+    children apart, all rows go to the larger one, the first on a tie; the other stays, a leaf without rows."""
     builder = TreeBuilder(X.shape[1], n_classes)
 
     def add(rows: Rows) -> int:
@@ -182,12 +161,8 @@ def grow_bottom_up(
 
 
 def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree]) -> Tree:
-    """Return `tree` with a tree of `grow` in place of each leaf that rows of another class than its own reach.
-
-    X, y : training rows and class codes; grow : row numbers and the number of the leaf -> tree grown on them
-
-    Below such a leaf, counts are those of the rows that arrive.
-    """
+    """Return `tree` with a tree of `grow` (row numbers, number of the leaf -> tree) in place of each leaf that rows (X,
+    y) of another class than its own reach. Counts below such a leaf are those of the rows that arrive."""
     leaf_of = tree.apply(X)
     builder = TreeBuilder(tree.n_features, tree.counts.shape[1])
     stack: list[tuple[Tree, int, int]] = []

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Mask
 from oblique_cli.tree.splitting import PLAIN, Candidates, Finish, Node, Proposer, Split, best_split, search
 from oblique_cli.tree.structure import EVERYTHING, lacking
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class MissingDivision(NamedTuple):

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
 
-Array = NDArray[np.float64]
 Signs = NDArray[np.int32]  # of each feature 1, -1, or 0 for one without a constraint
 
 
@@ -34,10 +34,8 @@ OPEN = Bounds()
 
 
 def way_across(signs: Signs, coef: Array) -> int | None:
-    """Return which way rows cross a hyperplane as a constrained feature moves in its direction.
-
-    1 is from left to right, -1 from right to left, 0 neither; None where features disagree. coef : (p,)
-    """
+    """Return which way rows cross a hyperplane (p,) as a constrained feature moves in its direction: 1 left to right,
+    -1 right to left, 0 neither; None where features disagree."""
     agreement = np.sign(signs * coef)
     rises, falls = bool((agreement > 0).any()), bool((agreement < 0).any())
     return None if rises and falls else int(rises) - int(falls)
@@ -51,10 +49,9 @@ def agreeing(signs: Signs, coef: Array, way: int) -> Array:
 
 
 def children_bounds(way: int | None, left: float, right: float, bounds: Bounds) -> tuple[Bounds, Bounds] | None:
-    """Return the bounds of two children by what they answer; None if they break an order or the bounds of their parent.
-
-    way : of the split, see `way_across`; bounds : of the node that is split
-    """
+    """Return the bounds of two children by what they answer; None if they break an order or `bounds`, of the node that
+    is split.
+    way : as of `way_across`"""
     within = bounds.low <= left <= bounds.high and bounds.low <= right <= bounds.high
     if way is None or not within or (way and not way * left < way * right):
         return None
@@ -67,9 +64,7 @@ def children_bounds(way: int | None, left: float, right: float, bounds: Bounds) 
 
 def bounds_of(tree: Tree, signs: Signs, answers: Array) -> tuple[Array, Array]:
     """Return the least and the most that each node of a fitted tree may answer, (n_nodes,) twice.
-
-    answers : (n_nodes,) by which its splits are in order
-    """
+    answers : (n_nodes,) by which its splits are in order"""
     low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(~tree.is_leaf):
         children = tree.left[node], tree.right[node]

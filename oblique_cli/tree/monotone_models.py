@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, scaled
 from oblique_cli.tree.monotone import OPEN, Bounds, Signs, agreeing, children_bounds, way_across
-
-Array = NDArray[np.float64]
 
 NOISE = 1e-9  # a coefficient that moves rows by no more than this share of what the largest does is rounding
 
@@ -29,10 +28,8 @@ Plane = tuple[Array, float | None, int]  # normal, threshold where it is given, 
 
 
 class Held(NamedTuple):
-    """The state of a node beside its rows.
-
-    model : of its rows; shares_slope : whether all below have its slope; bounds : of its constant where they do
-    """
+    """The state of a node beside its rows: their model; whether all below have its slope; bounds of its constant where
+    they do."""
 
     model: Linear
     shares_slope: bool = False
@@ -47,9 +44,7 @@ class Held(NamedTuple):
         self, way: int | None, X: Array, y: Array, goes_left: NDArray[np.bool_], signs: Signs
     ) -> tuple[Held, Held] | None:
         """Return what the children have; None if they are not in order.
-
-        way : of the split, see `way_across`; X, y : rows of the node; goes_left : (n,)
-        """
+        way : as of `way_across`; X, y : rows of the node; goes_left : (n,)"""
         if way == 0 and not self.shares_slope:
             left, right = (Held(fit_in_order(X[side], y[side], signs)) for side in (goes_left, ~goes_left))
             return left, right
@@ -73,11 +68,8 @@ def _with_slope(slope: Array, rest: Array) -> Linear:
 
 
 def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
-    """Return the least-squares model of y on X among those whose coefficients have the signs asked for, or are 0.
-
-    X : (n, p), n >= 1; y : (n,); signs : (p,). By the active sets of Stark and Parker (1995) where the model without
-    signs has others.
-    """
+    """Return the least-squares model of y (n,) on X (n, p), n >= 1, whose coefficients have these signs (p,) or are 0,
+    by the active sets of Stark and Parker (1995) where the model without signs has others."""
     free = fit_linear(X, y)
     if not (signs * free.coef < 0.0).any():
         return free
@@ -103,11 +95,9 @@ class OrderedCut(NamedTuple):
 
 
 def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs: Signs) -> Iterator[Plane]:
-    """Yield normals that all constrained features agree in, with a threshold where that is given, and the way across.
-
-    A direction across which features disagree gives two, whose cuts are to be searched. X : (n, p) rows of a node;
-    directions : (k, p); thresholds : (k,) or None
-    """
+    """Yield normals that all constrained features agree in, with a threshold where that is given, and the way across;
+    two for a direction whose features disagree.
+    X : (n, p) rows of a node; directions : (k, p); thresholds : (k,) or None"""
     widths = np.ptp(X, axis=0)
     for k, direction in enumerate(directions):
         moves = np.abs(direction) * widths
@@ -126,10 +116,9 @@ def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs
 def best_in_order(
     X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int, margin: float
 ) -> OrderedCut | None:
-    """Return the cut after which constants leave least, the first of equals but for `margin`; None if none is allowed.
-
-    rest : (n,) what constants are fitted to; least : rows on either side
-    """
+    """Return the allowed cut after which constants leave least of `rest` (n,), the first of equals but for `margin`, or
+    None.
+    least : rows on either side"""
     best: OrderedCut | None = None
     for first in range(0, len(planes), AT_ONCE):
         some = planes[first : first + AT_ONCE]
@@ -142,9 +131,7 @@ def best_in_order(
 
 def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int) -> tuple[Array, Array]:
     """The residual sum that the best allowed cut along each of k normals leaves, infinite without one; its threshold.
-
-    Means of both sides of all cuts come from running sums, of numbers less their mean.
-    """
+    Means of both sides come from running sums, of numbers less their mean."""
     n = len(X)
     normals, ways = np.array([plane[0] for plane in planes]), np.array([plane[2] for plane in planes])
     fixed_thresholds = np.array([np.nan if plane[1] is None else plane[1] for plane in planes])

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.ground.geometry import level_codes
 
 if TYPE_CHECKING:
     from oblique_cli.tree.least_squares import Linear
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 VALUE, SQUARE, LEVEL = "value", "square", "level"  # kinds of terms in a leaf's model
 FARTHEST = 1e100  # standard deviations; a score stays finite
@@ -87,10 +86,8 @@ class Payload(Frozen, ABC):
 
 class Term(NamedTuple):
     """The term of a coefficient of a leaf's model.
-
-    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level, else 0
-    feature : its position; level : code of a level, -1 for the other kinds
-    """
+    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level;
+    feature : its position; level : its code, -1 for the other kinds"""
 
     kind: str
     feature: int
@@ -141,10 +138,8 @@ class LeafModels(Frozen):
         return weights
 
     def columns(self, X: Array) -> Array:
-        """Return what the terms are in rows X (n, p), in the order of `terms`; (n, len(terms)).
-
-        A score is the intercept plus the weights times these, but for the last digits.
-        """
+        """Return what the terms are in rows X (n, p), in the order of `terms`; (n, len(terms)). A score is the
+        intercept plus the weights times these, but for the last digits."""
         z, columns = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
         for i, (kind, j, level) in enumerate(self.terms):
             columns[:, i] = X[:, j] == level if kind == LEVEL else z[:, j] if kind == VALUE else squares(z[:, j])
@@ -218,11 +213,8 @@ class LeafModels(Frozen):
 @dataclass(frozen=True, eq=False)
 class Classes(Payload):
     """Class shares of every node, or linear models of the classes in the leaves.
-
-    probabilities : (n_nodes, C)  probability of each class at the node, where that is not its share of the counts
-                    (tree/probabilities.py); None where it is
-    leaf_models   : models that answer in place of shares (tree/leaf_models.py); None without
-    """
+    probabilities : (n_nodes, C) where they are no shares of the counts (tree/probabilities.py), else None;
+    leaf_models : as of tree/leaf_models.py, None without"""
 
     probabilities: Array | None = None
     leaf_models: LeafModels | None = None
@@ -310,10 +302,8 @@ class Equations(Payload):
         return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes], bounds)
 
     def bounds_of(self, node: int) -> tuple[float, float] | None:
-        """Return least and largest answer of a node's equation, None where nothing bounds it: a number needs none.
-
-        Of several outputs ask one (`of_output`).
-        """
+        """Return least and largest answer of a node's equation of one output (`of_output`), None where nothing bounds
+        it."""
         if self.bounds is None or not self.coef[node].any():
             return None
         low, high = self.bounds[node].tolist()
@@ -342,10 +332,8 @@ def standardized(X: Array, center: Array, scale: Array) -> Array:
 
 
 def squares(z: Array) -> Array:
-    """Return squares of standardized features, at most FARTHEST_SQUARED from the center.
-
-    They are less 1 and over sqrt(2), so that those of a normal feature have mean 0 and deviation 1 as well.
-    """
+    """Return squares of standardized features, at most FARTHEST_SQUARED, less 1 and over sqrt(2): those of a normal
+    feature have mean 0 and deviation 1 as well."""
     bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
     normalized: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
     return normalized

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import gap_middle
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import ZERO, scaled
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Line = tuple[float, float]  # slope, intercept
 
 CON, LIN, PCON, BLIN, PLIN = "con", "lin", "pcon", "blin", "plin"
@@ -83,10 +82,8 @@ class _Here:
 
 
 def grow(X: Array, y: Array, settings: Settings) -> Tree:
-    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1.
-
-    Rows must come in an order that depends on their content alone if the tree is to.
-    """
+    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, in an order that depends on their content
+    alone."""
     n, p = X.shape
     Z, center, spread = scaled(X)
     Z = np.ascontiguousarray(Z)
@@ -155,12 +152,9 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
 
 
 def best_model(X: Array, y: Array, orders: NDArray[np.int64], settings: Settings) -> Choice:
-    """Return the model of least BIC of the rows of a node; of equals the simplest, then that of the first predictor.
-
-    X : (n, p); y : (n,) residuals; orders : (p, m) the node's rows by each predictor, rising
-
-    BIC = m log(rss / m) + v log m, v of DEGREES.
-    """
+    """Return the model of least BIC = m log(rss / m) + v log m, v of DEGREES, of the rows of a node; of equals the
+    simplest, then that of the first predictor.
+    X : (n, p); y : (n,) residuals; orders : (p, m) the node's rows by each predictor, rising"""
     m = orders.shape[1]
     targets = y[orders[0]]
     total = float(((targets - targets.mean()) ** 2).sum())

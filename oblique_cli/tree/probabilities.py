@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
 
-Array = NDArray[np.float64]
 # A tree and rows that it was not grown on: features (n, p), class codes (n,), weights (n,) or None.
 Unseen = tuple[Tree, Array, NDArray[np.int32], Array | None]
 
@@ -50,11 +50,8 @@ def m_estimate(tree: Branching, counts: Array, strength: float, roots: Nodes = O
 
 def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return hierarchical shrinkage (Agarwal et al. 2022, equation 2): the shares of the root, plus every change of
-    shares on the way down, divided by 1 + s / n of the node above.
-
-    Computed as a mean of the shares on the path, whose weights are not negative since n falls: no probability is below
-    0 or above 1 by rounding.
-    """
+    shares on the way down, divided by 1 + s / n of the node above. As a mean of the shares on the path with weights of
+    at least 0, no probability is outside 0 and 1 by rounding."""
     n = counts.sum(axis=1)
     shares = _divided(counts, n, counts[roots])
     # fixed : the part of a node's probabilities that does not depend on where the path goes on from there.
@@ -103,10 +100,8 @@ def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
 
 
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:
-    """Return the strength of `STRENGTHS` with the least log loss on rows that trees have not seen; the first of equals.
-
-    folds : a tree and rows that it was not grown on, fold by fold
-    """
+    """Return the strength of `STRENGTHS` with the least log loss on rows that trees have not seen, the first of equals.
+    folds : a tree and rows that it was not grown on, fold by fold"""
     losses = np.zeros(len(STRENGTHS))
     for tree, X, codes, weights in folds:
         leaves = tree.apply(X)

@@ -1,4 +1,4 @@
-"""Pruning: functions from a tree to a smaller tree, and the registry of rules that estimators choose from.
+"""Pruning: from a tree to a smaller tree, and the registry of rules that estimators choose from.
 
 Minimal cost-complexity pruning is that of thesis 1.7.1 (Breiman et al. 1984); reduced-error and pessimistic pruning are
 those of Quinlan (1987), named there as alternatives. Minimum-error pruning with m-probabilities is that of Cestnik and
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import error_text
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.constraints import Constraint, Integer, Real
 from oblique_cli.ground.registry import Registry, misfit, source_of
 from oblique_cli.ground.row_groups import spread_of_sums
@@ -26,8 +27,6 @@ from oblique_cli.parameters import Declared, Parameter, parameter
 from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 ByGroup = tuple[Array, Array]  # (G, K) misclassified weight of each group of rows, (G,) what the groups weigh
 
 TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al. 1984)
@@ -35,13 +34,8 @@ TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al
 
 @dataclass(frozen=True, eq=False)
 class PruningPath:
-    """The weakest-link sequence of a tree.
-
-    alphas     : (K,) ascending; member k is the tree in which every node of complexity <= alphas[k] is a leaf. The
-                 first is -inf: the tree as grown. The last leaves the root alone.
-    node_alpha : (n_nodes,) complexity at which an internal node collapses; -inf at leaves
-    n_leaves   : (K,) leaves of each member
-    """
+    """The weakest-link sequence of a tree, of n_leaves (K,). Member k has a leaf for each node of complexity node_alpha
+    (n_nodes,), -inf at leaves, <= alphas[k]; alphas (K,) rise from -inf, the tree as grown, to the root alone."""
 
     alphas: Array
     node_alpha: Array
@@ -66,11 +60,8 @@ def cost_complexity_path(tree: Tree) -> PruningPath:
 
 
 def complexity_path(tree: Tree, errors: Array) -> PruningPath:
-    """Return the weakest-link sequence: repeatedly collapse the internal node of smallest
-    alpha(t) = (R(t) - R(T_t)) / (leaves(T_t) - 1), R(t) = errors[t], (n_nodes,).
-
-    Nodes tied at the smallest alpha within 1e-12 collapse together.
-    """
+    """Return the weakest-link sequence: repeatedly collapse the internal nodes of smallest alpha(t) = (R(t) - R(T_t)) /
+    (leaves(T_t) - 1), R(t) = errors[t], (n_nodes,), together those tied within 1e-12."""
     node_alpha = np.asarray(tree.walker.weakest_links(np.ascontiguousarray(errors), TIE))
     # A node below one of smaller alpha is gone before its turn, so only the running minimum from the root matters.
     effective = np.where(tree.is_leaf, -np.inf, node_alpha)
@@ -101,12 +92,10 @@ def sequence_errors(
 
 
 def smallest_within(errors: Array, total: float, standard_errors: float, by_group: ByGroup | None = None) -> int:
-    """Return the last member whose error is within c standard errors of the smallest (thesis 1.7.1).
-
-    errors : (K,) misclassified weight on rows weighing `total`; the standard error is sqrt(q (1 - q) / total) at the
-    smallest rate q. by_group : errors (G, K) and weights (G,) of groups of rows, between which alone errors are
-    independent. Members shrink as k grows, so the last one is the smallest tree.
-    """
+    """Return the last member, the smallest tree, whose error is within c standard errors, sqrt(q (1 - q) / total) at
+    the smallest rate q, of the smallest (thesis 1.7.1).
+    errors : (K,) misclassified weight of `total`; by_group : errors (G, K) and weights (G,) of groups of rows, between
+    which alone errors are independent"""
     q = float(errors.min()) / total
     error = np.sqrt(q * (1.0 - q) / total)
     if by_group is not None:
@@ -125,9 +114,7 @@ def errors_by_group(
     groups: NDArray[Any],
 ) -> ByGroup:
     """Return the misclassified weight of every T(alpha) on the rows of each group, and what these weigh.
-
-    alphas : (m,) ascending; groups : (n,) of the rows
-    """
+    alphas : (m,) ascending; groups : (n,) of the rows"""
     some = [np.flatnonzero(groups == group) for group in np.unique(groups)]
     weigh = [float(len(group_rows)) if weights is None else float(weights[group_rows].sum()) for group_rows in some]
     errors = [
@@ -176,13 +163,10 @@ def chosen_alpha(
     standard_errors: float,
     groups: NDArray[Any] | None = None,
 ) -> float:
-    """Return the complexity of a regression tree that cross-validation chooses by the c-SE rule, -inf as grown.
-
-    parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows
-
-    The trees of the folds are cut at the geometric mean of neighboring complexities of the main tree. The standard
-    error is that of the mean squared error over all rows, or over independent `groups` (n,) of rows.
-    """
+    """Return the complexity of a regression tree that cross-validation chooses by the c-SE rule, -inf as grown. The
+    trees of the folds are cut at the path's `between`; the standard error is that over all rows, or over independent
+    groups (n,).
+    parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows"""
     path = cost_complexity_path(tree)
     if len(path.alphas) < 2 or len(parts) < 2:
         return -np.inf
@@ -208,31 +192,9 @@ def fixed_alpha(tree: Tree, alpha: float) -> Tree:
     return tree.collapse(cost_complexity_path(tree).node_alpha <= alpha)
 
 
-def reduced_error(tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Tree:
-    """Prune with an independent set, bottom-up: a branch that is not better than its root as a leaf collapses.
-
-    Quinlan (1987). Ties collapse, so the result is the smallest of the most accurate subtrees on that set.
-    """
-    wrong = np.zeros(tree.n_nodes)
-    w = np.ones(len(y)) if weights is None else weights
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    # Each row is counted at every node of its path.
-    here = tree.apply(X).astype(np.int64)
-    active = np.arange(len(y))
-    while len(active):
-        nodes = here[active]
-        missed = tree.labels[nodes] != y[active]
-        np.add.at(wrong, nodes[missed], w[active][missed])
-        here[active] = tree.parents[nodes]
-        active = active[here[active] >= 0]
-    return cheapest(tree, wrong, np.zeros(tree.n_nodes))
-
-
 def cheapest(tree: Tree, as_leaf: Array, as_split: Array, tie: float = 1e-12) -> Tree:
-    """Return the pruned tree of least cost, the smallest on a tie: of its leaves as leaves, of its splits as splits.
-
-    as_leaf, as_split : (n_nodes,) cost of every node as either; costs within `tie` are equal
-    """
+    """Return the pruned tree of least cost, the smallest on a tie.
+    as_leaf, as_split : (n_nodes,) cost of every node as a leaf and as a split; costs within `tie` are equal"""
     cost = as_leaf.copy()
     collapse = np.zeros(tree.n_nodes, dtype=bool)
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:
@@ -240,54 +202,6 @@ def cheapest(tree: Tree, as_leaf: Array, as_split: Array, tie: float = 1e-12) ->
         collapse[node] = as_leaf[node] <= below + tie
         if not collapse[node]:
             cost[node] = below
-    return tree.collapse(collapse)
-
-
-def minimum_error(tree: Tree, m: float) -> Tree:
-    """Prune without further rows: least expected error by m-probabilities.
-
-    Cestnik and Bratko (1991), Niblett and Bratko (1986) with other probabilities. At a node of n rows, n_k of class k,
-    class k has probability (n_k + m P_k) / (n + m), where P_k is the share of class k at the root. A leaf errs with 1
-    minus the probability of its class; a branch errs as its children do, each with its share of the rows. A branch that
-    is not better than its root as a leaf collapses. The class of a leaf is the most frequent of its rows, as everywhere
-    here; theirs is the most probable one, which is another only where m P_k decides.
-    """
-    n = tree.counts.sum(axis=1)
-    prior = tree.counts[0] / n[0]
-    at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
-    # Expected errors times rows add up over the branches.
-    wrong = n * (1.0 - (at_label + m * prior[tree.labels]) / (n + m))
-    return cheapest(tree, wrong, np.zeros(tree.n_nodes), 1e-12 * float(n[0]))
-
-
-def shortest_description(tree: Tree, tree_weight: float = 1.0) -> Tree:
-    """Prune without further rows: fewest bits for the tree and the classes of its rows.
-
-    Mehta, Rissanen and Agrawal (1995): one bit a node, the hyperplane of a split (`split_bits`) and the classes of the
-    rows of a leaf (`class_bits`). Bits of the tree count `tree_weight` times: a larger weight never gives a larger
-    tree. Quinlan (1993, chapter 5) has such a weight of 1/2 because a code for theories is longer than need be.
-    """
-    as_leaf = tree_weight * NODE + class_bits(tree.counts)
-    return cheapest(tree, as_leaf, tree_weight * (NODE + split_bits(tree)), 1e-9)
-
-
-def pessimistic(tree: Tree) -> Tree:
-    """Prune without further rows: collapse a branch whose corrected error is not better by a standard error.
-
-    Quinlan (1987): half an error is added per leaf; a branch with E errors and L leaves has E' = E + L / 2 with
-    standard error sqrt(E' (n - E') / n). It becomes a leaf if its root's own errors + 1/2 are at most E' plus that.
-    Nodes are visited from the root down, so a collapsed branch is not looked into.
-    """
-    totals = tree.counts.sum(axis=1)
-    errors = tree.errors.copy()
-    leaves = np.ones(tree.n_nodes)
-    branch = errors.copy()
-    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
-        branch[node] = branch[tree.left[node]] + branch[tree.right[node]]
-        leaves[node] = leaves[tree.left[node]] + leaves[tree.right[node]]
-    corrected = branch + leaves / 2.0
-    deviation = np.sqrt(corrected * np.maximum(totals - corrected, 0.0) / totals)
-    collapse = ~tree.is_leaf & (errors + 0.5 <= corrected + deviation + 1e-12)
     return tree.collapse(collapse)
 
 
@@ -497,8 +411,21 @@ class ReducedError(PruningRule):
     rows = KEPT_ROWS
 
     def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
-        """Return the smallest of the most accurate subtrees."""
-        return reduced_error(tree, *rows)
+        """Return the smallest of the most accurate subtrees: a branch collapses unless its root errs more."""
+        X, y, weights = rows
+        wrong = np.zeros(tree.n_nodes)
+        w = np.ones(len(y)) if weights is None else weights
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        # Each row is counted at every node of its path.
+        here = tree.apply(X).astype(np.int64)
+        active = np.arange(len(y))
+        while len(active):
+            nodes = here[active]
+            missed = tree.labels[nodes] != y[active]
+            np.add.at(wrong, nodes[missed], w[active][missed])
+            here[active] = tree.parents[nodes]
+            active = active[here[active] >= 0]
+        return cheapest(tree, wrong, np.zeros(tree.n_nodes))
 
 
 @PRUNINGS.register("pessimistic")
@@ -508,8 +435,23 @@ class Pessimistic(PruningRule):
     rows = NO_ROWS
 
     def prune(self, tree: Tree, rows: None) -> Tree:
-        """Return the tree without branches that are not better by a standard error."""
-        return pessimistic(tree)
+        """Return the tree without branches that are not better by a standard error.
+
+        Half an error is added per leaf; a branch with E errors and L leaves has E' = E + L / 2 with standard error
+        sqrt(E' (n - E') / n). It becomes a leaf if its root's own errors + 1/2 are at most E' plus that, from the root
+        down, so that a collapsed branch is not looked into.
+        """
+        totals = tree.counts.sum(axis=1)
+        errors = tree.errors.copy()
+        leaves = np.ones(tree.n_nodes)
+        branch = errors.copy()
+        for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+            branch[node] = branch[tree.left[node]] + branch[tree.right[node]]
+            leaves[node] = leaves[tree.left[node]] + leaves[tree.right[node]]
+        corrected = branch + leaves / 2.0
+        deviation = np.sqrt(corrected * np.maximum(totals - corrected, 0.0) / totals)
+        collapse = ~tree.is_leaf & (errors + 0.5 <= corrected + deviation + 1e-12)
+        return tree.collapse(collapse)
 
 
 @PRUNINGS.register("cv")
@@ -563,8 +505,18 @@ class MinimumError(RuleParameters, PruningRule, takes=("prior_weight",)):
     rows = NO_ROWS
 
     def prune(self, tree: Tree, rows: None) -> Tree:
-        """Return the tree without branches that are not expected to err less."""
-        return minimum_error(tree, self.prior_weight)
+        """Return the tree without branches that are not expected to err less.
+
+        At a node of n rows, n_k of class k, class k has probability (n_k + m P_k) / (n + m), where P_k is the share of
+        class k at the root (Niblett and Bratko 1986: other probabilities). A leaf errs with 1 minus the probability of
+        its class, which is the most frequent of its rows here; theirs is the most probable one.
+        """
+        n, m = tree.counts.sum(axis=1), self.prior_weight
+        prior = tree.counts[0] / n[0]
+        at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
+        # Expected errors times rows add up over the branches.
+        wrong = n * (1.0 - (at_label + m * prior[tree.labels]) / (n + m))
+        return cheapest(tree, wrong, np.zeros(tree.n_nodes), 1e-12 * float(n[0]))
 
 
 @PRUNINGS.register("description_length")
@@ -574,5 +526,10 @@ class DescriptionLength(RuleParameters, PruningRule, takes=("tree_weight",)):
     rows = NO_ROWS
 
     def prune(self, tree: Tree, rows: None) -> Tree:
-        """Return the tree without branches that take more bits than they save."""
-        return shortest_description(tree, self.tree_weight)
+        """Return the tree without branches that take more bits than they save.
+
+        One bit a node, the hyperplane of a split and the classes of the rows of a leaf. A larger weight of the tree's
+        bits never gives a larger tree; Quinlan (1993, chapter 5) has 1/2, as codes for theories are too long.
+        """
+        as_leaf = self.tree_weight * NODE + class_bits(tree.counts)
+        return cheapest(tree, as_leaf, self.tree_weight * (NODE + split_bits(tree)), 1e-9)

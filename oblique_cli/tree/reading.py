@@ -15,22 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.tree.structure import EVERYTHING, Tree
-
-Array = NDArray[np.float64]
 
 LevelNames = Mapping[int, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Units:
-    """The unit of a feature for the reader: a name in a sum stands for (value - center) / spread.
-
-    center, spread : (p,); center 0 and spread 1 are the feature's own units
-    of_levels      : qualitative feature -> share of each of its levels, (levels,), which decides how much its scores
-                     spread; {} if that is not known
-    """
+    """The unit of a feature for the reader: a name in a sum stands for (value - center) / spread, (p,), 0 and 1 for its
+    own units.
+    of_levels : qualitative feature -> share of each level, by which its scores spread; {} if that is not known"""
 
     center: Array
     spread: Array
@@ -74,9 +70,7 @@ class Units:
     @classmethod
     def deviations(cls, X: Array, levels: Sequence[int] = ()) -> Units:
         """Standard deviations from the mean of the rows X (n, p), without missing values; 1 for a constant feature.
-
-        levels : p counts as in `Tree`; a qualitative feature keeps its scores
-        """
+        levels : p counts as in `Tree`; a qualitative feature keeps its scores"""
         present = np.isfinite(X)
         counts = np.maximum(present.sum(axis=0), 1)
         known = np.where(present, X, 0.0)
@@ -108,11 +102,9 @@ class LevelGroup:
 @dataclass(frozen=True)
 class Term:
     """One feature in a sum.
-
-    weight   per unit of the feature; of a qualitative feature, the standard deviation of what its levels add
-    levels   groups of levels with what they add, the largest first; () for a quantitative feature
-    yes      whether the feature is an indicator: 1 where its name, "island is Biscoe", holds
-    """
+    weight : per unit, of a qualitative feature the deviation of what its levels add; levels : groups with what they
+    add, the largest first, () for a quantitative feature; yes : whether it is an indicator, 1 where its name ("island
+    is Biscoe") holds"""
 
     feature: int
     name: str
@@ -152,12 +144,9 @@ class Reading:
 
 
 def turned(tree: Tree) -> NDArray[np.bool_]:
-    """Return which splits are read with their children exchanged, (n_nodes,), so that one direction holds throughout.
-
-    The second child, on the right and on the side of larger sums, is the one in which the most frequent class of the
-    whole tree has the larger share; where a node lacks that class, the most frequent class of the node takes its place.
-    Equal shares leave the children as they are.
-    """
+    """Return which splits are read with their children exchanged, (n_nodes,): the second child, on the side of larger
+    sums, is to have the larger share of the tree's most frequent class, or of the node's where it lacks that; equal
+    shares leave them."""
     weights = tree.counts.sum(axis=1)
     shares = tree.counts / np.where(weights > 0.0, weights, 1.0)[:, None]
     inner = np.flatnonzero(~tree.is_leaf)
@@ -191,9 +180,7 @@ def read(
     most: int | None = None,
 ) -> Reading:
     """Return a split of `tree` in the units given.
-
-    flipped : as `turned` says; names : (p,); most : terms that its condition shows, all without it
-    """
+    flipped : as of `turned`; names : (p,); most : terms that its condition shows, all without it"""
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
     if len(used) == 1:

@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.ground.geometry import level_codes
 from oblique_cli.ground.magnitudes import exponents, measured
 from oblique_cli.tree.payloads import SHARES, Classes, LeafModels
 from oblique_cli.tree.pruning import LabeledRows
 from oblique_cli.tree.structure import Tree, TreeBuilder, numbered
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 Planes = dict[str, NDArray[Any]]  # a tree as the core takes it, over the columns of a `PlaneSpace`
 
@@ -34,14 +32,10 @@ EQUAL = 1e-12  # losses of cross-validation closer than this share are the same
 
 
 class Run(NamedTuple):
-    """One run of the optimization, at one penalty.
-
-    penalty : share of the training weight that a unit of |w|_1 costs, with |w|_2 = 1 over standardized features
-    sweeps : passes over all nodes; converged : whether the last one changed nothing worth mention
-    objective : (steps,) what the leaves cost, as `Payload.costs` has it, + penalty * sum of |w|_1, before the first and
-        after each update of a node
-    sweep, node : (steps,) of each update; node below 0 at the start, and where leaves got new answers
-    """
+    """One run of the optimization.
+    penalty : share of the training weight that a unit of |w|_1 costs, with |w|_2 = 1; sweeps : passes over all nodes;
+    objective : (steps,) what the leaves cost (`Payload.costs`) plus the penalties, at the start and after each update;
+    sweep, node : (steps,) of each; node below 0 where leaves got new answers"""
 
     penalty: float
     sweeps: int
@@ -54,10 +48,8 @@ class Run(NamedTuple):
 @dataclass(frozen=True)
 class Settings:
     """How trees are refined.
-
-    surrogate : loss whose minima are proposed as planes; max_sweeps, threads : of a run
-    max_terms : most features of a plane that is proposed, None for no limit
-    """
+    surrogate : loss whose minima are proposed as planes; max_sweeps, threads : of a run; max_terms : most features of a
+    plane that is proposed, None for no limit"""
 
     surrogate: str = "logistic"
     max_sweeps: int = 40
@@ -69,11 +61,9 @@ class Settings:
 
 class LeafPrior(NamedTuple):
     """Logistic models in leaves under refinement.
-
-    scores : (C, q + 1) of all rows, from which every leaf starts; columns : (n, q) what the models see of the rows
-    penalty : ridge of what a leaf adds, in the unit of the weights of the `PlaneSpace`
-    made : the models of (n_nodes, C, q + 1) scores, as a tree keeps them
-    """
+    scores : (C, q + 1) from which every leaf starts; columns : (n, q) what models see of the rows; penalty : ridge of
+    what a leaf adds, in the unit of the weights of the `PlaneSpace`; made : scores (n_nodes, C, q + 1) -> the models of
+    a tree"""
 
     scores: Array
     columns: Array
@@ -212,9 +202,7 @@ class PlaneSpace(Space):
         self, planes: Planes, penalty: float, settings: Settings, leaves: LeafPrior | None = None
     ) -> tuple[Planes, Run]:
         """Return the refined arrays and what the run was like.
-
-        penalty : share of the training weight; leaves : models in place of labels
-        """
+        penalty : share of the training weight; leaves : models in place of labels"""
         arguments: dict[str, Any] = dict(planes)
         if leaves is not None:
             arguments |= {"leaf_prior": leaves.scores, "leaf_x": leaves.columns, "leaf_penalty": leaves.penalty}
@@ -246,10 +234,8 @@ class PlaneSpace(Space):
         self, planes: Planes, missing: bool = False, as_it_is: bool = False, models: LeafModels | None = None
     ) -> Tree:
         """Return the tree over the features themselves, with the counts of the training rows.
-
-        missing : whether the tree takes missing values; as_it_is : whether divisions between leaves of one label stay
-        models : of the leaves, by the nodes of the arrays
-        """
+        missing : whether it takes missing values; as_it_is : whether divisions between leaves of one label stay;
+        models : of the leaves, by the nodes of the arrays"""
         w, b = planes["w"], planes["b"]
         coef = np.where(self._scale > 0.0, w / np.where(self._scale > 0.0, self._scale, 1.0), 0.0)
         threshold = coef @ self._mean - b
@@ -287,10 +273,8 @@ class PlaneSpace(Space):
 
 
 def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = False) -> Tree:
-    """Return a tree with the counts of given rows, without branches that none of them reaches.
-
-    Divisions between leaves of one label are removed as well, unless the tree is to stay `as_it_is`.
-    """
+    """Return a tree with the counts of given rows, without branches that none reaches nor, unless it is to stay
+    `as_it_is`, divisions between leaves of one label."""
     n_classes = tree.counts.shape[1]
     counts, n_rows = np.zeros((tree.n_nodes, n_classes)), np.zeros(tree.n_nodes, dtype=np.int64)
     leaves = tree.apply(X)
@@ -352,10 +336,8 @@ class Path(NamedTuple):
 
 
 def penalties_of(space: PlaneSpace, number: int) -> Array:
-    """Return the penalties of a path: from the weight of one row to that of all rows outside the largest class.
-
-    Shares of the training weight, geometric. A cut that a single row pays for is noise; at the other end no cut pays.
-    """
+    """Return a geometric path of penalties, as shares of the training weight: from that of one row (a cut for a row is
+    noise) to that of all rows outside the largest class, where no cut pays."""
     of_class = np.bincount(space.codes, weights=space.weights, minlength=space.n_classes)
     low = 1.0 / len(space.X)
     high = max(1.0 - float(of_class.max()) / space.total, 2.0 * low)
@@ -366,9 +348,7 @@ def along_path(
     tree: Tree, space: Space, penalties: Iterable[float], settings: Settings, leaves: LeafPrior | None = None
 ) -> Path:
     """Return the trees of rising penalties: the first refined from `tree`, each further one from the one before.
-
-    leaves : models in the leaves, which answer in place of labels
-    """
+    leaves : models in the leaves, which answer in place of labels"""
     state = space.begin(tree)
     path = Path([], [])
     for penalty in penalties:
@@ -386,10 +366,9 @@ def n_coefficients(tree: Tree) -> int:
 
 
 class Chosen(NamedTuple):
-    """The choice of cross-validation. start, penalty : positions; error : (starts, penalties) mean losses
-
-    coefficients : (starts, penalties) non-zero ones, means over the folds; unrefined : (starts,) their own mean losses
-    """
+    """The choice of cross-validation.
+    start, penalty : positions; error : (starts, penalties) mean losses; coefficients : (starts, penalties) non-zero
+    ones, means over the folds; unrefined : (starts,) their own mean losses"""
 
     start: int
     penalty: int
@@ -407,12 +386,9 @@ class Fold(NamedTuple):
 
 
 def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard_errors: float) -> Chosen:
-    """Choose start and penalty by cross-validation: the fewest coefficients within c standard errors of the best.
-
-    Each fold grows its own starts, on its own rows. The standard error, of shares, is sqrt(q (1 - q) / n) at the
-    smallest error q, n the number of rows of equal weight that would say as much. Equally many coefficients: the
-    smaller error, then the earlier start, then the larger penalty.
-    """
+    """Choose start and penalty by cross-validation: the fewest coefficients (then the smaller error, the earlier start,
+    the larger penalty) within c standard errors sqrt(q (1 - q) / n) of the smallest error q, n the number of rows of
+    equal weight that would say as much. Each fold grows its own starts, on its own rows."""
     fold_results: list[tuple[list[list[float]], list[list[int]], list[float]]] = []
     total, squares = 0.0, 0.0
     for fold in folds:
@@ -445,11 +421,9 @@ def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A refined tree and how it came about.
-
-    start : the tree before; path : the trees of rising penalties, the last of which is the result; empty if it stays
-    penalties : all that were tried; chosen : what cross-validation said of them, None if there was nothing to choose
-    """
+    """A refined tree.
+    start : the tree before; path : the trees of rising penalties, the last the result, empty if the start stays;
+    penalties : all that were tried; chosen : by cross-validation, None if there was nothing to choose"""
 
     start: Tree
     path: Path
@@ -501,11 +475,8 @@ def refined(
     may_stay: bool = False,
 ) -> Refined:
     """Refine the best of several trees at the best penalty.
-
-    starts : each grows its tree on all rows; folds : the same trees grown on parts of the rows
-    penalties : (k,) rising; of several, cross-validation chooses
-    may_stay : whether a tree stays as it is where no penalty has less error in cross-validation than the tree itself
-    """
+    starts : each grows its tree on all rows; folds : the same on parts of the rows; penalties : (k,) rising, chosen by
+    cross-validation; may_stay : whether a tree stays as it is where no penalty has less error than the tree itself"""
     chosen = None
     if len(starts) > 1 or len(penalties) > 1:
         chosen = choose(folds, penalties, settings, standard_errors)
@@ -517,10 +488,9 @@ def refined(
 
 
 def random_tree(space: PlaneSpace, depth: int, rng: np.random.Generator, missing: bool = False) -> Tree:
-    """Return a complete tree of random hyperplanes: each halves the rows of its node along a random direction.
-
-    A node that cannot be halved is a leaf. missing : whether the tree takes missing values
-    """
+    """Return a complete tree of random hyperplanes, each of which halves the rows of its node; one that cannot be
+    halved is a leaf.
+    missing : whether the tree takes missing values"""
     p = space.Z.shape[1]
     nodes: list[tuple[int, Array, float]] = []  # left child, or -1; direction; offset
     rows_of = [(np.arange(len(space.Z)), 0)]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import distinct_gap
 from oblique_cli.tree import refining
 from oblique_cli.tree.least_squares import Linear, scaled
@@ -29,9 +30,6 @@ from oblique_cli.tree.pruning import LabeledRows
 from oblique_cli.tree.refining import EQUAL, Fold, Path, Refined, Run, Space
 from oblique_cli.tree.residual_signs import Settings, model_of
 from oblique_cli.tree.structure import Tree, TreeBuilder
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 N_PENALTIES = 8
 FOLDS = 5
@@ -198,10 +196,8 @@ def tree_of(branch: _Branch, problem: Problem) -> Tree:
 
 class Reduced:
     """The cost of one node's hyperplane, with everything else as it is.
-
-    X, Z : (m, p) the node's rows, plain and standardized; left, right : (m,) cost of each row in either branch
-    left_leaf, right_leaf : (m,) number of the leaf of either branch that a row would end in
-    """
+    X, Z : (m, p) its rows, plain and standardized; left, right : (m,) cost of each row in either branch; left_leaf,
+    right_leaf : (m,) the leaf that it would end in"""
 
     def __init__(self, problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> None:
         self.problem, self.penalty, self.branch = problem, penalty, branch
@@ -365,10 +361,8 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
 
 
 def penalties_of(tree: Tree, n: int, number: int = N_PENALTIES) -> Array:
-    """Return the penalties of a path, geometric: from the mean squared error of one row to the mean gain of a split.
-
-    As shares of the root's sum of squares. A cut that one row pays for is noise; past the other end few cuts pay.
-    """
+    """Return a geometric path of penalties, as shares of the root's sum of squares: from the mean squared error of one
+    row (a cut for a row is noise) to the mean gain of a split, past which few cuts pay."""
     left = max(float(tree.equations.rss[tree.is_leaf].sum() / tree.equations.rss[0]), 0.0)
     low = max(left / n, 1e-9)
     high = max((1.0 - left) / max(tree.n_leaves - 1, 1), 2.0 * low)
@@ -383,12 +377,9 @@ def refined(
     parts: Sequence[NDArray[Any]],
     grown: Callable[[Rows], Tree],
 ) -> Refined:
-    """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients.
-
-    The tree stays as it is where no penalty has less error than the starts themselves.
-
-    start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start
-    """
+    """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients, where one
+    has less error than the starts themselves.
+    start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start"""
     if start.n_leaves == 1 or not start.equations.rss[0] > 0.0 or len(parts) < 2:
         return Refined(start, Path([], []), np.empty(0), None)
 

@@ -19,15 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.growing import Division, Rows, grow_by
+from oblique_cli.ground.arrays import Array, Rows
+from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
 from oblique_cli.tree.monotone import Signs, way_across
 from oblique_cli.tree.monotone_models import Held, best_in_order, best_of_own_models, planes_in_order, root_of
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import Tree, TreeBuilder
-
-Array = NDArray[np.float64]
 
 PERFECT = 1e-24  # a node of so small a share of the root's sum of squares is fitted exactly
 AT_ONCE = 256  # directions that are searched in one call, so that p of them need no p x p numbers
@@ -38,13 +37,9 @@ EQUAL = 1e-12  # errors closer than this share of the node's sum of squares are 
 @dataclass(frozen=True)
 class Settings:
     """When a node is split, and what its leaves are.
-
-    min_leaf    least rows of a child
-    max_depth   None for no limit
-    linear      linear models in the leaves, constants otherwise
-    max_leaf_nodes  None for no limit; see `growing.grow_by`
-    signs       (p,) of features with which answers keep an order (monotone_models.py), None without
-    """
+    min_leaf : least rows of a child; max_depth : None for no limit; linear : models in the leaves, else constants;
+    max_leaf_nodes : as in `growing.grow_by`; signs : (p,) of features with which answers keep an order
+    (monotone_models.py), None without"""
 
     min_leaf: int = 5
     max_depth: int | None = None
@@ -71,11 +66,9 @@ def model_of(X: Array, y: Array, settings: Settings) -> Linear:
 
 
 def above(residuals: Array) -> NDArray[np.int32]:
-    """Return the two classes of a node's rows, (n,): 1 above its model, 0 on it or below it. residuals : (n,) or (n, k)
-
-    Of k outputs a row is above its model if its residuals are, along their first principal component: the eigenvector
-    of the largest eigenvalue of the sum of r r' over the rows, whose first component that is not zero is positive.
-    """
+    """Return the classes of a node's rows, (n,): 1 above its model.
+    residuals : (n,) or, of k outputs, (n, k) taken along their first principal component, the eigenvector of the
+    largest eigenvalue of the sum of r r', its first component that is not zero positive"""
     if residuals.ndim > 1:
         axis = np.linalg.eigh(residuals.T @ residuals)[1][:, -1]
         axis = axis * np.sign(axis[np.abs(axis) > ZERO_COMPONENT][0])
@@ -85,10 +78,9 @@ def above(residuals: Array) -> NDArray[np.int32]:
 
 
 def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> Tree:
-    """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1.
-
-    seed : of what nodes draw. Rows must come in an order that depends on their content alone if the tree is to.
-    """
+    """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1, in an order that depends on their content
+    alone.
+    seed : of what nodes draw"""
     noise, order = PERFECT * float(((y - y.mean(axis=0)) ** 2).sum()), settings.signs
 
     def children(held: Held, A: Array, b: Array, coef: Array, goes_left: NDArray[np.bool_]) -> tuple[Held, Held] | None:
@@ -127,10 +119,8 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
 
 
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:
-    """Return the cut of least error, the first of equal ones in the order of the proposals; None if there is none.
-
-    node : rows with the signs of their residuals as classes; y : (n,) or (n, k) their targets
-    """
+    """Return the cut of least error, the first of equal ones in the order of the proposals, or None.
+    node : rows with the signs of their residuals as classes; y : (n,) or (n, k) their targets"""
     # The residual sum of a linear model is the same in every rotated space.
     passes = Passes(node.X, y, constant=not settings.linear)
     margin = EQUAL * float(((y - y.mean(axis=0)) ** 2).sum())
@@ -144,10 +134,9 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
 
 
 def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings: Settings) -> Cut | None:
-    """Return the cut of least error that leaves both sides in order, as `best_cut` does; None if there is none.
-
-    Where no cut along a proposal is allowed, the axes are searched. held : what the node has
-    """
+    """Return the cut of least error that leaves both sides in order, as `best_cut` does, along the axes where none
+    along a proposal is allowed; or None.
+    held : what the node has"""
     signs = settings.signs
     assert signs is not None
     margin = EQUAL * float(((y - y.mean()) ** 2).sum())

@@ -11,13 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli.ground.nodes import BLANK, Indicator, spoken
 from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE, LeafModels, Term
 from oblique_cli.tree.reading import number
-
-Array = NDArray[np.float64]
 
 SQUARED = "²"
 MOST_SCORES = 12  # classes of a leaf whose scores are written
@@ -26,11 +23,8 @@ MOST_SCORES = 12  # classes of a leaf whose scores are written
 @dataclass(frozen=True)
 class CardTerm:
     """One term of a score.
-
-    kind, feature, level   as of `payloads.Term`
-    name    as it stands in the sum: "age", "age²", "(island is Biscoe)"
-    weight  of what the name stands for
-    """
+    kind, feature, level : as of `payloads.Term`; name : as in the sum, "age", "age²", "(island is Biscoe)"; weight : of
+    what the name stands for"""
 
     kind: str
     feature: int
@@ -42,12 +36,8 @@ class CardTerm:
 @dataclass(frozen=True)
 class Score:
     """The score of a class, or of one class of two against the other.
-
-    label, against  class codes; against is -1 where every class has a score
-    name            of the class, or "yes against no"
-    terms           all of them, the largest weight first
-    formula         the sum in one line
-    """
+    label, against : class codes, -1 where every class has a score; name : of the class, or "yes against no";
+    terms : the largest weight first; formula : the sum in one line"""
 
     label: int
     against: int
@@ -70,11 +60,8 @@ def scores_of(
     most: int | None = None,
 ) -> tuple[Score, ...]:
     """Return the scores of a leaf: one for each class, or the difference of two, in `first`'s favor.
-
-    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,)
-    raw  : terms in the features' own units; squares stay those of standard deviations
-    most : terms that `formula` has, all without it; the others are counted
-    """
+    feature_names : (p,), an `Indicator` where a feature is a level; class_names : (C,); raw : terms in the features'
+    own units, but for squares; most : terms that `formula` has, all without it; the others are counted"""
     weights, intercepts = models.weights(leaf), models.intercept[leaf]
     if len(weights) == 2:
         sign = 1.0 if first == 1 else -1.0

@@ -36,9 +36,7 @@ class Member(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class SizePath:
     """The members of a sequence, from the tree as grown to the root alone.
-
-    chosen : number of the member that the pruning rule took, None where it made another tree
-    """
+    chosen : number of the member that the pruning rule took, None where it made another tree"""
 
     grown: Tree
     sequence: PruningPath
@@ -47,10 +45,9 @@ class SizePath:
 
     @classmethod
     def of(cls, grown: Tree, pruned: Tree, folds: Iterable[tuple[Tree, LabeledRows]]) -> SizePath:
-        """Return the path of a tree. pruned : what a rule made of it; folds : trees of other rows, and rows to test on
-
-        The trees of the folds are cut at the geometric mean of neighboring complexities of the tree.
-        """
+        """Return the path of a tree.
+        pruned : what a rule made of it; folds : trees of other rows, which are cut at the path's `between`, and rows to
+        test on"""
         sequence = cost_complexity_path(grown)
         wrong, total = np.zeros(len(sequence.alphas)), 0.0
         for tree, left_out in folds:

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
+from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 # A gap between two sums must be wider than this share of their range, so that prediction, which may round otherwise
 # than a matrix product, finds rows on the side where they were counted.
@@ -33,21 +31,17 @@ class SparseTree(NamedTuple):
 @dataclass(frozen=True)
 class Light:
     """Terms that a display of a tree's splits can omit: without them no training row changes its side.
-
-    pairs : (first, second) feature of two indicators of which each row has one: the first is 1 less the second
-    cuts  : node -> threshold, and features left out, once the first of each pair stands in the second
-    """
+    pairs : (first, second) feature of two indicators, the first 1 less the second; cuts : node -> threshold and
+    features left out, once the first of each pair stands in the second"""
 
     pairs: tuple[tuple[int, int], ...]
     cuts: Mapping[int, tuple[float, tuple[int, ...]]]
 
     @classmethod
     def of(cls, tree: Tree, X: Array, pairs: Sequence[tuple[int, int]] = ()) -> Light:
-        """Return the terms that the training rows X (n, p) do not need; NaN where a value is missing.
-
-        pairs : as in `Light`; one of which some row has none or both stays two features
-        At each node that sends rows both ways, terms are tried from the smallest, as in `sparsified` without a loss.
-        """
+        """Return the terms that the training rows X (n, p), NaN where missing, do not need, tried from the smallest as
+        in `sparsified` without a loss at each node that sends rows both ways.
+        pairs : as in `Light`; one of which some row has none or both stays two features"""
         pairs = tuple(pair for pair in pairs if (X[:, list(pair)].sum(axis=1) == 1.0).all())
         merged = _merged(tree, pairs)
         arrived = arrivals(tree, X)
@@ -73,7 +67,7 @@ class Light:
         lengths = np.linalg.norm(coef[changed], axis=1)
         coef[changed] /= lengths[:, None]
         thresholds[changed] /= lengths
-        return _with_hyperplanes(tree, coef, thresholds)
+        return tree.changed(coef=coef, thresholds=thresholds)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the same as plain data, for the facts of a model file: a few bytes for each term left out."""
@@ -126,11 +120,7 @@ def _merged(tree: Tree, pairs: Sequence[tuple[int, int]]) -> Tree:
         thresholds[here] -= coef[here, first]
         coef[here, second] -= coef[here, first]
         coef[here, first] = 0.0
-    return _with_hyperplanes(tree, coef, thresholds) if len(pairs) else tree
-
-
-def _with_hyperplanes(tree: Tree, coef: Array, thresholds: Array) -> Tree:
-    return tree.changed(coef=coef, thresholds=thresholds)
+    return tree.changed(coef=coef, thresholds=thresholds) if len(pairs) else tree
 
 
 def arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
@@ -152,13 +142,10 @@ LOSSES = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
 
 
 def simplified(tree: Tree, X: Array, y: Ints, tolerance: float = 0.0, weights: Array | None = None) -> SparseTree:
-    """Return the tree of the fewest terms, made by `sparsified`, that is about as right on training rows.
-
-    X : (n, p) training rows, NaN where a value is missing; y : (n,) class codes; weights : (n,) or None
-    tolerance : share of the weight of all rows that may be wrong in addition, from 0 to 1; 0 keeps each row on its side
-
-    What each split may lose is one of `LOSSES`, the same throughout the tree, or nothing.
-    """
+    """Return the tree of the fewest terms, made by `sparsified` with one of `LOSSES` or none, about as right on
+    training rows.
+    X : (n, p), NaN where missing; y : (n,) class codes; weights : (n,) or None; tolerance : share of the weight, 0 to
+    1, that may be wrong in addition; 0 keeps each row on its side"""
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
 
     def right(candidate: Tree) -> float:
@@ -179,13 +166,10 @@ def sparsified(tree: Tree, X: Array, y: Ints, loss: float = 0.0, weights: Array 
     X, y, weights : as in `simplified`
     loss : share of a split's decrease of Gini impurity that may go, from 0 to 1
 
-    At a node, terms are tried from the smallest, by |coefficient| times the standard deviation of the feature at the
-    node (of a qualitative feature, of its scores). First a term goes if some threshold leaves every training row of the
-    node on its side. Then, with a loss above 0, a term goes if the best threshold without it keeps at least 1 - loss of
-    the decrease of impurity that the full split had. The coefficients that stay keep their
-    proportions, and the threshold is the middle of the gap. A row may then arrive at other nodes than before: counts
-    are those of the training rows as the new tree sends them, and a split that sends all rows of its node one way is
-    dropped with what is below it on the other.
+    At a node, terms are tried from the smallest, by |coefficient| times the standard deviation at the node. First a
+    term goes if some threshold leaves every training row on its side, then, with a loss, if the best threshold without
+    it keeps at least 1 - loss of the decrease. What stays keeps its proportions. Counts are those of the training rows
+    as the new tree sends them; a split that sends them all one way is dropped with what is below it on the other.
     """
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     n_classes = tree.counts.shape[1]
@@ -254,9 +238,7 @@ def _from_the_smallest(coef: Array, values: Array) -> list[int]:
 
 def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.bool_]) -> tuple[Array, float]:
     """The normal of a node, not scaled again, without terms that some threshold makes up for, and that threshold.
-
-    X : (n, p) rows at the node; goes_left : (n,) their sides, of which each has a row
-    """
+    X : (n, p) rows at the node; goes_left : (n,) their sides, of which each has a row"""
     coef, threshold = tree.coef_[node].copy(), float(tree.thresholds[node])
     used = np.flatnonzero(coef)
     if len(used) < 2:

@@ -16,12 +16,11 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import error_text
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
 from oblique_cli.parameters import Declared
 from oblique_cli.tree.monotone import OPEN, Bounds, Signs
-
-Array = NDArray[np.float64]
 
 # Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
 GROWTH_OPTIONS = frozenset(
@@ -126,13 +125,10 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Finish:
-    """Refinements of the split of a heuristic; none by default.
-
-    polish : perturb the hyperplane as OC1 does, from where it is, and keep what is better (Murthy et al. 1994)
-    max_terms : most non-zero coefficients, by backward elimination of features (`limited`); None for no limit
-    split_cost : c of a preference for axes: a split with k non-zero coefficients of p has to beat the best
-        axis-parallel split by more than c (k - 1) / p of the node's impurity
-    """
+    """Refinements of the split of a heuristic, none by default.
+    polish : perturb the hyperplane as OC1 does (Murthy et al. 1994) and keep what is better; max_terms : most
+    coefficients (`limited`); split_cost : c, k of p coefficients have to beat the best axis-parallel split by more than
+    c (k - 1) / p of the node's impurity"""
 
     polish: bool = False
     split_cost: float = 0.0
@@ -283,11 +279,9 @@ def best_split(
     exhaustive: bool = False,
     finish: Finish = PLAIN,
 ) -> Split | None:
-    """Return the first of the best splits among all proposals, or None if none has a positive score.
-
-    The tie rule is that of docs/core.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
-    sorts every direction instead of bounding it, with the same result. `finish` says what becomes of the split.
-    """
+    """Return the first of the best splits among all proposals, as refined by `finish`, or None if none has a positive
+    score. The tie rule is that of docs/core.md, without tolerances of a node with `ties="strict"`. `exhaustive=True`
+    sorts every direction instead of bounding it, with the same result."""
     split = search(node, proposed(proposer, node), min_leaf, exhaustive)
     return finished(node, proposer, split, min_leaf, finish) if split and finish else split
 
@@ -309,10 +303,8 @@ def _no_candidates(proposer: Proposer, output: Any) -> PluginError:
 
 
 def finished(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
-    """Return the split of a heuristic as refined by `finish`, None if nothing is left of it.
-
-    The hyperplane is polished, then limited to few features, then the best axis takes its place if that is good enough.
-    """
+    """Return the split of a heuristic, polished, then limited to few features, then replaced by the best axis if that
+    is good enough; None if nothing is left of it."""
     if finish.polish:
         split = polished(node, split, min_leaf)
     if finish.max_terms is not None:
@@ -342,12 +334,9 @@ def polished(node: Node, split: Split, min_leaf: float) -> Split:
 
 
 def limited(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
-    """Return a split of at most `finish.max_terms` non-zero coefficients, the given one if it has no more.
-
-    Backward elimination, as Brodley and Utgoff (1995) do it by dispersion: of the features of the present plane the
-    half that moves rows least is left out, and the heuristic looks among the others only, until few enough are left.
-    In each round the plane of before, without what is left out, is another candidate; at the end the best axis is.
-    """
+    """Return a split of at most `finish.max_terms` coefficients by backward elimination (Brodley and Utgoff 1995, by
+    dispersion): the half of the features that moves rows least is left out, and the heuristic looks among the others.
+    In each round the plane of before without them is another candidate, at the end the best axis is."""
     most = finish.max_terms or len(split.coef)
     if np.count_nonzero(split.coef) <= most:
         return split
@@ -360,10 +349,8 @@ def limited(node: Node, proposer: Proposer, split: Split, min_leaf: float, finis
 
 
 def widest_terms(node: Node, coef: Array, count: int) -> NDArray[np.intp]:
-    """Return so many features, in their order, whose terms spread most over the rows; of equal ones the first.
-
-    The spread of a term is |coefficient| times the standard deviation of the feature at the node.
-    """
+    """Return so many features, in their order, whose terms (|coefficient| times the feature's deviation at the node)
+    spread most over the rows; of equal ones the first."""
     low, high = node.X.min(axis=0), node.X.max(axis=0)
     centered = (node.X - (0.5 * low + 0.5 * high)) / np.where(high > low, high - low, 1.0)
     mean = np.average(centered, axis=0, weights=node.weights)
@@ -395,20 +382,15 @@ def _on_chosen(
 
 
 def impurity(class_weights: Array, criterion: str) -> float:
-    """Return the impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.
-
-    That of twoing is half of Gini's: with two classes the twoing value is half the decrease of the Gini index. A
-    ValueError names what is no criterion.
-    """
+    """Return the impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only. That of
+    twoing is half of Gini's, as its value is with two classes. A ValueError names what is no criterion."""
     return _core.impurity(class_weights[class_weights > 0], criterion)
 
 
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:
     """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none.
-
-    Where answers keep an order, a candidate across which features disagree is searched along its parts that agree, and
-    the axes are where no cut of a candidate is allowed (core/split/monotone_search.hpp).
-    """
+    With an order, candidates across which features disagree are searched along their parts that agree, and the axes
+    where no cut is allowed (core/split/monotone_search.hpp)."""
     candidates = [group.spec for group in groups]
     if not candidates and node.signs is None:
         return None

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.ground.nodes import depths_of, parents_of
 from oblique_cli.tree.payloads import SHARES, Classes, Equations, LeafModels, Payload
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-tree/1"
 
@@ -326,10 +324,9 @@ def check_probabilities(probabilities: Array | None, shape: tuple[int, ...]) -> 
 def numbered(
     left: NDArray[Any], right: NDArray[Any], leaves: NDArray[np.bool_] | None = None, root: int = 0
 ) -> tuple[list[int], Ints, Ints]:
-    """Return the nodes below `root` in the order of a fitted tree, and the children of each by their places in it.
-
-    Pairs of children are numbered as their parents are visited, left first. leaves : (n_nodes,) nodes to be leaves
-    """
+    """Return the nodes below `root` in the order of a fitted tree, pairs of children as their parents are visited, left
+    first, and the children of each by their places in it.
+    leaves : (n_nodes,) nodes to be leaves"""
     order, stack = [root], [root]
     stays = left < 0 if leaves is None else (left < 0) | leaves
     while stack:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.sparse import arrivals
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 NONE, ALL, LEAF = "none", "all", "leaf"
 TRUNCATIONS = (NONE, ALL, LEAF)
@@ -23,10 +21,8 @@ WIDTH = 1.5  # ranges of the targets
 
 def truncated(tree: Tree, X: Array, y: Array, which: str) -> Tree:
     """Return a regression tree whose answers stay within WIDTH times the range of targets, around its middle.
-
-    X, y : the training rows (n, p) and targets (n,) or (n, k); which : "all" targets, those of each "leaf", or "none".
-    A leaf's interval lies within that of all targets. Of several outputs each has its own.
-    """
+    X, y : the training rows (n, p) and targets (n,) or (n, k); which : "none", "all" targets, or those of each "leaf",
+    within the former"""
     if which == NONE:
         return tree
     groups = [y] * tree.n_nodes if which == ALL else [y[rows] for rows in arrivals(tree, X)]

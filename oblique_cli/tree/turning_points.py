@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 
 @dataclass(frozen=True)
 class TurningPoints:
     """Centroids at which a trend turns, in the space of all features and the target.
-
-    feature : (t,) the feature along which each centroid was found
-    centers : (t, p) means of all features over the rows of its window; targets : (t,) means of y
-    """
+    feature : (t,) along which each was found; centers : (t, p) means of all features over the rows of its window;
+    targets : (t,) means of y"""
 
     feature: NDArray[np.intp]
     centers: Array
@@ -35,12 +33,11 @@ def turning_points(
 ) -> TurningPoints:
     """Return the turning points of every plane (feature, target), features in order, along each by rising value.
 
-    X : (n, p); y : (n,)
-    discrete : (p,) features whose every distinct value is a turning point, at the centroid of its rows
-    subset_size, step   S and K: a window of S rows, sorted by the feature, drops its first K rows and takes the next K.
-                        Rows at the end that fill no window are left out
-    cos_beta            a centroid is a turning point if the cosine of the angle between the segments before and after
-                        it is below this. 1 means straight on; the first and the last centroid are never turning points
+    X : (n, p); y : (n,); discrete : (p,) features whose every distinct value is a turning point, at its centroid
+    subset_size, step   S and K: a window of S rows, sorted by the feature, drops its first K rows and takes the next K;
+                        rows at the end that fill no window are left out
+    cos_beta            a centroid, but for the first and the last, is a turning point if the cosine of the angle of the
+                        segments before and after it is below this; 1 means straight on
 
     Rows of one value are sorted by target, then stay in their order. Centroids at one place count once.
     """

@@ -10,8 +10,12 @@ from contracts import grow, real_set
 from oracles import leaves_below, pruned_subtrees, random_tree, reached
 
 from oblique_cli.tree.description_length import class_bits, log2_divisions, split_bits
-from oblique_cli.tree.pruning import shortest_description
+from oblique_cli.tree.pruning import DescriptionLength
 from oblique_cli.tree.structure import TreeBuilder
+
+
+def pruned(tree, tree_weight=1.0):
+    return DescriptionLength(tree_weight=tree_weight).prune(tree, None)
 
 
 def one_after_the_other(counts):
@@ -105,9 +109,9 @@ def test_a_branch_stays_if_it_saves_more_bits_than_it_takes():
         tree = split_once([n, 0], [0, n], [1.0])
         saved = one_after_the_other([n, n]) - 2 * one_after_the_other([n, 0])
         taken = math.log2(2 * n - 1) + 2
-        assert shortest_description(tree, 1.0).n_leaves == (2 if saved > taken else 1), n
-    assert shortest_description(split_once([2, 0], [0, 2], [1.0])).n_leaves == 1
-    assert shortest_description(split_once([9, 0], [0, 9], [1.0])).n_leaves == 2
+        assert pruned(tree, 1.0).n_leaves == (2 if saved > taken else 1), n
+    assert pruned(split_once([2, 0], [0, 2], [1.0])).n_leaves == 1
+    assert pruned(split_once([9, 0], [0, 9], [1.0])).n_leaves == 2
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.1, 1.0])
@@ -122,7 +126,7 @@ def test_the_pruned_tree_has_the_fewest_bits_of_all(weight):
             costs.append((nodes + sum(leaf[node] for node in leaves), len(leaves)))
         least = min(cost for cost, _ in costs)
         smallest = min(leaves for cost, leaves in costs if cost <= least + 1e-9)
-        assert shortest_description(tree, weight).n_leaves == smallest, f"seed {seed}"
+        assert pruned(tree, weight).n_leaves == smallest, f"seed {seed}"
 
 
 @pytest.mark.parametrize("data_name", ["glass", "bupa"])
@@ -130,7 +134,7 @@ def test_a_larger_weight_of_the_tree_gives_a_top_of_the_smaller_ones_tree(data_n
     tree = grow("hhgdt", real_set(data_name).X, real_set(data_name).y)
     kept = None
     for weight in (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 100.0):
-        found = shortest_description(tree, weight)
+        found = pruned(tree, weight)
         # Hyperplanes of a grown tree are different ones, so they name their nodes.
         splits = {(tuple(found.coef_[node]), found.thresholds[node]) for node in np.flatnonzero(~found.is_leaf)}
         assert kept is None or splits <= kept

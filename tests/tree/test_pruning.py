@@ -36,21 +36,6 @@ def assert_sequence_is_the_naive_one(tree):
 # The weakest-link sequence (thesis 1.7.1)
 
 
-def test_the_sequence_of_a_small_tree_is_as_by_hand():
-    # Root 10 of 6 : 4. Its left child (5 : 1) splits into pure leaves; its right child (1 : 3) does too.
-    builder = TreeBuilder(1, 2)
-    for counts in ([6, 4], [5, 1], [1, 3], [5, 0], [0, 1], [1, 0], [0, 3]):
-        builder.add(np.array(counts, dtype=float), sum(counts))
-    h = np.array([1.0])
-    builder.split(0, h, 0.0, 0.1, 1, 2)
-    builder.split(1, h, -1.0, 0.1, 3, 4)
-    builder.split(2, h, 1.0, 0.1, 5, 6)
-    path = pruning.cost_complexity_path(builder.finish())
-    # Both children save one error of ten with one more leaf; without them the root saves (4 - 2) / 10 with one more.
-    np.testing.assert_allclose(path.alphas, [-np.inf, 0.1, 0.2])
-    assert path.n_leaves.tolist() == [4, 2, 1]
-
-
 def test_the_sequence_of_random_trees_equals_exact_arithmetic():
     for seed in range(400):
         rng = np.random.default_rng(seed)
@@ -208,28 +193,12 @@ def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted
             (naive_errors(tree, reached(tree, collapsed), X, y, weights), len(leaves_below(tree, 0, collapsed)))
             for collapsed in pruned_subtrees(tree)
         )
-        pruned = pruning.reduced_error(tree, X, y, weights if weighted else None)
+        pruned = pruning.ReducedError().prune(tree, pruning.LabeledRows(X, y, weights if weighted else None))
         wrong = weights[pruned.labels[pruned.apply(X)] != y].sum()
         assert (wrong, pruned.n_leaves) == best, f"seed {seed}"
 
 
 # Pessimistic (Quinlan 1987)
-
-
-def test_pessimistic_pruning_by_hand():
-    def two_leaves(left, right):
-        builder = TreeBuilder(1, 2)
-        for counts in (np.add(left, right), left, right):
-            builder.add(np.array(counts, dtype=float), int(sum(counts)))
-        builder.split(0, np.array([1.0]), 0.0, 0.1, 1, 2)
-        return pruning.pessimistic(builder.finish()).n_leaves
-
-    # 20 rows, 3 errors as a leaf; below 0 errors + 2/2 = 1 with deviation sqrt(1 * 19 / 20) = 0.97: 3.5 > 1.97.
-    assert two_leaves([17, 0], [0, 3]) == 2
-    # 1 error as a leaf: 1.5 <= 1.97.
-    assert two_leaves([19, 0], [0, 1]) == 1
-    # 4 errors as a leaf, 3 + 1 = 4 below with deviation sqrt(4 * 16 / 20) = 1.79: 4.5 <= 5.79.
-    assert two_leaves([15, 3], [1, 1]) == 1
 
 
 def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_down():
@@ -244,30 +213,11 @@ def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_dow
             deviation = math.sqrt(corrected * max(n - corrected, 0.0) / n)
             if tree.errors[node] + 0.5 <= corrected + deviation:
                 collapsed.add(node)
-        assert pruning.pessimistic(tree).n_nodes == 2 * len(reached(tree, frozenset(collapsed))) + 1, f"seed {seed}"
+        n_nodes = pruning.Pessimistic().prune(tree, None).n_nodes
+        assert n_nodes == 2 * len(reached(tree, frozenset(collapsed))) + 1, f"seed {seed}"
 
 
 # Minimum error by m-probabilities (Cestnik & Bratko 1991)
-
-
-def test_minimum_error_pruning_by_hand():
-    def leaves(left, right, m):
-        builder = TreeBuilder(1, 2)
-        for counts in (np.add(left, right), left, right):
-            builder.add(np.array(counts, dtype=float), int(sum(counts)))
-        builder.split(0, np.array([1.0]), 0.0, 0.1, 1, 2)
-        return pruning.minimum_error(builder.finish(), m).n_leaves
-
-    # Shares 4/5 and 1/5 at the root. As a leaf with m = 2: 1 - (8 + 1.6) / 12 = 0.2. Below, 8 rows err with
-    # 1 - (8 + 1.6) / 10 = 0.04 and 2 rows with 1 - (2 + 0.4) / 4 = 0.4: 0.8 * 0.04 + 0.2 * 0.4 = 0.112 is less.
-    assert leaves([8, 0], [0, 2], 2) == 2
-    # m = 8: 0.2 as a leaf. Below 1 - (8 + 6.4) / 16 = 0.1 and 1 - (2 + 1.6) / 10 = 0.64: 0.208 is more.
-    assert leaves([8, 0], [0, 2], 8) == 1
-    # A row of another class alone, of 10: 0.1 as a leaf; m = 2 gives 0.9 * 0.2 / 11 + 0.1 * 1.8 / 3 = 0.0764 below,
-    # and m = 8 gives 0.9 * 0.8 / 17 + 0.1 * 7.2 / 9 = 0.122.
-    assert (leaves([9, 0], [0, 1], 2), leaves([9, 0], [0, 1], 8)) == (2, 1)
-    # A split that saves no error goes even with m = 0.
-    assert leaves([5, 1], [3, 1], 0) == 1
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 16])
@@ -286,17 +236,18 @@ def test_minimum_error_finds_the_least_expected_error_of_all_subtrees(m):
             (sum(expected(leaf) for leaf in leaves), len(leaves))
             for leaves in (leaves_below(tree, 0, collapsed) for collapsed in pruned_subtrees(tree))
         )
-        assert pruning.minimum_error(tree, m).n_leaves == best[1], f"seed {seed}"
+        assert pruning.MinimumError(prior_weight=m).prune(tree, None).n_leaves == best[1], f"seed {seed}"
 
 
 def test_without_a_prior_minimum_error_is_cost_complexity_at_0():
     for seed in range(60):
         tree = random_tree(np.random.default_rng([11, seed]), 12)
-        assert pruning.minimum_error(tree, 0.0).to_dict() == pruning.fixed_alpha(tree, 1e-9).to_dict(), f"seed {seed}"
+        pruned = pruning.MinimumError(prior_weight=0.0).prune(tree, None)
+        assert pruned.to_dict() == pruning.fixed_alpha(tree, 1e-9).to_dict(), f"seed {seed}"
 
 
 @pytest.mark.parametrize("data_name", ["bupa", "glass"])
 def test_a_prior_that_outweighs_all_rows_leaves_the_root_where_one_class_is_the_most_frequent(data_name):
     tree = grow("hhgdt", real_set(data_name).X, real_set(data_name).y)
     assert (tree.counts[0] == tree.counts[0].max()).sum() == 1
-    assert pruning.minimum_error(tree, 1e9).n_leaves == 1
+    assert pruning.MinimumError(prior_weight=1e9).prune(tree, None).n_leaves == 1
