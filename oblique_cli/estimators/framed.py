@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FrameEncoding:
-    """How the columns of a data frame become those that trees see. levels : position of each column of words -> levels"""
+    """How columns of a data frame become those that trees see. levels : position of each column of words -> levels"""
 
     names: tuple[str, ...]
     levels: Mapping[int, tuple[str, ...]]
@@ -71,7 +71,7 @@ class FrameEncoding:
 
 
 class TakesFrames:
-    """An estimator of trees that see numbers alone, for data frames with words and gaps. encoding_ : None without any"""
+    """An estimator of trees that see numbers alone, for frames with words and gaps. encoding_ : None without any"""
 
     n_features_in_: int
     encoding_: FrameEncoding | None = None

@@ -1,4 +1,4 @@
-"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one flat list."""
+"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one list."""
 
 from __future__ import annotations
 

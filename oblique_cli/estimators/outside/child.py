@@ -1,4 +1,4 @@
-"""The process in which models with limits, or of other libraries, live, crash, hang or print; it ends with its parent."""
+"""The process in which models with limits, or of other libraries, live, crash, hang or print."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from oblique_cli.estimators.outside.process import START, Crashed, OutOfTime, ow
 
 
 class Remote:
-    """One model in the process of the calling thread. limits : "memory" in bytes and "time" in seconds, of all it does"""
+    """One model in the process of the calling thread. limits : "memory" in bytes, "time" in seconds, of all it does"""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
         self._process = own_process()
