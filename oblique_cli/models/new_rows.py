@@ -67,7 +67,7 @@ class Predicted:
         return columns
 
     def kept_columns(self, names: Iterable[str]) -> dict[str, Sequence[str]]:
-        """Return the texts of the columns of the table that are kept, "input." before names of predictions."""
+        """Return the texts of the columns of the table that are retained, "input." before names of predictions."""
         taken = {*names, "probabilities", "leaf"}  # the last two are keys of JSON
         columns: dict[str, Sequence[str]] = {}
         for name, texts in self.chunk.texts.items():
@@ -253,7 +253,7 @@ def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
 class Writer(ABC):
     """Writes predictions: "row" (from 1), "prediction", with shares "p(label)" for each class, with leaves "leaf".
 
-    Before them stand the columns of the table that are kept, as texts.
+    Before them stand the columns of the table that are retained, as texts.
     """
 
     def __init__(self, stream: BinaryIO, model: Model) -> None:
@@ -269,7 +269,7 @@ class Writer(ABC):
 
 
 class CSVWriter(Writer):
-    """CSV, numbers to the bit. escape : whether texts are kept from being taken for formulas"""
+    """CSV, numbers to the bit. escape : whether texts are escaped so that no spreadsheet takes them for formulas"""
 
     def __init__(self, stream: BinaryIO, model: Model, escape: bool = False) -> None:
         super().__init__(stream, model)
@@ -279,13 +279,13 @@ class CSVWriter(Writer):
 
     def add(self, some: Predicted) -> None:
         columns = some.columns(self.model.classes)
-        kept = some.kept_columns(columns)
+        input_columns = some.kept_columns(columns)
         if not self.started:
-            self.stream.write((",".join(map(self.cell, [*kept, *columns])) + "\n").encode())
+            self.stream.write((",".join(map(self.cell, [*input_columns, *columns])) + "\n").encode())
             self.started = True
         if not len(some.labels):
             return
-        cells = [list(map(self.cell, texts)) for texts in kept.values()]
+        cells = [list(map(self.cell, texts)) for texts in input_columns.values()]
         for name, column in columns.items():
             if name == "prediction" and self.labels:
                 cells.append([self.labels.get(label, "") for label in column.tolist()])
@@ -332,12 +332,12 @@ class ParquetWriter(Writer):
 
     def add(self, some: Predicted) -> None:
         columns = some.columns(self.model.classes)
-        kept = some.kept_columns(columns)
+        input_columns = some.kept_columns(columns)
         if self.file is None:
             kinds = {name: {"i": int, "f": float}.get(column.dtype.kind, str) for name, column in columns.items()}
-            self.file = parquet.ParquetWriter(self.stream, {**dict.fromkeys(kept, str), **kinds})
+            self.file = parquet.ParquetWriter(self.stream, {**dict.fromkeys(input_columns, str), **kinds})
         arrays = (column.tolist() if column.dtype.kind == "O" else column for column in columns.values())
-        self.file.add([*map(list, kept.values()), *arrays])
+        self.file.add([*map(list, input_columns.values()), *arrays])
 
     def close(self) -> None:
         if self.file is not None:

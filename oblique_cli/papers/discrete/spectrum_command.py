@@ -15,7 +15,7 @@ from oblique_cli.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oblique_cli.papers.discrete.spectrum import Interaction, Term
+    from oblique_cli.papers.discrete.spectrum import Interaction, Spectrum, Term
 
 FORMATS = ("text", "json")
 
@@ -70,33 +70,30 @@ def spectrum(
     whole = estimator.spectrum(max_order) if component is None else components[component - 1].truncated(1.0, max_order)
     features = encoded_names(dataset, fitted.encoder)
     terms, sets = largest(whole, top), interactions(whole, top)
-    by_order = whole.energy_by_order
     ratios = estimator.components_.ratios.tolist() if components else []
-    what = f"{fitted.spec.name}" + ("" if component is None else f", component {component}")
     if format_ == "json":
-        document = {
+        facts = {
             "dataset": dataset.name,
             "algorithm": fitted.spec.name,
             "component": component,
             "outputs": _outputs(dataset.classes),
             "cardinalities": list(estimator.domain_.cardinalities),
-            "n_coefficients": len(whole),
-            "energy": whole.energy,
-            "energy_by_order": by_order.tolist(),
-            "coefficients": [_coefficient(term, features) for term in terms],
-            "interactions": [
-                {"features": [features[k] for k in s.features], "n_coefficients": s.n_coefficients, "share": s.share}
-                for s in sets
-            ],
-            "variance_by_component": ratios,
         }
-        write(json.dumps(document) + "\n", output)
+        write(
+            json.dumps(facts | _numbers(whole, terms, sets, features) | {"variance_by_component": ratios}) + "\n",
+            output,
+        )
         return
+    what = f"{fitted.spec.name}" + ("" if component is None else f", component {component}")
     heading = (
         f"# {what} on {dataset.name}: {len(whole)} coefficients of {len(whole.used)} features, energy "
         f"{whole.energy:.4g}, outputs: {', '.join(_outputs(dataset.classes))}\n"
     )
-    parts = [heading, _text_of_terms(terms, features), _text_of_orders(by_order.tolist(), whole.orders.tolist())]
+    parts = [
+        heading,
+        _text_of_terms(terms, features),
+        _text_of_orders(whole.energy_by_order.tolist(), whole.orders.tolist()),
+    ]
     if sets:
         parts.append(_text_of_sets(sets, features))
     if ratios:
@@ -108,6 +105,22 @@ def spectrum(
 def _outputs(classes: Sequence[str]) -> list[str]:
     """Names of the functions: the indicator of the second of two classes, else of every class."""
     return [f"class {name}" for name in (classes[1:] if len(classes) == 2 else classes)]
+
+
+def _numbers(
+    whole: Spectrum, terms: Sequence[Term], sets: Sequence[Interaction], features: Sequence[str]
+) -> dict[str, Any]:
+    """A spectrum as entries of the JSON document."""
+    return {
+        "n_coefficients": len(whole),
+        "energy": whole.energy,
+        "energy_by_order": whole.energy_by_order.tolist(),
+        "coefficients": [_coefficient(term, features) for term in terms],
+        "interactions": [
+            {"features": [features[k] for k in s.features], "n_coefficients": s.n_coefficients, "share": s.share}
+            for s in sets
+        ],
+    }
 
 
 def _coefficient(term: Term, features: Sequence[str]) -> dict[str, Any]:
