@@ -1,4 +1,4 @@
-"""Split criteria: those of the core, and those that plugins give as functions of class weights."""
+"""Split criteria: those of the compiled core, and criteria of plugins as functions of class weights."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from oblique_cli.ground.registry import Registry, fault_of_function, source_of
 Value = Callable[[Array, Array], Any]
 Gain = Callable[[Array, Array], Any]
 
-NEAR = 1e-9  # of two values, relative: what the search takes for equal
+NEAR = 1e-9  # relative difference below which the search treats two values as equal
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion of cuts.
+    """Split criterion for cuts.
     value : (left (m, K), right (m, K)) -> (m,), larger is better, None in `OF_THE_CORE`; gain : (values (m,), totals
-    (K,)) -> (m,) published scores, linear in the values, 0 for a useless cut; None where that is the value."""
+    (K,)) -> (m,) published scores, linear in the values, 0 for a useless cut; None if the values are the scores."""
 
     value: Value | None = None
     gain: Gain | None = None
@@ -33,7 +33,7 @@ OF_THE_CORE = Criterion()
 
 
 def _fault(criterion: Any) -> str | None:
-    """The fault of a criterion, as text after its name."""
+    """Return the fault of a criterion as text that follows its name, or None."""
     if criterion is OF_THE_CORE:
         return None
     if not isinstance(criterion, Criterion) or criterion.value is None:
@@ -46,7 +46,7 @@ def _fault(criterion: Any) -> str | None:
 
 
 CRITERIA: Registry[Criterion] = Registry("criterion", "oblique list criteria", _fault)
-for _name in _core.criteria():  # the core's own list: both engines know what it knows
+for _name in _core.criteria():  # the core's list, so both engines know the same criteria
     CRITERIA.register(_name)(OF_THE_CORE)
 
 
@@ -74,7 +74,7 @@ def criterion(name: str, gain: Gain | None = None) -> Callable[[Value], Value]:
 
 
 def _checked(name: str, function: Value) -> Callable[[Array, Array], Array]:
-    """The function as the core calls it: PluginError for anything but one finite number a cut."""
+    """Return the function in the core's form; it raises PluginError unless each cut has one finite number."""
 
     def values(left: Array, right: Array) -> Array:
         cut_values = _numbers(function(left, right), len(left))
@@ -86,7 +86,7 @@ def _checked(name: str, function: Value) -> Callable[[Array, Array], Array]:
 
 
 def _score_by(name: str, gain: Gain) -> Callable[[float, Array], float]:
-    """The gain as the core calls it, on one value."""
+    """Return the gain in the core's form, for a single value."""
 
     def score(value: float, totals: Array) -> float:
         gains = _numbers(gain(np.array([value]), totals), 1)
@@ -98,7 +98,7 @@ def _score_by(name: str, gain: Gain) -> Callable[[float, Array], float]:
 
 
 def _numbers(output: Any, m: int) -> Array | str:
-    """The output of a function for m cuts as the core takes it, or its fault as text."""
+    """Return a function's output for m cuts in the core's form, or the fault of the output as text."""
     try:
         numbers = np.ascontiguousarray(output, dtype=np.float64)
     except (TypeError, ValueError):
@@ -111,7 +111,7 @@ def _numbers(output: Any, m: int) -> Array | str:
 
 
 def _trials() -> list[tuple[Array, Array]]:
-    """Cuts to try a criterion on: two to four classes, counts and weights, classes that are absent or on one side."""
+    """Return cuts for trying a criterion: two to four classes, counts and weights, absent and one-sided classes."""
     rng = np.random.default_rng(0)
     out = [(np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([[2.0, 3.0], [1.0, 2.0], [3.0, 0.0]]))]
     for classes in (2, 3, 4):
@@ -123,7 +123,7 @@ def _trials() -> list[tuple[Array, Array]]:
 
 
 def _fault_of_values(value: Value) -> str | None:
-    """The fault of the values of a few cuts, if any."""
+    """Return the fault of the values of a few cuts, or None."""
     for left, right in _trials():
         cut_values = _numbers(value(left.copy(), right.copy()), len(left))
         if isinstance(cut_values, str):
@@ -137,7 +137,7 @@ def _fault_of_values(value: Value) -> str | None:
 
 
 def _fault_of_gain(criterion: Criterion) -> str | None:
-    """The fault of the scores of a few values, if any."""
+    """Return the fault of the scores of a few values, or None."""
     if criterion.gain is None:
         return None
     for totals in (np.array([3.0, 4.0]), np.array([5.0, 0.5, 2.0])):

@@ -58,8 +58,7 @@ def export_text(
 def leaf_texts(
     tree: Tree, feature_names: Sequence[str], targets: Sequence[str], precision: int = 3, most: int | None = None
 ) -> list[str]:
-    """Return the text of each node of a regression tree as a leaf: its equations, its rows and its root mean squared
-    error.
+    """Return the text of each node of a regression tree as a leaf: equations, number of rows and RMSE.
     targets : names of the outputs; most : as in `equation`"""
     names, models, k = [_one_line(name) for name in feature_names], tree.equations, tree.equations.n_outputs
     each = [(name, models if k == 1 else models.of_output(i)) for i, name in enumerate(targets)]
@@ -77,7 +76,7 @@ def equation(
     models: Equations, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None
 ) -> str:
     """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3", with its bounds ("within 80 to 120").
-    models : of one output; most : terms that are written, those of the largest coefficients; the others are counted"""
+    models : of one output; most : number of terms to write, largest coefficients first; the others are counted"""
     coef = models.coef[node]
     text = f"{models.intercept[node]:.{precision}g}"
     used = np.flatnonzero(coef).tolist()
@@ -100,9 +99,9 @@ def condition(
     level_names: Mapping[int, Sequence[str]] | None = None,
     most_terms: int | None = None,
 ) -> str:
-    """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", "mcv >= 90", "0.6 age - 0.8 job <= 1.5 with
-    job = 0.71 clerk, -0.71 smith" (a level that is not listed counts as 0), "job in {clerk}", each with "or missing"
-    where rows without a value go left. Beyond `most_terms` the smallest terms are "..."."""
+    """Return the condition under which a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", "mcv >= 90", "0.6 age
+    - 0.8 job <= 1.5 with job = 0.71 clerk, -0.71 smith" (unlisted levels count 0), "job in {clerk}", each with "or
+    missing" if rows without a value go left. Beyond `most_terms` the smallest terms are "..."."""
     text = _of_values(tree, node, feature_names, precision, level_names, most_terms)
     quantitative = [j for j in np.flatnonzero(tree.coef_[node]) if j not in tree.level_columns]
     if tree.missing_left is None or not tree.missing_left[node] or not quantitative:
@@ -142,7 +141,7 @@ def _of_values(
     for j in used:
         sign = "-" if coef[j] < 0 else "+"
         terms += f" {sign} {abs(coef[j]):.{precision}g} {feature_names[j]}"
-    # The first sign stands close to its number, and a plus is left out there.
+    # The first term has no space after its sign, and no plus.
     terms = terms.removeprefix(" + ") if terms.startswith(" +") else "-" + terms.removeprefix(" - ")
     scores = [
         f" with {feature_names[j]} = " + ", ".join(f"{score:.{precision}g} {name}" for name, score in scored[j])
@@ -152,14 +151,14 @@ def _of_values(
 
 
 def _scores(tree: Tree, node: int, feature: int, level_names: Mapping[int, Sequence[str]]) -> list[tuple[str, float]]:
-    """Name and score of the levels of a feature that have one at the node."""
+    """Return name and score of each level of a feature that has a score at the node."""
     scores = tree.level_scores[node, tree.level_columns[feature]]
     names = level_names.get(feature) or [str(code) for code in range(len(scores))]
     return [(name, float(score)) for name, score in zip(names, scores, strict=True) if score]
 
 
 def _one_line(name: str) -> str:
-    """A name without line ends and control characters, which a CSV header may hold; an `Indicator` stays one."""
+    """Return a name without line ends and control characters, which a CSV header may contain; keep an `Indicator`."""
     if isinstance(name, Indicator):
         return name.each(_one_line)
     return "".join(char if char.isprintable() else " " for char in name)

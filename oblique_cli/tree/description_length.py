@@ -1,9 +1,9 @@
-"""The number of bits that send the classes of the training rows by a tree, for minimum-description-length pruning.
+"""Description length of the training classes given a tree, for minimum-description-length pruning.
 
 Quinlan & Rivest (1989) and Mehta, Rissanen & Agrawal (1995): sender and receiver both have the rows without their
-classes. The sender sends the tree, and at each leaf the classes of its rows. A branch pays for itself if it saves more
-bits at the leaves than it takes. Both papers have axis-parallel splits only; the code for hyperplanes is ours.
-"""
+classes. The sender transmits the tree and, for each leaf, the classes of its rows. A branch is worth its bits if it
+saves more bits at the leaves than it costs. Both papers have axis-parallel splits only; the code for hyperplanes is
+ours."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from scipy.special import gammaln, logsumexp
 from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
 
-NODE = 1.0  # bits that say whether a node is a leaf
+NODE = 1.0  # bits that encode whether a node is a leaf
 
 
 def class_bits(counts: Array) -> Array:
-    """Return the bits of the classes of the rows at each node, (n_nodes,).
-    counts : (n_nodes, C) weights. The mixture of Krichevsky and Trofimov: a class seen k times in n rows comes next
-    with probability (k + 1/2) / (n + C/2). Equation 1 of Mehta et al. (1995) is its limit for many rows, but below 0
-    for few rows of many classes."""
+    """Return the bits that encode the classes of the rows at each node, (n_nodes,).
+    counts : (n_nodes, C) weights. Uses the mixture of Krichevsky and Trofimov: after k rows of a class among n, the
+    next row has that class with probability (k + 1/2) / (n + C/2). Equation 1 of Mehta et al. (1995) is the limit for
+    many rows, but is negative for few rows of many classes."""
     n, classes = counts.sum(axis=1), counts.shape[1]
     nats = gammaln(n + classes / 2) - gammaln(classes / 2)
     nats -= gammaln(counts + 0.5).sum(axis=1) - classes * gammaln(0.5)
@@ -33,8 +33,8 @@ def class_bits(counts: Array) -> Array:
 
 def split_bits(tree: Tree) -> Array:
     """Return the bits of the hyperplane of each node, (n_nodes,), 0 at leaves: the number k of its features, which k of
-    p, and which of the divisions of n rows that k features can make (Cover 1965), so that neither digits nor a prior of
-    coefficients are chosen; of an axis that is Mehta et al. A feature of L levels has L - 1 coefficients."""
+    p, and which of the divisions of n rows that k features allow (Cover 1965). So neither a number of digits nor a
+    prior of coefficients is needed; for k = 1 this is Mehta et al. A feature of L levels has L - 1 coefficients."""
     bits = np.zeros(tree.n_nodes)
     n_rows, p = tree.counts.sum(axis=1), tree.n_features
     free = np.maximum(np.array(tree.levels) - 1, 1)
@@ -46,8 +46,8 @@ def split_bits(tree: Tree) -> Array:
 
 
 def log2_divisions(n: int, k: int) -> float:
-    """Return log2 of the number of ways, at least one, in which hyperplanes divide n points in general position in k
-    dimensions into two sides without names."""
+    """Return log2 of the number (at least 1) of ways in which hyperplanes divide n points in general position in k
+    dimensions into two unordered sides."""
     if n <= 2:
         return 0.0
     if k >= n - 1:

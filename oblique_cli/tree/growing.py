@@ -1,7 +1,7 @@
-"""Top-down growth: in the compiled core where it knows the heuristic, else node by node from Python.
+"""Top-down growth: in the compiled core if it has the heuristic, else node by node in Python.
 
-`grow_by` is the loop of all growth from Python, whatever divides a node: a heuristic for classes, one on the signs of
-residuals (residual_signs.py), or a look-ahead (look_ahead.py).
+`grow_by` is the growth loop for every kind of split in Python: heuristics for classes, heuristics on the signs of
+residuals (residual_signs.py), and look-ahead (look_ahead.py).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 
 
 class Division(NamedTuple):
-    """The division of a node: the split as in `Tree`;
-    goes_left : (m,) of its rows; child_states : left and right, as `divide` takes them; worth : what it takes off the
-    impurity of all rows, where growth is best-first"""
+    """Division of a node, with the split as in `Tree`.
+    goes_left : (m,) of its rows; child_states : left and right, as `divide` takes them; worth : decrease of the
+    impurity of all rows, used by best-first growth"""
 
     coef: Array
     threshold: float
@@ -41,7 +41,7 @@ class Division(NamedTuple):
 
 
 def rows_alone(rows: Rows) -> Array:
-    """Return the counts of rows that have no classes."""
+    """Return the counts of rows without classes."""
     return np.array([float(len(rows))])
 
 
@@ -55,12 +55,12 @@ def grow_by(
     slack: float = 0.0,
 ) -> list[Any]:
     """Grow a tree on n rows from its root down; return the state of each node, in the builder's order.
-    divide : rows, depth, path (turns from the root, a 1 before them), state -> division, None for a leaf; weigh : rows
-    -> counts. With `most_leaves` the leaf worth most is divided next, of those as good but for a share of `slack` the
-    oldest."""
+    divide : rows, depth, path (turns from the root, after a leading 1), state -> division, None for a leaf; weigh :
+    rows -> counts. With `most_leaves`, the leaf of largest worth is divided next; among leaves within a share of
+    `slack` of it, the oldest."""
     everything = np.arange(n)
     states = [root_state]
-    # Nodes whose division is known, and which come as they are opened; a number of a node says when that was.
+    # Nodes with a known division, in the order in which they were opened; the node number records that order.
     waiting: list[tuple[int, Rows, int, int, Division]] = []
 
     def look_at(node: int, rows: Rows, depth: int, path: int) -> None:
@@ -87,14 +87,14 @@ def grow_by(
 
 
 def _place_of_best(waiting: Sequence[tuple[int, Rows, int, int, Division]], slack: float) -> int:
-    """The place of the division of most worth, the first opened of those within a share of `slack` of it."""
+    """Return the place of the division of largest worth; among those within a share of `slack`, the first opened."""
     most = max(division.worth for *_, division in waiting)
     equal = (i for i, (*_, division) in enumerate(waiting) if division.worth >= most - slack * most)
     return min(equal, key=lambda i: waiting[i][0])
 
 
 def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
-    """Return the top of a tree that growth up to so many leaves gives, see `grow_by`."""
+    """Return the subtree that growth limited to `most_leaves` leaves gives, see `grow_by`."""
     worth = np.where(tree.is_leaf, -np.inf, tree.gains * tree.counts.sum(axis=1))
     open_now, turns = np.full(tree.n_nodes, -np.inf), np.zeros(tree.n_nodes, dtype=np.int64)
     open_now[0], is_split = worth[0], np.zeros(tree.n_nodes, dtype=np.bool_)
@@ -111,18 +111,18 @@ def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
 
 @dataclass(frozen=True)
 class GrowthOptions:
-    """How a tree is grown.
+    """Options of growth.
 
     engine : "native" grows the tree in the compiled core without the GIL; "reference" calls the proposer at every node;
-        "auto" takes the native one where it exists. Both give the same tree.
-    seed : from 0 below 2**64; what nodes draw is named after it and their place
-    levels : number of levels of each feature, 0 for a quantitative one; None if all are. Codes 0, 1, ... (anything else
-        is no level) are replaced by their CRIMCOORD at every node (thesis 3.7)
-    missing : whether the tree learns where rows with NaN go (`missing.divide`), in the reference engine if there are
-        any; ConfigError if that is ruled out
-    finish : what becomes of the split that the heuristic finds; n_threads : of native growth, for the same tree
-    signs : (p,) of 1, -1 and 0, with which the share of the second of two classes keeps an order (monotone.py); None
-        without. Not beside `missing`, nor a `finish`
+        "auto" uses the native engine if the heuristic has one. Both give the same tree.
+    seed : from 0 below 2**64; random streams are named after it and the place of the node
+    levels : number of levels of each feature, 0 for a quantitative one; None without qualitative ones. Codes 0, 1, ...
+        (no other code is a level) are replaced by their CRIMCOORD at every node (thesis 3.7)
+    missing : whether the tree learns a side for rows with NaN (`missing.divide`), in the reference engine if X has NaN;
+        ConfigError with engine "native"
+    finish : refinement of the heuristic's split; n_threads : of native growth, which never change the tree
+    signs : (p,) of 1, -1 and 0, the order in which the second class's share is monotonic (monotone.py); None
+        without. Not allowed with `missing` or a `finish`
     """
 
     criterion: str = "gini"
@@ -142,15 +142,15 @@ def grow_top_down(
     X: Array, y: NDArray[np.int32], n_classes: int, proposer: Proposer, *, weights: Array | None = None, **how: Any
 ) -> Tree:
     """Grow a tree.
-    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`);
-    y : (n,) int32 codes below n_classes; weights : (n,) positive, or None; how : fields of `GrowthOptions`"""
+    X : (n, p) float64 C order (or float32 for native growth), finite if quantitative (or NaN if `missing`); y : (n,)
+    int32 codes below n_classes; weights : (n,) positive, or None; how : fields of `GrowthOptions`"""
     growth = GrowthOptions(**how)
     if weights is not None:
         weights = weights / weights.min()
         if np.all(weights == 1.0):
-            weights = None  # equal weights are no weights, and counts are exact
+            weights = None  # equal weights change nothing, and without weights counts are exact
         elif len(weights) > _core.exact_sums_above():
-            weights = summable(weights)  # as where rows come in blocks (docs/scale.md)
+            weights = summable(weights)  # the same rounding as for rows in blocks (docs/scale.md)
     levels = growth.levels
     incomplete = growth.missing and bool(np.isnan(X if levels is None else X[:, np.equal(levels, 0)]).any())
     if incomplete and growth.engine == "native":
@@ -179,7 +179,7 @@ def grow_top_down(
 def growth_options(
     criterion: str, stopping: Stopping, min_leaf: float, ties: str, seed: int, finish: Finish = PLAIN
 ) -> dict[str, Any]:
-    """Return what the core's growth takes, but for the options of the heuristic."""
+    """Return the options of the core's growth, without those of the heuristic."""
     return {
         "criterion": criterion,
         "min_parent": float(stopping.min_parent),
@@ -195,7 +195,7 @@ def growth_options(
 
 
 def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None) -> Tree:
-    """Return the tree whose arrays the core has grown, by their names there."""
+    """Return the tree of arrays from the core, under the core's names."""
     return Tree(
         arrays["left"],
         arrays["right"],
@@ -250,7 +250,7 @@ def _grow_reference(
 def scored(
     X: Array, y: NDArray[np.int32], weights: Array | None, n_classes: int, levels: Sequence[int]
 ) -> tuple[Array, Array]:
-    """Return rows (n, p) of a node with every level replaced by its score there, and the scores (sum of levels,)
+    """Return rows (n, p) of a node with each level replaced by its score at the node, and the scores (sum of levels,)
     (thesis 3.7).
     levels : p counts, 0 for a quantitative feature"""
     if not any(levels):

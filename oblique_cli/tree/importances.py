@@ -10,18 +10,18 @@ from oblique_cli.tree.structure import Tree
 
 
 def ranges_of(X: Array) -> Array:
-    """Return half the range of every column, NaN left out and 0 where there is nothing else, (p,). X : (n, p)."""
+    """Return half the range of every column, ignoring NaN, 0 for a column of NaN only, (p,). X : (n, p)."""
     low = np.fmin.reduce(X, axis=0).astype(np.float64)
     high = np.fmax.reduce(X, axis=0).astype(np.float64)
-    # Half of it, since the range of finite numbers need not be finite.
+    # Half of it, since the range of finite numbers may overflow.
     return np.where(np.isnan(low), 0.0, high / 2 - low / 2)
 
 
 def gini_decreases_by_feature(tree: Tree, ranges: Array) -> Array:
-    """Return the decrease of Gini impurity that each feature has a part in, (p,): a node's decrease, weighted by its
-    rows as in Breiman et al. (1984), is shared by |coefficient| times range.
-    ranges : (p,) of the training rows, in any unit that all features share; that of a qualitative feature is of its
-    scores at the node"""
+    """Return the decrease of Gini impurity by feature, (p,): each node's decrease, weighted by its rows as in Breiman
+    et al. (1984), is divided among its features by |coefficient| times range.
+    ranges : (p,) of the training rows, in any common unit; the range of a qualitative feature is that of its scores at
+    the node"""
     totals = tree.counts.sum(axis=1)
     shares = tree.counts / totals[:, None]
     gains = spread_decreases(tree.parents, totals / totals[0], shares)
@@ -32,7 +32,7 @@ def gini_decreases_by_feature(tree: Tree, ranges: Array) -> Array:
         for j, columns in tree.level_columns.items():
             spans[j] = np.ptp(tree.level_scores[node, columns]) / 2
         largest = float(spans[reach > 0].max())
-        # Features that are constant in the training rows may be all that a cut of missing values uses.
+        # A cut that separates missing values may use only features that are constant in the training rows.
         moved = reach * (spans / largest) if largest > 0 else reach
         out += gains[node] * moved / moved.sum()
     return out

@@ -1,14 +1,14 @@
 """Linear-logistic models in the leaves of a tree: logistic model trees, simplified (Landwehr, Hall & Frank 2005).
 
 The model of a leaf is a multinomial logistic regression of its rows. Its scores start from the logarithms of the leaf's
-probabilities, which know the path to it (tree/probabilities.py), and what the rows add is penalized:
+probabilities, which depend on the path to the leaf (tree/probabilities.py); what the rows add is penalized:
 
     minimize over b, W:  sum_i v_i (log sum_k exp f_k(x_i) - f_y(x_i)) + penalty / 2 (|b|^2 + |W|^2)
     f_k(x) = log q_k + b_k + W_k . z,   z: features standardized on the training rows of the tree
 
-So a leaf of few rows, or a large penalty, leaves the probabilities as they are, and the minimum is unique and finite
-whatever the rows. Landwehr et al. boost the model of the parent by LogitBoost, whose number of steps does what the
-penalty does here, and prune by the errors of these models; here a tree is pruned as any other.
+A leaf of few rows, or a large penalty, leaves the probabilities nearly unchanged; the minimum is always unique and
+finite. Landwehr et al. boost the model of the parent by LogitBoost, whose number of steps acts as the penalty does
+here, and prune by the errors of these models; here trees are pruned without regard to the models.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from oblique_cli.tree.structure import Tree
 Codes = NDArray[np.int32]
 Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), weights (n,) or None
 
-PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among which cross-validation chooses
-LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
-TOLERANCE = 1e-13  # of the loss of a row
-LIGHT = 0.01  # share of the weight below which rows are no unit
-TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: features, and their squares beside them
+PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # candidates for cross-validation
+LEAST = float(np.finfo(np.float64).eps)  # least probability in a log loss
+TOLERANCE = 1e-13  # convergence tolerance, for the loss of one row
+LIGHT = 0.01  # rows that together have less than this share of the weight do not define the unit
+TERMS = LINEAR, SQUARES = "linear", "squares"  # terms of a model: features, or features and their squares
 
 
 class ModelColumns:
-    """The columns of models: quantitative features and their squares in standard deviations, indicators of levels,
-    standardized; none for the first of two levels, nor for a level of all rows or of no row.
-    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for what is missing; v : (n,)
-    positive weights"""
+    """Columns of leaf models: quantitative features and their squares in standard deviations, and indicators of levels,
+    standardized; no indicator for the first of two levels, nor for a level of all rows or of no row.
+    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for missing; v : (n,) positive
+    weights"""
 
     def __init__(self, levels: Sequence[int], X: Array, v: Array) -> None:
         self.levels = tuple(levels)
         self.center, self.scale = moments(levels, X, v)
         self.used = [j for j, count in enumerate(levels) if not count]
-        # The square of a feature of two values says nothing that the feature does not.
+        # The square of a feature of two values adds no information.
         self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
         self._shown: list[tuple[int, int, int]] = []  # feature, code, and column of `LeafModels.level_coef`
         shares, begin = [], 0
@@ -60,7 +60,7 @@ class ModelColumns:
         self._deviation = np.sqrt(self._mean * (1.0 - self._mean))
 
     def of(self, X: Array, terms: str) -> Array:
-        """Return the columns of rows X (n, p): features, their squares if `terms` says so, and levels; (n, q)."""
+        """Return the columns of rows X (n, p): features, their squares if `terms` is "squares", and levels; (n, q)."""
         z = standardized(X, self.center, self.scale)
         parts = [z[:, self.used]]
         if terms == SQUARES:
@@ -72,7 +72,7 @@ class ModelColumns:
 
     @property
     def indicators(self) -> tuple[list[int], Array, Array]:
-        """Columns of `LeafModels.level_coef` that have an indicator, and mean and standard deviation of each."""
+        """Columns of `LeafModels.level_coef` with an indicator, and mean and standard deviation of each."""
         return [column for _, _, column in self._shown], self._mean, self._deviation
 
     def as_leaf_models(self, scores: Array, terms: str) -> LeafModels:
@@ -101,7 +101,7 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
     v = np.ones(len(X)) if weights is None else weights / unit_of(weights)
     columns = ModelColumns(tree.levels, X, v)
     n_classes = tree.counts.shape[1]
-    # No class is taken for impossible: the least share is that of one row among all.
+    # No class has probability 0: the least share is that of one row among all.
     prior = np.maximum(np.nan_to_num(tree.shares), 1.0 / (tree.counts[0].sum() + n_classes))
     z, leaves = columns.of(X, LINEAR), tree.apply(X)
     scores = np.zeros((tree.n_nodes, n_classes, z.shape[1] + 1))
@@ -115,8 +115,8 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
 
 
 def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
-    """Return the penalty of `PENALTIES` with the least log loss on rows that trees have not seen, the first of equals.
-    folds : a tree, the rows it was grown on and others, each as features, class codes and weights"""
+    """Return the penalty of `PENALTIES` with the least log loss on held-out rows, the first of equals.
+    folds : a tree, its training rows and held-out rows, each as features, class codes and weights"""
     losses = np.zeros(len(PENALTIES))
     for tree, grown_on, (X, codes, weights) in folds:
         leaves = tree.apply(X)
@@ -128,8 +128,8 @@ def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
 
 
 def unit_of(weights: Array) -> float:
-    """Return the weight of the row in which penalties are counted, so that whole weights are as good as repeated rows:
-    the lightest, but for rows so light that those no heavier hold less than LIGHT of all weight."""
+    """Return the weight that counts as one row in penalties, so that whole weights equal repeated rows: the smallest
+    weight, ignoring the lightest rows that together have less than a share LIGHT of all weight."""
     ordered = np.sort(weights)
     held = np.cumsum(ordered)
     return float(ordered[np.searchsorted(held, LIGHT * held[-1])])
@@ -137,9 +137,9 @@ def unit_of(weights: Array) -> float:
 
 def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
     """Return mean and standard deviation (p,) of each feature, 0 and 1 for qualitative ones, scale 1 for constants.
-    levels : p counts, 0 for a quantitative feature; X : (n, p), NaN is left out; v : (n,) weights"""
+    levels : p counts, 0 for a quantitative feature; X : (n, p), NaN is ignored; v : (n,) weights"""
     known = ~np.isnan(X)
-    # Each feature in a power of 2 near its largest number, whose square is then a number.
+    # Each feature is scaled by a power of 2 near its largest number, so that squares do not overflow.
     power = np.frexp(np.where(known, np.abs(X), 0.0).max(axis=0))[1]
     X = np.ldexp(X, -power)
     total = np.maximum((v[:, None] * known).sum(axis=0), 1.0)
@@ -147,8 +147,8 @@ def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
     deviation = np.where(known, X - center, 0.0)
     scale = np.sqrt((v[:, None] * deviation**2).sum(axis=0) / total)
     qualitative = np.array(levels) > 0
-    # A spread that is rounding of the mean is none.
+    # A spread within the rounding error of the mean counts as zero.
     constant = qualitative | ~(scale > 1e-12 * np.abs(center)) | ~(scale > 0.0)
-    # A spread below the least number there is would be 0, by which nothing can be divided.
+    # A spread below the smallest positive number would be 0, a division by zero.
     spread = np.maximum(np.ldexp(scale, power), np.finfo(float).smallest_subnormal)
     return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, spread)

@@ -1,9 +1,9 @@
 """Quantiles of a regression tree's leaves: those of the residuals of their training rows.
 
-A leaf of constants answers the quantiles of its training targets, as quantile regression trees do (Chaudhuri & Loh
-2002; of forests Meinshausen 2006); a linear leaf moves those of its residuals along with its model. They are of rows
-that the leaf was fitted to, so nothing is promised of new rows (conformal intervals: docs/guarantees.md).
-"""
+A leaf with a constant predicts the quantiles of its training targets, as quantile regression trees do (Chaudhuri & Loh
+2002; forests: Meinshausen 2006); a linear leaf adds the quantiles of its residuals to its model. The residuals are
+those of the rows the leaf was fitted to, so nothing is guaranteed for new rows (conformal intervals:
+docs/guarantees.md)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from oblique_cli.tree.structure import Tree
 
 @dataclass(frozen=True, eq=False)
 class LeafResiduals:
-    """Targets less predictions of the training rows by node, of leaves only.
-    starts : (n_nodes + 1,) int64, where those of each node begin and the last one ends; values : (n,) rising by node"""
+    """Targets minus predictions of the training rows, by leaf.
+    starts : (n_nodes + 1,) int64, where each node's values begin, and the end; values : (n,) ascending in each node"""
 
     starts: NDArray[np.int64]
     values: Array
@@ -35,7 +35,7 @@ class LeafResiduals:
         return cls(starts, residuals[order])
 
     def check(self, n_nodes: int) -> None:
-        """Raise ValueError unless these are residuals of a tree of so many nodes."""
+        """Raise ValueError unless these are residuals of a tree of `n_nodes` nodes."""
         starts = self.starts
         if (
             len(starts) != n_nodes + 1

@@ -1,7 +1,7 @@
-"""Least squares of a node: one model fitted to its rows, and residual sums of many cuts from one pass over them.
+"""Least squares at a node: a model of its rows, and the residual sums of many cuts in one pass over the rows.
 
-A pass rotates row after row into a triangular factor (`core/model_tree/least_squares.hpp`), which costs O(p^2) a row
-and gives the residual sum of squares after every row. Columns are centered and scaled at the node first.
+A pass rotates each row into a triangular factor (`core/model_tree/least_squares.hpp`), at a cost of O(p^2) per row,
+which gives the residual sum of squares after every row. Columns are first centered and scaled at the node.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array
 
-# A column counts as depending on others if less than this share of its own spread is left once the others are taken
-# out.
+# A column counts as linearly dependent if less than this share of its spread remains after projecting out others.
 ZERO = 1e-9
 
 
 @dataclass(frozen=True)
 class Linear:
-    """y = coef @ x + intercept, fitted to some rows with this residual sum of squares and rank (intercept included).
-    coef : (p,) and intercept : a number; of k outputs (k, p) and (k,), `rss` summed over them"""
+    """Linear model y = coef @ x + intercept with its residual sum of squares and rank (intercept included).
+    coef : (p,) and intercept : a number; for k outputs (k, p) and (k,), and `rss` is the sum over outputs"""
 
     coef: Array
     intercept: float | Array
@@ -30,13 +29,13 @@ class Linear:
     rank: int
 
     def predict(self, X: Array) -> Array:
-        """X : (n, p); returns (n,), or (n, k)."""
+        """Return predictions, (n,) or (n, k). X : (n, p)"""
         return X @ self.coef.T + self.intercept
 
 
 def scaled(values: Array) -> tuple[Array, Array, Array]:
-    """Return columns (n, m) of mean 0 and standard deviation 1, the means, and the deviations. A column that varies by
-    rounding errors of its magnitude only becomes 0."""
+    """Return columns (n, m) scaled to mean 0 and standard deviation 1, the means, and the deviations. A column that
+    varies only by rounding becomes 0."""
     center = values.mean(axis=0)
     spread = values.std(axis=0)
     noise = 64 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
@@ -48,8 +47,8 @@ def scaled(values: Array) -> tuple[Array, Array, Array]:
 
 
 def fit_linear(X: Array, y: Array) -> Linear:
-    """Return the least-squares model of y (n,) or (n, k) on X (n, p), n >= 1; of several, as with fewer rows than
-    coefficients, the one whose scaled coefficients are shortest."""
+    """Return the least-squares model of y (n,) or (n, k) on X (n, p), n >= 1; if it is not unique, the model whose
+    scaled coefficients have the smallest norm."""
     Z, center, spread = scaled(X)
     middle = y.mean(axis=0)
     target = y - middle
@@ -65,14 +64,14 @@ def fit_linear(X: Array, y: Array) -> Linear:
 
 
 class Passes:
-    """The rows of a node, ready for residual sums of the two sides of any cut.
-    X : (n, p); y : (n,), or (n, k), whose sums are added up; constant : model the mean alone, not a linear function
-    (M5's splits)"""
+    """Rows of a node, prepared for residual sums of both sides of any cut.
+    X : (n, p); y : (n,), or (n, k), whose sums are added; constant : model the mean only, not a linear function (M5's
+    splits)"""
 
     def __init__(self, X: Array, y: Array, *, constant: bool = False) -> None:
         target, _, spread = scaled(y.reshape(len(y), -1))
         largest = float(spread.max())
-        # Outputs keep their sizes to each other.
+        # Scale all outputs alike, so that their ratios stay.
         target *= spread / (largest or 1.0)
         self._unit, self._targets = largest**2, len(spread)
         Z, _, widths = scaled(X)
@@ -81,7 +80,7 @@ class Passes:
 
     def sides(self, order: NDArray[np.intp], cuts: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the residual sums of squares left and right of each cut.
-        order : (n,) the rows as they are sorted; cuts : (k,) rising numbers of rows on the left"""
+        order : (n,) row order; cuts : (k,) ascending numbers of rows on the left"""
         rows = self._rows[order]
         left = _core.prefix_rss(rows, cuts, ZERO, self._targets)
         backward = np.ascontiguousarray(len(order) - cuts[::-1])
@@ -89,15 +88,15 @@ class Passes:
         return self._unit * left, self._unit * right
 
     def along(self, X: Array, directions: Array, thresholds: Array | None, least: int) -> tuple[Array, Array]:
-        """Return the least residual sum of both sides over the cuts along each direction, infinite where no cut leaves
-        `least` rows on either side, and the threshold: the middle of a gap, the first of equals.
-        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None for any"""
+        """Return, for each direction, the least residual sum of both sides over its cuts (infinite if no cut leaves
+        `least` rows on both sides) and the threshold: the middle of a gap, the first of equals.
+        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None to search"""
         return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO, self._targets)
 
 
 def left_out_error(X: Array, y: Array) -> float:
-    """Return the sum of squared errors of predicting each row from a model of the others: e_i / (1 - h_i), h_i the
-    diagonal of the hat matrix; the mean of the others predicts a row that its model needs (h_i = 1).
+    """Return the leave-one-out sum of squared errors, e_i / (1 - h_i) with h_i the diagonal of the hat matrix; if h_i =
+    1, row i is predicted by the mean of the others.
     X : (n, p); y : (n,)"""
     n = len(y)
     if n == 1:

@@ -1,17 +1,17 @@
-"""Linear model trees of few leaves: a ridge regression at every node that goes on from that of its parent, and a tree
-whose cuts, size and penalty cross-validation chooses. What logistic_trees.py is for classes, this is for numbers.
+"""Linear model trees of few leaves: a ridge regression at every node that starts from its parent's model;
+cross-validation chooses kind of cuts, tree size and penalty. The counterpart of logistic_trees.py.
 
 At a node of rows (z_i, y_i), features and target standardized on all training rows,
 
     minimize over d:  sum_i (y_i - (m + d) . (z_i, 1))^2 + penalty |d|^2,   m: the model of the parent, 0 at the root
 
-So a node of few rows, or a large penalty, keeps the model of its parent (Landwehr, Hall & Frank 2005 build logistic
-models on each other like this; M5 smooths along the path to the same end). Three ways to cut, each the best of all cuts
-along a feature, one node after the other, that of the largest gain first:
+So a node of few rows, or a large penalty, stays close to its parent's model (Landwehr, Hall & Frank 2005 chain logistic
+models in this way; M5 smooths along the path for the same reason). There are three ways to cut. Each takes the best of
+all cuts along a feature, and the node of the largest gain is cut first:
 
-- "bends": what the model of the node leaves over gets a line, or a mean, on either side, so a cut lies where the trend
-  bends (the PLIN and PCON of PILOT, Raymaekers et al. 2024);
-- "steps": it gets a mean on either side, so a cut lies where the trend jumps;
+- "bends": the residuals of the node's model get a line, or a mean, on either side, so a cut lies where the trend bends
+  (PLIN and PCON of PILOT, Raymaekers et al. 2024);
+- "steps": the residuals get a mean on either side, so a cut lies where the trend jumps;
 - "means": the target itself gets a mean on either side, as in CART and M5.
 
 The first two also cut along the node's own model: a target that is a curve of one weighted sum bends along that sum,
@@ -40,17 +40,17 @@ from oblique_cli.tree.truncation import truncated
 
 BENDS, STEPS, MEANS = "bends", "steps", "means"
 CUTS = (BENDS, STEPS, MEANS)
-PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # in rows, among which cross-validation chooses
-GROWN_AT = 3.0  # penalty of the models whose residuals cuts are searched on
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # in rows, candidates for cross-validation
+GROWN_AT = 3.0  # penalty of the models whose residuals the search for cuts uses
 LEAST_VALUES = 2  # distinct values that a slope needs, on either side of a cut
-PERFECT = 1e-20  # a residual sum of this share of the root's is rounding: there is nothing left to explain
+PERFECT = 1e-20  # a residual sum below this share of the root's is rounding: the node is a leaf
 SINGULAR = 1e-12  # least penalty, as a share of the sum of squares of a node's columns
-EQUAL = 1e-12  # errors of cross-validation closer than this share are the same
+EQUAL = 1e-12  # cross-validation errors closer than this share are equal
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When growth ends. min_leaf : least rows of a child; max_depth, max_leaves : None for no limit"""
+    """Stopping rules. min_leaf : least rows of a child; max_depth, max_leaves : None for no limit"""
 
     min_leaf: int = 10
     max_depth: int | None = 8
@@ -58,7 +58,7 @@ class Limits:
 
 
 class ModelRows:
-    """Training rows X (n, p) with their targets y (n,), and as models see them: standardized, the target as well."""
+    """Training rows X (n, p) with targets y (n,), and both standardized for the models."""
 
     def __init__(self, X: Array, y: Array) -> None:
         self.X, self.y = np.ascontiguousarray(X), y
@@ -70,17 +70,17 @@ class ModelRows:
         self._middle, self._unit = float(middle[0]), float(unit[0])
 
     def slopes(self, models: Array) -> Array:
-        """Return what models (..., p + 1) of the standardized features weigh the features as they are, (..., p)."""
+        """Return the coefficients of models (..., p + 1) in the features' original units, (..., p)."""
         return models[..., :-1] / self._spread
 
     def equations(self, models: Array, rss: Array) -> Equations:
-        """Return the models of nodes in the features and the target as they are. models : (n_nodes, p + 1)"""
+        """Return the equations of nodes in original units of features and target. models : (n_nodes, p + 1)"""
         coef = self.slopes(models) * self._unit
         return Equations(coef, models[:, -1] * self._unit + self._middle - coef @ self._center, rss * self._unit**2)
 
 
 def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
-    """Return the tree that one of the ways to cut grows, without models. rows : of an order that is their own"""
+    """Return the tree grown by one way to cut, without models. rows : in an order that depends on content only"""
     n, p = rows.X.shape
     noise = PERFECT * float(rows.target @ rows.target)
 
@@ -104,24 +104,24 @@ def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
 
 
 def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) -> Array:
-    """Return the change of a node's models from those of its parent, one for each penalty; (L, q).
-    gram : (q, q) sums of products of its columns; moments : (q,) those of columns and target; models : (L, q) of its
+    """Return the change of a node's models from its parent's, one for each penalty; (L, q).
+    gram : (q, q) sums of products of columns; moments : (q,) sums of column times target; models : (L, q) of the
     parent"""
-    held = np.maximum(penalties, SINGULAR * gram.trace())  # columns that depend on each other have no other hold
+    held = np.maximum(penalties, SINGULAR * gram.trace())  # a least penalty keeps dependent columns solvable
     ridge = gram + held[:, None, None] * np.eye(len(gram))
     return np.asarray(np.linalg.solve(ridge, (moments - models @ gram)[:, :, None])[:, :, 0])
 
 
 class _Best(NamedTuple):
-    """The best cut along a direction. rss : residual sum of both sides; cut : values up to it go left"""
+    """Best cut along a direction. rss : residual sum of both sides; cut : largest value that goes left"""
 
     rss: float
     cut: float
 
 
 def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array, least: int) -> Division | None:
-    """The best division of the rows `here`, None if there is none.
-    left_over : (m,) what cuts are to explain; slopes : (p,) of the node's model, along which it is cut as well"""
+    """Return the best division of the rows `here`, or None.
+    left_over : (m,) residuals to explain; slopes : (p,) of the node's model, a further direction to cut along"""
     X, columns = np.ascontiguousarray(rows.X[here]), rows.Z[here]
     p, values = len(slopes), X
     if cuts != MEANS and np.count_nonzero(slopes) > 1:
@@ -141,7 +141,7 @@ def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array
 
 
 def _merged(values: Array, gap: float) -> Array:
-    """The values (m,) less their mean, those that are no further apart than rounding made one."""
+    """Return the values (m,) minus their mean, with values that differ only by rounding (at most `gap`) made equal."""
     order = np.argsort(values, kind="stable")
     rising = values[order]
     first = np.append(True, np.diff(rising) > gap)
@@ -151,7 +151,7 @@ def _merged(values: Array, gap: float) -> Array:
 
 
 def _along(columns: Array, left_over: Array, cuts: str, least: int) -> list[_Best]:
-    """The best cut of a node along each of some columns (m, k)."""
+    """Return the best cut of a node along each of some columns (m, k)."""
     orders = np.ascontiguousarray(np.argsort(columns, axis=0, kind="stable").T, np.int64)
     rss, at = map(np.asarray, _core.pilot_models(columns, left_over, orders, least, LEAST_VALUES, ZERO))
     means, lines = rss[:, 1], rss[:, 3]
@@ -161,7 +161,7 @@ def _along(columns: Array, left_over: Array, cuts: str, least: int) -> list[_Bes
 
 
 class NodeModels:
-    """The models of all nodes of a tree, at each of some penalties. penalties : (L,) positive, in rows"""
+    """Models of all nodes of a tree at each penalty. penalties : (L,) positive, in rows"""
 
     def __init__(self, tree: Tree, rows: ModelRows, penalties: Sequence[float]) -> None:
         self.tree, self._rows = tree, rows
@@ -175,16 +175,16 @@ class NodeModels:
             self._rss[:, node] = ((target[:, None] - A @ self._models[:, node].T) ** 2).sum(axis=0)
 
     def pruned(self, place: int, truncate: str) -> tuple[Tree, PruningPath]:
-        """Return the tree with the models of one of the penalties, and its weakest-link sequence by their errors."""
+        """Return the tree with the models of one penalty, and its weakest-link sequence by their errors."""
         tree = self.tree.changed(payload=self._rows.equations(self._models[place], self._rss[place]))
         tree = truncated(tree, self._rows.X, self._rows.y, truncate)
         return tree, cost_complexity_path(tree)
 
 
 class Candidate(NamedTuple):
-    """A tree that cross-validation may choose.
-    cuts : of CUTS; penalty : in rows; member : of the weakest-link sequence; leaves : of the tree on all rows;
-    error : mean squared error on rows left out"""
+    """Candidate tree of cross-validation.
+    cuts : of CUTS; penalty : in rows; member : of the weakest-link sequence; leaves : of the tree on all rows; error :
+    mean squared error on held-out rows"""
 
     cuts: str
     penalty: float
@@ -193,20 +193,20 @@ class Candidate(NamedTuple):
     error: float
 
     def loss(self, price: float) -> float:
-        """The objective. price : the share of the error that twice the leaves have to take away"""
+        """Return the objective. price : share by which the error must fall for twice the leaves"""
         return self.error * (1.0 + price * log2(self.leaves))
 
 
 @dataclass(frozen=True, eq=False)
 class LinearChoice:
-    """A linear model tree and how it was chosen: what it is, and all that cross-validation compared."""
+    """Chosen linear model tree, with all candidates that cross-validation compared."""
 
     tree: Tree
     chosen: Candidate
     candidates: tuple[Candidate, ...]
 
     def summary(self) -> str:
-        """Return the choice and its error in cross-validation as a sentence."""
+        """Return a sentence on the choice and its cross-validation error."""
         plural, validation = "leaf" if self.tree.n_leaves == 1 else "leaves", ""
         if len(self.candidates) > 1:
             root = float(np.sqrt(self.chosen.error))
@@ -226,9 +226,9 @@ def chosen_tree(
     truncate: str,
     doubling_price: float,
 ) -> LinearChoice:
-    """Return the linear model tree of rows X (n, p), y (n,) of least error in cross-validation, its size at a price.
-    ways : of CUTS; parts : rows left out by each fold, none in two; with fewer than two the tree is one leaf at the
-    middle of the penalties"""
+    """Return the linear model tree of rows X (n, p), y (n,) with the least cross-validation error plus price of size.
+    ways : of CUTS; parts : disjoint held-out rows of each fold; with fewer than two parts the tree is one leaf at the
+    middle penalty"""
 
     def models_of(train_rows: Rows, cuts: str) -> NodeModels:
         rows = ModelRows(X[train_rows], y[train_rows])

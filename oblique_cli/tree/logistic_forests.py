@@ -1,10 +1,10 @@
-"""Bags of logistic model trees: what all trees of a forest have in common is chosen by the rows that they did not draw.
+"""Bags of logistic model trees whose common settings are chosen on out-of-bag rows.
 
-Every tree is grown on a bootstrap sample, and its nodes get models as those of `tree.logistic_trees`, each going on
-from its parent's. A logistic model tree chooses its size and the ridge of its models by cross-validation. A forest need
-not divide its rows for that: each tree has rows that it did not draw. One ridge, one complexity and one kind of models
-are chosen for all trees, by the loss of the mean of their probabilities on such rows. So the trees may be larger, and
-their models freer, than the best single tree would be.
+Every tree is grown on a bootstrap sample; its nodes get models as in `tree.logistic_trees`, each starting from its
+parent's. A single logistic model tree chooses its size and ridge penalty by cross-validation. A forest need not: each
+tree has rows that it did not draw. One ridge penalty, one complexity and one kind of models are chosen for all trees,
+by the loss of their mean probabilities on out-of-bag rows. So trees may be larger, and their models less penalized,
+than the best single tree.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from oblique_cli.tree.logistic_trees import LEAST_SHARE, How, ModelRows, NodeMod
 from oblique_cli.tree.payloads import softmax
 from oblique_cli.tree.structure import Tree
 
-# Of the training weight that a tree drew: what a leaf more has to save, among which the rows left out choose.
+# Candidate complexities, as shares of a tree's training weight: the error reduction that one more leaf must give.
 COMPLEXITIES = (0.0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, np.inf)
-# Trees choose until they have left out about as many rows, so that a choice on few rows is no coin's.
+# Trees take part in the choice until they have about this many out-of-bag rows, so that the choice is stable.
 ENOUGH_ROWS, FEWEST_TREES = 20_000, 10
 
 
 class Member(NamedTuple):
-    """A tree as grown.
-    drawn : (m,) numbers of the training rows that it drew; counts : (m,) weight of each; left_out : numbers of the
-    other rows of positive weight"""
+    """Tree as grown.
+    drawn : (m,) numbers of the training rows it drew; counts : (m,) weight of each; left_out : numbers of the other
+    rows of positive weight"""
 
     tree: Tree
     drawn: NDArray[np.intp]
@@ -48,16 +48,16 @@ class Rows:
     weights: Array | None
 
     def of(self, member: Member) -> ModelRows:
-        """The rows that a tree drew, as its models see them."""
+        """Return the rows that a tree drew, in the form of its models."""
         drawn = member.drawn
         return ModelRows(np.ascontiguousarray(self.X[drawn]), self.codes[drawn], self.n_classes, member.counts)
 
 
 @dataclass(frozen=True)
 class ForestChoice:
-    """What all trees have in common.
+    """Settings common to all trees.
     how : of their models; complexity : at which they are cut; loss : misclassified share and weighted log loss of their
-    mean on rows left out, NaN without such; tried : how -> loss at each of the complexities"""
+    mean on out-of-bag rows, NaN without such rows; tried : how -> loss at each of the complexities"""
 
     how: How
     complexity: float
@@ -66,7 +66,7 @@ class ForestChoice:
 
 
 def trees_that_choose(n: int, n_trees: int) -> int:
-    """Return how many trees of a forest choose for all. n : training rows"""
+    """Return the number of trees that take part in the choice. n : training rows"""
     return min(n_trees, max(FEWEST_TREES, -(-ENOUGH_ROWS // n)))
 
 
@@ -78,9 +78,9 @@ def choose_forest(
     log_loss_weight: float,
     each: Callable[[Callable[[int], Array], int], Sequence[Array]],
 ) -> ForestChoice:
-    """Return the common choice of least loss on rows that trees did not draw, the first of equals.
-    hows : paths of ridges by kind of models, tried from the middle both ways while the loss falls; each : runs a
-    function for every number below another one, on threads or not"""
+    """Return the common choice of least loss on out-of-bag rows, the first of equals.
+    hows : paths of ridge penalties by kind of models, tried from the middle in both directions while the loss falls;
+    each : runs a function for every number below a limit, with threads or without"""
     of_trees = [rows.of(member) for member in members]
     near: list[NodeModels | None] = [None] * len(members)
     times = np.zeros(len(rows.X))
@@ -104,7 +104,7 @@ def choose_forest(
             tried[how] = _losses(sums[:, known] / times[known, None], rows, known, log_loss_weight)
         return float(tried[how].min())
 
-    if not known.any():  # a row, or trees that drew all
+    if not known.any():  # a single row, or every tree drew all rows
         return ForestChoice(hows[0][len(hows[0]) // 2], complexities[-1], np.nan, {})
     place = len(hows[0]) // 2
     for path in hows:
@@ -118,7 +118,7 @@ def choose_forest(
 
 
 def _losses(shares: Array, rows: Rows, known: NDArray[np.bool_], log_loss_weight: float) -> Array:
-    """Misclassified share and weighted log loss at each complexity. shares : (complexities, known rows, C)"""
+    """Return misclassified share and weighted log loss at each complexity. shares : (complexities, known rows, C)"""
     codes = rows.codes[known]
     weights = np.ones(len(codes)) if rows.weights is None else rows.weights[known]
     true_shares = np.maximum(shares[:, np.arange(len(codes)), codes], LEAST_SHARE)
@@ -127,7 +127,7 @@ def _losses(shares: Array, rows: Rows, known: NDArray[np.bool_], log_loss_weight
 
 
 def shares_when_cut(models: NodeModels, X: Array, complexities: Sequence[float]) -> Array:
-    """Return the probabilities of a tree that is cut at several complexities, (complexities, n, C). X : (n, p)"""
+    """Return the probabilities of a tree cut at each of several complexities, (complexities, n, C). X : (n, p)"""
     tree = models.tree
     alone, _ = collapses(tree, models.path)
     parents = tree.parents
@@ -149,7 +149,7 @@ def shares_when_cut(models: NodeModels, X: Array, complexities: Sequence[float])
 
 
 def finished(member: Member, rows: Rows, choice: ForestChoice) -> Tree:
-    """Return a tree of the forest: cut at the common complexity, with the models of its leaves."""
+    """Return a tree of the forest, cut at the common complexity, with the models of its leaves."""
     of_tree = rows.of(member)
     path = NodeModels(member.tree, of_tree, choice.how).path
     tree = path.member(member.tree, int(np.searchsorted(path.alphas, choice.complexity, side="right")) - 1)

@@ -1,15 +1,15 @@
-"""Logistic model trees: a linear model of the classes at every node, pruning by the errors of these models, refinement.
+"""Logistic model trees: a linear model of the classes at every node, pruning by the models' errors, refinement.
 
-Landwehr, Hall and Frank (2005): the model of a node goes on from that of its parent, and the tree is pruned as CART is,
-with the training errors of the models in place of those of constant leaves. Two kinds of models:
+Landwehr, Hall and Frank (2005): the model of a node continues that of its parent, and the tree is pruned as CART is,
+with the training errors of the models in place of those of constant leaves. There are two kinds of models:
 
-- "logit_boost", theirs: each step of LogitBoost adds to the scores of every class a regression on one feature. The
-  number of steps is chosen once, by cross-validation at the root, and taken at every node (their section 5.2).
-- "ridge": what a node adds to the scores of its parent is penalized by its squares, so that a node of few rows stays
-  close to its parent. The penalty is chosen together with the size of the tree.
+- "logit_boost" (theirs): each step of LogitBoost adds a regression on one feature to the scores of every class. The
+  number of steps is chosen once, by cross-validation at the root, and used at every node (their section 5.2).
+- "ridge": the change from the parent's scores has an L2 penalty, so that a node of few rows stays close to its
+  parent. The penalty is chosen together with the size of the tree.
 
-Either way a tree of one leaf, which is logistic regression, is among those that cross-validation chooses from. With
-ridge models the hyperplanes may then be refined by tree alternating optimization, the models in the leaves
+With both, cross-validation may choose a tree of one leaf, which is logistic regression. With ridge models the
+hyperplanes may then be refined by tree alternating optimization, with the models in the leaves
 (core/refinement/leaf_fits.hpp).
 """
 
@@ -33,18 +33,18 @@ from oblique_cli.tree.structure import Tree
 
 RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
 MODELS = (RIDGE, LOGIT_BOOST)
-PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of ridges, in rows, among which cross-validation chooses
+PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # ridge penalties, in rows, candidates for cross-validation
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
-REFINED = 2  # starts that are refined: those that are best once pruned
-LEAST_SHARE = 1e-300  # whose logarithm is a number
-EQUAL = 1e-9  # losses of cross-validation closer than this are the same
+REFINED = 2  # number of starts that are refined: the best ones after pruning
+LEAST_SHARE = 1e-300  # least share, so that its logarithm is finite
+EQUAL = 1e-9  # cross-validation losses closer than this are equal
 
 
 @dataclass(frozen=True)
 class How:
-    """How models are fitted.
-    penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost of so many steps; terms : of
-    TERMS; chosen : columns of `ModelRows.columns` that may have a term, all without it"""
+    """Settings of models.
+    penalty : ridge on the change from the parent, in rows of weight `unit_of`, None for LogitBoost of `steps` steps;
+    terms : of TERMS; chosen : columns of `ModelRows.columns` that may have a term, None for all"""
 
     penalty: float | None
     steps: int = 0
@@ -53,9 +53,9 @@ class How:
 
 
 class ModelRows:
-    """Training rows as models of nodes see them.
-    X : (n, p), NaN for what is missing; codes : (n,) below n_classes; weights : (n,) positive, or None; levels : p
-    counts, 0 for a quantitative feature"""
+    """Training rows in the form of node models.
+    X : (n, p), NaN for missing; codes : (n,) below n_classes; weights : (n,) positive, or None; levels : p counts, 0
+    for a quantitative feature"""
 
     def __init__(
         self, X: Array, codes: Ints, n_classes: int, weights: Array | None = None, levels: Sequence[int] | None = None
@@ -71,7 +71,7 @@ class ModelRows:
         self._of_rows: dict[str, Array] = {}
 
     def columns(self, terms: str, X: Array | None = None) -> Array:
-        """Return what models see of rows, (n, q). X : (n, p) other rows than those of training"""
+        """Return the columns of the models, (n, q). X : (n, p) rows other than the training rows"""
         if X is not None:
             return self.seen.of(X, terms)
         if terms not in self._of_rows:
@@ -80,10 +80,10 @@ class ModelRows:
 
 
 class NodeModels:
-    """The models (n_nodes, C, q + 1) of all nodes, intercept last and those of the parent included, and the training
-    weight (n_nodes,) that each misclassifies.
-    path : the weakest-link sequence by these errors; near : models of the same tree and rows at another penalty, to
-    begin with"""
+    """Models (n_nodes, C, q + 1) of all nodes, parent's terms included, intercept last, and the training weight
+    (n_nodes,) that each model misclassifies.
+    path : the weakest-link sequence by these errors; near : models of the same tree and rows at another penalty, as
+    starting values"""
 
     def __init__(
         self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-4, near: NodeModels | None = None
@@ -104,19 +104,19 @@ class NodeModels:
 
     @property
     def path(self) -> PruningPath:
-        """The weakest-link sequence by the training errors of the models."""
+        """Weakest-link sequence by the training errors of the models."""
         return complexity_path(self.tree, self.wrong / self.rows.total)
 
     def losses(self, test: LabeledRows) -> tuple[Array, Array]:
-        """Return misclassified weight and log loss of every node on the rows that come through it, (n_nodes,) each."""
+        """Return misclassified weight and log loss of each node's model on the rows that pass it, (n_nodes,) each."""
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / self.rows.unit
         inputs = (self.rows.columns(self.how.terms, test.X), test.codes, weights, self.rows.n_classes)
         node_losses = _core.node_losses(*inputs, self.tree.apply(test.X), self._parent, self.models)
         return np.asarray(node_losses[0]), np.asarray(node_losses[1])
 
     def of_members(self, path: PruningPath, alphas: Array, of_node: Array) -> Array:
-        """Return the sum of something (n_nodes,) over the leaves of every T(alpha), alphas (K,) ascending. A node is a
-        leaf from the complexity at which it collapses to that at which its parent does."""
+        """Return the sum of `of_node` (n_nodes,) over the leaves of every T(alpha), alphas (K,) ascending. A node is a
+        leaf from the complexity at which it collapses to that at which its parent collapses."""
         alone, above = collapses(self.tree, path)
         begin, end = np.searchsorted(alphas, alone), np.searchsorted(alphas, above)
         end[0] = len(alphas)
@@ -126,7 +126,7 @@ class NodeModels:
         return np.asarray(np.cumsum(change)[:-1])
 
     def in_leaves(self, of_node: Array) -> float:
-        """Return the sum of something over the leaves of the tree."""
+        """Return the sum of `of_node` over the leaves of the tree."""
         return float(of_node[self.tree.is_leaf].sum())
 
     def with_models(self) -> Tree:
@@ -138,8 +138,8 @@ class NodeModels:
 
 
 def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
-    """Return at most so many columns of `rows.columns(how.terms)`, the same for all models of a tree: each next one is
-    that of which a step lowers the bound of the loss (Böhning 1992) the most, all leaves and classes together."""
+    """Return at most `most` columns of `rows.columns(how.terms)`, common to all models of a tree, by forward selection:
+    each next column lowers the bound of the loss (Böhning 1992) most, summed over leaves and classes."""
     columns, leaves = rows.columns(how.terms), tree.apply(rows.X)
     places = [np.flatnonzero(leaves == leaf) for leaf in np.unique(leaves)]
     bounds = [0.5 * rows.weights[i] @ columns[i] ** 2 + float(how.penalty or 0.0) for i in places]
@@ -158,8 +158,8 @@ def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[in
 
 
 def collapses(tree: Tree, path: PruningPath) -> tuple[Array, Array]:
-    """Return the complexities (n_nodes,) at which each node becomes a leaf, and at which its parent does, which ends
-    that."""
+    """Return the complexity (n_nodes,) at which each node becomes a leaf, and the complexity at which its parent
+    does."""
     alone = np.where(tree.is_leaf, -np.inf, path.node_alpha)
     above = np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(~tree.is_leaf):
@@ -179,7 +179,7 @@ def between(path: PruningPath) -> Array:
 
 
 class LogisticFold(NamedTuple):
-    """One fold of a cross-validation. rows, space : its training rows; test : the others; trees : one of each start"""
+    """Fold of a cross-validation. rows, space : training rows; test : test rows; trees : one of each start"""
 
     rows: ModelRows
     space: PlaneSpace
@@ -188,10 +188,10 @@ class LogisticFold(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A tree that cross-validation may choose.
-    start : position; how : of its models; member : of the weakest-link sequence, -1 where the tree as grown is refined;
-    penalty : position in the path of refinement, or -1; wrong, log_loss : shares of the weight left out; leaves : of
-    the tree on all rows; most : terms a class, all without it"""
+    """Candidate tree of cross-validation.
+    start : position; how : of its models; member : of the weakest-link sequence, -1 if the full tree is refined;
+    penalty : position in the path of refinement, or -1; wrong, log_loss : shares of the held-out weight; leaves : of
+    the tree on all rows; most : terms per class, None for all"""
 
     start: int
     how: How
@@ -203,13 +203,13 @@ class Candidate(NamedTuple):
     most: int | None = None
 
     def loss(self, weight: float, price: float = 0.0) -> float:
-        """The objective. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
+        """Return the objective. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
         return self.wrong + weight * self.log_loss + price * log2(self.leaves)
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticChoice:
-    """A logistic model tree, with what was chosen among all `candidates`.
+    """Chosen logistic model tree, with all `candidates`.
     start : the tree as grown; run : the last run of refinement, whose objective is that of models with all terms;
     penalties : of the planes, along the path of refinement"""
 
@@ -221,7 +221,7 @@ class LogisticChoice:
     penalties: Array
 
     def summary(self) -> str:
-        """Return the choice and its error in cross-validation as a sentence."""
+        """Return a sentence on the choice and its cross-validation error."""
         how = self.chosen.how
         models = f"{how.steps} steps of LogitBoost" if how.penalty is None else f"ridge {how.penalty:g}"
         if self.chosen.most is not None:
@@ -238,7 +238,7 @@ class LogisticChoice:
 
 
 def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = MOST_STEPS) -> int:
-    """Return the number of LogitBoost steps of least error at the root, the smallest of equal ones."""
+    """Return the number of LogitBoost steps with the least error at the root, the smallest of equals."""
     errors: list[Array] = []
     for rows, test in folds:
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
@@ -260,10 +260,10 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
 
 @dataclass(frozen=True)
 class Comparison:
-    """How logistic model trees are compared.
-    settings : of refinement, None without; n_penalties : of its path; doubling_price : what the loss falls by for twice
-    the leaves, in the last choice; max_terms : most terms a class of ridge models; all_terms_price : models of more
-    terms stay where their loss is lower by more than this"""
+    """Settings of the comparison of logistic model trees.
+    settings : of refinement, None without; n_penalties : of its path; doubling_price : decrease of the loss required
+    for twice the leaves, in the last choice; max_terms : most terms per class of ridge models; all_terms_price : models
+    with more terms are taken if their loss is lower by more than this"""
 
     settings: Settings | None
     n_penalties: int
@@ -281,8 +281,8 @@ def choose(
     hows: Sequence[Sequence[How]],
     comparison: Comparison,
 ) -> LogisticChoice:
-    """Return the logistic model tree of least loss in cross-validation, its size at a price.
-    starts : each grows its tree on all rows; folds : empty without a division; hows : paths of penalties of equal
+    """Return the logistic model tree of least cross-validation loss plus price of size.
+    starts : each grows its tree on all rows; folds : empty without cross-validation; hows : paths of penalties of equal
     length by kind of models"""
     settings, log_loss_weight = comparison.settings, comparison.log_loss_weight
     max_terms, all_terms_price = comparison.max_terms, comparison.all_terms_price
@@ -330,7 +330,7 @@ def choose(
 
 
 def _sparse(dense: Candidate, folds: Sequence[LogisticFold], trees: Sequence[Tree], most: int) -> Candidate:
-    """The candidate with models of few terms, which each fold chooses on its own training rows. trees : of the folds"""
+    """Return the candidate with models of few terms, chosen by each fold on its training rows. trees : of the folds"""
     if not folds:
         return dense._replace(most=most)
     wrong = log_loss = total = 0.0
@@ -343,14 +343,14 @@ def _sparse(dense: Candidate, folds: Sequence[LogisticFold], trees: Sequence[Tre
 
 
 def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -> Candidate:
-    """The candidate of least loss; of equal ones that of the fewest leaves, then the first."""
+    """Return the candidate of least loss; among equals that of fewest leaves, then the first."""
     limit = min(c.loss(weight, price) for c in candidates) + EQUAL
     return min((c for c in candidates if c.loss(weight, price) <= limit), key=lambda c: c.leaves)
 
 
 def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:
-    """Go along a path of penalties both ways from a place while the loss falls; return the best place (near the best of
-    other starts, with or without squares) and all candidates."""
+    """Follow a path of penalties in both directions from a place while the loss falls; return the best place (a
+    starting place for other starts, with or without squares) and all candidates."""
     candidates = trial.members(path[place])
     for step in (-1, 1):
         while 0 <= place + step < len(path):
@@ -362,8 +362,8 @@ def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> t
 
 
 class _Trial:
-    """A start in comparison: its tree on all rows and those of the folds, whose models are fitted by one penalty after
-    another, each from the models of the one before.
+    """Start under comparison: its tree on all rows and the trees of the folds, whose models are fitted for one penalty
+    after another, each from the models of the previous penalty.
     """
 
     def __init__(self, start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold]) -> None:
@@ -373,15 +373,15 @@ class _Trial:
         self._near: list[NodeModels | None] = [None] * (1 + len(folds))
 
     def best(self, weight: float) -> Candidate:
-        """The candidate of least loss."""
+        """Return the candidate of least loss."""
         return _least([c for members in self.candidates.values() for c in members], weight)
 
     def loss(self, how: How, weight: float) -> float:
-        """The least loss of the members with these models."""
+        """Return the least loss of the members with these models."""
         return _least(self.candidates[how], weight).loss(weight)
 
     def members(self, how: How) -> list[Candidate]:
-        """All members of the weakest-link sequence that are not known yet; without folds the tree as it is."""
+        """Return all new members of the weakest-link sequence; without folds the full tree."""
         if how in self.candidates:
             return []
         models = self._models(0, self.tree, self.rows, how)
@@ -403,7 +403,7 @@ class _Trial:
         return list(self.candidates[how])
 
     def of_folds(self, chosen: Candidate) -> list[Tree]:
-        """The trees of the folds that are cut as a member of the sequence on all rows is."""
+        """Return the trees of the folds, cut as a member of the sequence on all rows is."""
         alpha = between(self.paths[chosen.how])[chosen.member]
         trees = []
         for fold in self.folds:
@@ -422,7 +422,7 @@ class _Trial:
 def _refinements(
     start: int, folds: Sequence[LogisticFold], how: How, penalties: Array, settings: Settings
 ) -> dict[Candidate, list[Tree]]:
-    """The tree as grown, refined along a path of penalties, and the trees of the folds."""
+    """Return the full tree refined along a path of penalties, and the trees of the folds."""
     wrong, log_loss, leaves, total = np.zeros(len(penalties)), np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
     paths: list[Sequence[Tree]] = []
     for fold in folds:
@@ -455,12 +455,12 @@ def losses(tree: Tree, rows: LabeledRows) -> tuple[float, float]:
 def refined_path(
     tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings
 ) -> Path:
-    """The trees of rising penalties, models in their leaves."""
+    """Return the trees of rising penalties, with models in their leaves."""
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
     columns = rows.columns(how.terms)
     inputs = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
     scores = np.ascontiguousarray(np.asarray(_core.node_models(*inputs, how.penalty, tolerance=1e-10))[0])
-    penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the unit of the space
+    penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the units of the space
     prior = LeafPrior(scores, columns, penalty, partial(rows.seen.as_leaf_models, terms=how.terms))
     return along_path(tree, space, penalties, settings, prior)

@@ -1,4 +1,4 @@
-"""Top-down growth of model trees: cuts proposed by turning points, by every value, or by means; scored by a look-ahead.
+"""Top-down growth of model trees: cuts from turning points, from all values, or from means; scored by a look-ahead.
 
 TPRTI-A and TPRTI-B: Amalaman (2015), algorithms 2 and 3. RETIS: section 2.2. M5: Quinlan (1992), section 2.1 there.
 """
@@ -26,29 +26,29 @@ WEIGHTINGS = ("size", "sum")
 SMALL_CHILDREN = ("avoid", "leaf")
 SELECTIONS = ("rss", "leave_one_out")
 
-# Residuals of this share of the training set's variance are rounding errors: there is nothing left to explain.
+# Residuals below this share of the training set's variance are rounding errors: the node is a leaf.
 PERFECT = 1e-20
-# Of two scores within this share of the node's variance, the first stays.
+# Among scores within this share of the node's variance, the first is taken.
 EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Stopping rules and the worth of a cut.
+    """Stopping rules and scoring of cuts.
 
     min_node          a node of fewer rows is a leaf
-    min_improvement   least share of the node's error, in [0, 1], that the best cut takes away
+    min_improvement   least share of the node's error, in [0, 1], that the best cut must remove
     min_child         least rows of a child
     max_depth         None for no limit
-    weighting         what chooses a cut. "size": the two residual sums, each times its share of the rows; "sum": their
+    weighting         score of a cut. "size": the two residual sums, each times its share of the rows; "sum": their
                       plain sum
-    improvement_by    the weighting of the chosen cut that min_improvement applies to; None for `weighting`
+    improvement_by    weighting of the chosen cut's error for min_improvement; None for `weighting`
     small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen
                       cut leaves one is a leaf
-    selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
-                      of predicting each row from a model of the others of its side, and stops by it
+    selection         "rss" as in the paper; "leave_one_out" rescores the `shortlist` best cuts by RSS by the error of
+                      predicting each row from a model of the others of its side, and stops by that error
     constant          cuts are scored by the variance around means, not around linear models (M5)
-    signs             (p,) of features with which answers keep an order (monotone_models.py), None without
+    signs             (p,) monotonic constraints of features (monotone_models.py), None without
     """
 
     min_node: float
@@ -66,9 +66,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class Cut:
-    """A cut of a node: rows with feature <= threshold go left, `n_left` of them.
-    error : its score, by which it was chosen; children_error : its score by the weighting that the least improvement
-    applies to"""
+    """Cut of a node: `n_left` rows with feature <= threshold go left.
+    error : the score by which it was chosen; children_error : the score for the least improvement"""
 
     feature: int
     threshold: float
@@ -81,14 +80,14 @@ Values = dict[int, Array]  # feature -> rising thresholds
 
 
 class Proposals(ABC):
-    """Candidate cuts of a node: thresholds by feature."""
+    """Candidate cuts of a node, as thresholds by feature."""
 
     @abstractmethod
     def thresholds(self, X: Array, model: Linear) -> Values:
-        """Return rising thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
+        """Return ascending thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
 
     def divide(self, cut: Cut) -> tuple[Proposals, Proposals]:
-        """Return what is left for the two children."""
+        """Return the proposals that remain for the two children."""
         return self, self
 
 
@@ -110,7 +109,7 @@ class Means(Proposals):
 
 @dataclass(frozen=True)
 class AllTurns(Proposals):
-    """TPRTI-A: every turning point still in the node, on the feature along which it was found."""
+    """TPRTI-A: every turning point inside the node, on the feature along which it was computed."""
 
     points: TurningPoints
 
@@ -126,19 +125,19 @@ class AllTurns(Proposals):
 @dataclass(frozen=True)
 class FarthestTurn(AllTurns):
     """TPRTI-B: the turning point farthest from the node's model, on each of its coordinates. Algorithm 3 has one
-    threshold a feature: a node that none divides is a leaf."""
+    threshold per feature: a node that none of them divides is a leaf."""
 
     def thresholds(self, X: Array, model: Linear) -> Values:
         if len(self.points) == 0:
             return {}
-        # All distances to one plane have the same denominator, so residuals order the points as distances do.
+        # All distances to one plane have the same denominator, so residuals give the same order as distances.
         farthest = np.argmax(np.abs(self.points.targets - model.predict(self.points.centers)))
         return {j: self.points.centers[farthest, [j]] for j in range(X.shape[1])}
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
     """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, in an order that depends on their content
-    alone."""
+    only."""
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
 
     def divide(rows: Rows, depth: int, path: int, state: tuple[Held, Proposals]) -> Division | None:
@@ -174,7 +173,7 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
 
 
 def own_error(X: Array, y: Array, held: Held, settings: Settings) -> float:
-    """Return the error of a node that a cut has to improve."""
+    """Return the error of a node, which a cut has to improve."""
     model = held.model
     if held.shares_slope:
         return model.rss
@@ -185,7 +184,7 @@ def own_error(X: Array, y: Array, held: Held, settings: Settings) -> float:
 
 def best_cut(X: Array, y: Array, held: Held, proposals: Proposals, settings: Settings) -> Cut | None:
     """Return the cut of the least error, the first of equals by feature and threshold, or None.
-    X : (n, p); y : (n,) of a node; held : what it has"""
+    X : (n, p); y : (n,) of a node; held : state of the node"""
     values = proposals.thresholds(X, held.model)
     if settings.signs is None:
         cuts = _scored(X, Passes(X, y, constant=settings.constant), values, settings)
@@ -205,7 +204,7 @@ def best_cut(X: Array, y: Array, held: Held, proposals: Proposals, settings: Set
 
 
 def _scored_in_order(X: Array, y: Array, held: Held, values: Values, settings: Settings, signs: Signs) -> list[Cut]:
-    """Every allowed cut: by constants where both sides will have the slope of the node, else by models of their own."""
+    """Return every allowed cut, scored by constants if both sides keep the node's slope, else by separate models."""
     rest, allowed_cuts = held.rest(X, y), []
     shared = Passes(X, y if settings.constant and not held.shares_slope else rest, constant=True)
     side_passes = None if held.shares_slope else Passes(X, y, constant=settings.constant)
@@ -224,7 +223,7 @@ def _in_order(x: Array, rest: Array, cut: Cut, way: int, held: Held) -> bool:
 
 
 def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> list[Cut]:
-    """Every possible cut with its error by residual sums of squares."""
+    """Return every possible cut with its error by residual sums of squares."""
     n = len(X)
     scored_cuts = []
     for j, thresholds in values.items():
@@ -232,7 +231,7 @@ def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> lis
         counts = np.searchsorted(X[order, j], thresholds, side="right")
         least = max(1, settings.min_child) if settings.small_children == "avoid" else 1
         possible = np.flatnonzero((counts >= least) & (n - counts >= least))
-        # Of thresholds that divide the rows alike, the first.
+        # Among thresholds that divide the rows equally, the first.
         possible = possible[np.unique(counts[possible], return_index=True)[1]]
         if len(possible) == 0:
             continue
@@ -261,9 +260,9 @@ def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
 
 
 def prune(tree: Tree, X: Array, y: Array) -> Tree:
-    """Return the tree cut back as M5 does it (Quinlan 1992, section 3.2): a model of v coefficients on the n training
-    rows of a node errs by its mean absolute residual times (n + v) / (n - v), infinity for n <= v; a subtree that does
-    not err less, as the average of its leaves by rows, becomes a leaf."""
+    """Return the tree pruned as in M5 (Quinlan 1992, section 3.2): the error of a model of v coefficients on the n
+    training rows of a node is its mean absolute residual times (n + v) / (n - v), infinity for n <= v; a subtree
+    becomes a leaf if the row-weighted mean error of its leaves is not lower."""
     costs = np.empty(tree.n_nodes)
     models = tree.equations
     for at, rows in enumerate(arrivals(tree, X)):
