@@ -1,7 +1,7 @@
-"""Forms of the parts of a fitted model in a file: one small object for each form writes, reads and checks it.
+"""Codecs of the parts of a fitted model in a file: one small object for each form writes, reads and checks it.
 
-A form is stated once and used both ways, so nothing can be written that would be refused when it is read. Sizes have
-names: `Numbers("float64", "nodes", "p")` is a matrix whose number of rows is whatever the first array with "nodes" has.
+A codec serves both directions, so no file can be written that would be refused on reading. Sizes have names:
+`Numbers("float64", "nodes", "p")` is a matrix with as many rows as the first array that has the size "nodes".
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 Size = int | str | None  # a number, a name, or None for any
-MOST_CHARACTERS = 2**22  # of an array of labels, where its type is longer than any label
+MOST_CHARACTERS = 2**22  # length of a label, if the array's type allows longer ones
 STORED = "npz"  # key of an array that is in the binary file
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """An array in the place of its plain form."""
+    """Array that replaces its plain form until the file is written."""
 
     number: int
     values: NDArray[Any]
 
 
 class Arrays:
-    """The arrays of one model, on their way into a file or out of it."""
+    """Arrays of one model while its file is read or written."""
 
     def __init__(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
-        self.stored = stored or {}  # while reading: those of the binary file
+        self.stored = stored or {}  # while reading: arrays of the binary file
         self.unread = set(self.stored)
-        self.held: list[Held] = []  # while writing: all of them
+        self.held: list[Held] = []  # while writing: all arrays
         self.shared: dict[str, Any] = {}  # objects that several parts of a model refer to
 
     def put(self, values: NDArray[Any]) -> Held:
-        """Take an array that is to be written; where it goes is decided when all are known."""
+        """Take an array to write; its file is chosen when all arrays are known."""
         self.held.append(Held(len(self.held), values))
         return self.held[-1]
 
@@ -56,11 +56,11 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where in a model a value stands, what sizes are known there, and its arrays."""
+    """Position of a value in a model, the sizes known there, and the model's arrays."""
 
     place: str
     arrays: Arrays
-    reading: bool  # or else writing
+    reading: bool  # False while writing
     sizes: dict[str, int] = field(default_factory=dict)
 
     def at(self, name: str | int) -> Scope:
@@ -69,15 +69,15 @@ class Scope:
         return replace(self, place=place)
 
     def known(self, size: Size) -> int:
-        """Return a size, 0 for one that no part has named."""
+        """Return a size, 0 if no part has named it."""
         return size if isinstance(size, int) else self.sizes.get(str(size), 0)
 
     def inner(self) -> Scope:
-        """Return the same scope with sizes of its own: what is named there is unknown outside."""
+        """Return this scope with separate sizes: a size named in the copy is unknown here."""
         return replace(self, sizes=dict(self.sizes))
 
     def size(self, name: Size, size: int) -> None:
-        """Give a size its value, or hold it to the value it has."""
+        """Set a size, or check it against the value it has."""
         if name is None:
             return
         expected = name if isinstance(name, int) else self.sizes.setdefault(name, size)
@@ -86,30 +86,30 @@ class Scope:
             self.fail(f"must have size {expected}{called}. Got {size}")
 
     def fail(self, what: str) -> NoReturn:
-        """Raise the error for this place."""
+        """Raise the error for this position."""
         raise (DataError if self.reading else ConfigError)(f"{self.place} {what}")
 
 
 class Codec(ABC):
-    """A form of values: `plain` gives what JSON holds, `value` gives the value back. Both check."""
+    """Codec of a value: `plain` returns its JSON data, `value` the value of such data. Both check."""
 
     def plain(self, value: Any, scope: Scope) -> Any:
-        """Return plain data; ConfigError, with the place, for a value that does not have this form."""
+        """Return plain data; ConfigError, with the position, for a value of another form."""
         return self.value(value.item() if isinstance(value, np.generic) else value, scope)
 
     @abstractmethod
     def value(self, plain: Any, scope: Scope) -> Any:
-        """Return the value; DataError, with the place, for data that does not have this form."""
+        """Return the value; DataError, with the position, for data of another form."""
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a value is a number, and has the size of a float."""
+    """Return whether a value is a number that fits a float."""
     return type(value) in (int, float) and abs(value) < math.inf and abs(value) < 2**1024
 
 
 @dataclass(frozen=True)
 class Scalar(Codec):
-    """One value of JSON. wanted : what it must be, in words; holds : whether a plain value is it"""
+    """One JSON value. wanted : its description in messages; holds : the check of a plain value"""
 
     wanted: str
     holds: Callable[[Any], bool]
@@ -125,7 +125,7 @@ TEXT = Scalar("a text", lambda value: isinstance(value, str))
 # Names stand in messages, titles and comments of exported code, so they have no control characters.
 NAME = Scalar("a name of one line", lambda value: isinstance(value, str) and value.isprintable())
 FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
-# What a level or a label may be.
+# Types of a level or a label.
 PLAIN = Scalar(
     "a text, a finite number, true or false", lambda value: isinstance(value, str | bool) or is_finite(value)
 )
@@ -150,7 +150,7 @@ class Whole(Codec):
 
 
 class RealOrNothing(Codec):
-    """A number that may be NaN, which JSON does not have: null in the file."""
+    """A number that may be NaN, written as null because JSON has no NaN."""
 
     def plain(self, value: Any, scope: Scope) -> Any:
         return None if value != value else REAL.plain(value, scope)
@@ -200,7 +200,7 @@ class Many(Codec):
 
 @dataclass(frozen=True)
 class Pairs(Codec):
-    """A dictionary, as a list of pairs: keys of JSON are texts alone."""
+    """A dictionary, written as a list of pairs because JSON keys are texts."""
 
     key: Codec
     entry: Codec
@@ -250,7 +250,7 @@ class Numbers(Codec):
         return np.ascontiguousarray(self._checked(array, scope))
 
     def _inline(self, plain: Any, scope: Scope) -> NDArray[Any]:
-        """Nested lists of plain numbers as an array of this type."""
+        """Return nested lists of plain numbers as an array of this type."""
         if not isinstance(plain, list):
             scope.fail(f"must be an array. Got {quoted(plain)}")
         dtype = np.dtype(self.dtype)
@@ -295,7 +295,7 @@ class Numbers(Codec):
 
 
 def _unsigned(plain: list[Any]) -> NDArray[Any]:
-    """Nested lists of whole numbers up to 2**64 as they are: NumPy makes floats of small and large ones together."""
+    """Return nested lists of integers up to 2**64; NumPy would convert a mix of small and large ones to floats."""
     numbers = np.array(plain, dtype=object)
     fits = all(type(number) is int and 0 <= number < 2**64 for number in numbers.flat)
     return numbers.astype(np.uint64) if fits else numbers
@@ -351,7 +351,7 @@ class Labels(Codec):
 
 @dataclass(frozen=True)
 class Shared(Codec):
-    """The object that another part of the model has under this name: nothing in the file."""
+    """An object that another part of the model holds under this name; nothing is written."""
 
     name: str
 
@@ -368,7 +368,7 @@ class Shared(Codec):
 
 @dataclass(frozen=True)
 class Keep(Codec):
-    """A form whose object is what `Shared` of this name refers to."""
+    """A form whose object `Shared` of this name refers to."""
 
     name: str
     codec: Codec
@@ -386,15 +386,15 @@ class Keep(Codec):
 class Record(Codec):
     """An object of one class, field by field.
 
-    build    makes the object of the fields and the scope; the class itself, with keywords, if it is None
-    parts    gives the fields of an object; its attributes if it is None
+    build    returns the object for the fields and the scope; None: the class itself, called with keywords
+    parts    returns the fields of an object; None: its attributes
     """
 
     cls: str  # "module:Class", imported when it is needed
     fields: Mapping[str, Codec]  # name -> its form, in the order in which sizes become known
     build: Callable[[dict[str, Any], Scope], Any] | None = None
-    check: Callable[[Mapping[str, Any]], None] | None = None  # raises ValueError for fields that do not go together
-    younger: frozenset[str] = frozenset()  # fields that are younger than files, left out where they are None
+    check: Callable[[Mapping[str, Any]], None] | None = None  # raises ValueError for inconsistent fields
+    younger: frozenset[str] = frozenset()  # fields that old files lack, not written if None
     parts: Callable[[Any], Mapping[str, Any]] | None = None
 
     def plain(self, value: Any, scope: Scope) -> Any:
@@ -420,7 +420,7 @@ class Record(Codec):
 def fields_of(
     plain: Any, fields: Mapping[str, Codec], scope: Scope, may_lack: Callable[[str], bool] = lambda name: False
 ) -> dict[str, Any]:
-    """Return the values of a dictionary of plain data, with exactly these fields, but for those that it may lack."""
+    """Return the values of a dictionary of plain data with exactly these fields; `may_lack` names optional ones."""
     if not isinstance(plain, dict):
         scope.fail(f"must be an object with the keys {', '.join(fields)}. Got {quoted(plain)}")
     for name in fields:

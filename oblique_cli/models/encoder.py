@@ -1,4 +1,4 @@
-"""How a `ColumnEncoder` lies in a model file."""
+"""Form of a `ColumnEncoder` in a model file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from oblique_cli.models.codecs import Many, Maybe, Numbers, Record, Scope, Whole
 def _checked(fields: dict[str, Any], scope: Scope) -> ColumnEncoder:
     encoder = ColumnEncoder(**fields)
     both = np.sort(np.concatenate([encoder.quantitative, encoder.qualitative]))
-    # Their number first: that of a damaged file is of any size.
+    # The number of columns first: a damaged file may state any size.
     if len(both) != encoder.n_columns or not np.array_equal(both, np.arange(len(both))):
         raise ValueError("quantitative and qualitative must name every column once")
     for codes in encoder.levels or ():
@@ -27,7 +27,7 @@ def _checked(fields: dict[str, Any], scope: Scope) -> ColumnEncoder:
 
 
 class _Codes(Numbers):
-    """Level codes, of which the one for an empty cell is NaN and stands last: null in the file."""
+    """Level codes; the code of an empty cell is NaN, stands last, and is null in the file."""
 
     def plain(self, value: Any, scope: Scope) -> Any:
         return [None if code != code else float(code) for code in value.tolist()]

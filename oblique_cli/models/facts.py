@@ -1,6 +1,6 @@
-"""Forms of the facts of a model file: `oblique fit` writes them, and trees, cards, distances and costs read them.
+"""Forms of the facts of a model file: `oblique fit` writes them; trees, cards, distances and costs read them.
 
-A caller of `Model.of` may add facts under other keys, which can be any plain data.
+A caller of `Model.of` may add facts under other keys with any plain data.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FACTS = Object(
         "warnings": Many(TEXT),
         "budget": Object({"seconds": Maybe(REAL)}),
         "units": Object({"center": NUMBERS, "spread": NUMBERS, "of_levels": Object(other=NUMBERS)}),
-        "sparse": Object(),  # `Light.from_plain` holds it to the tree
+        "sparse": Object(),  # `Light.from_plain` checks it against the tree
         "whole_numbers": Many(TEXT),
         "cells": Object(other=Object({"missing": COUNT}, {"levels": COUNT, "least": REAL, "most": REAL})),
         "versions": Object(other=Maybe(TEXT)),

@@ -1,7 +1,7 @@
-"""Model files: JSON that is read strictly, and a binary file beside it where arrays are large.
+"""Model files: strictly read JSON, and a binary file beside it for large arrays.
 
-Nothing is executed or unpickled. Input has a bounded size, unique keys, finite numbers, and the digest that was
-written with it; each fault is one sentence that names file, place and what is wrong.
+Nothing is executed or unpickled. Input has a bounded size, unique keys, finite numbers, and the digest of its
+content; each error message is one sentence with file, place and reason.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from oblique_cli.models.codecs import STORED, Arrays, Held, listed
 FORMAT = "oblique-model"
 VERSION = 1
 EXPECTED = "expected is the file that oblique fit --output writes"
-KEYS = ("format", "version", "digest", "arrays")  # that this module writes and reads
+KEYS = ("format", "version", "digest", "arrays")  # keys that this module writes and reads
 MOST_JSON = 64 * 2**20  # bytes of the JSON
-MOST_VALUES = 2**22  # of the JSON; one takes up to some hundred bytes of memory
+MOST_VALUES = 2**22  # of the JSON; a value takes up to some hundred bytes of memory
 MOST_ARRAYS = 2 * 2**30  # bytes of the unpacked arrays
-INLINE = 50_000  # numbers that a model may have before its larger arrays go into the binary file
-SMALL = 64  # numbers of an array that stays in the JSON all the same
+INLINE = 50_000  # a model with more numbers has its larger arrays in the binary file
+SMALL = 64  # an array of at most this many numbers stays in the JSON
 
 
 def binary_of(path: Path) -> Path:
-    """Return where the binary file of a model is."""
+    """Return the path of a model's binary file."""
     return path.with_name(path.name + ".npz")
 
 
 def contents(path: Path, document: Mapping[str, Any], arrays: Arrays) -> dict[Path, bytes]:
-    """Return what the files of a model at `path` hold, the JSON first.
+    """Return the content of the files of a model at `path`, the JSON first.
 
-    document : plain data, in which arrays are `Held`. DataError for more than a file may hold.
+    document : plain data, in which arrays are `Held`. DataError if it exceeds the limits of a file.
     """
     total = sum(held.values.size for held in arrays.held)
     large = {h.number for h in arrays.held if h.values.size > SMALL} if total > INLINE else set()
@@ -74,21 +74,21 @@ def contents(path: Path, document: Mapping[str, Any], arrays: Arrays) -> dict[Pa
 
 
 def write(file_bytes: Mapping[Path, bytes]) -> list[Path]:
-    """Write the files of a model, each whole or not at all and none if there is no room for all; return them.
+    """Write the files of a model atomically, and none if there is no room for all; return them.
 
     file_bytes : path -> content, as from `contents`. DataError if a file cannot be written.
     """
     path, *beside = file_bytes
-    # The JSON last: until then the old one names the old binary file.
+    # The JSON last: until then the old JSON names the old binary file.
     files.write_together(file_bytes)
     if not beside:
         with contextlib.suppress(OSError):
-            binary_of(path).unlink(missing_ok=True)  # of the model that was here before
+            binary_of(path).unlink(missing_ok=True)  # of the previous model at this path
     return list(file_bytes)
 
 
 def read(path: Path, file_bytes: Mapping[Path, bytes] | None = None) -> tuple[dict[str, Any], Arrays]:
-    """Read the two files of a model. DataError, one sentence that begins with the path.
+    """Read the two files of a model. DataError, whose message begins with the path.
 
     file_bytes : path -> content, where the files are not written yet
     """
@@ -114,7 +114,7 @@ def read(path: Path, file_bytes: Mapping[Path, bytes] | None = None) -> tuple[di
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """Return the digest of a document: of all but itself, whatever the blanks and the order of keys."""
+    """Return the digest of a document without its digest, independent of blanks and of the order of keys."""
     rest = {key: value for key, value in document.items() if key != "digest"}
     return _sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode())
 
@@ -124,7 +124,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _content(path: Path, most: int) -> bytes:
-    """The bytes of a regular file of bounded size."""
+    """Return the bytes of a regular file of bounded size."""
     try:
         flag = getattr(os, "O_NONBLOCK", 0)  # a pipe could block for ever
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | flag)) as stream:
@@ -142,7 +142,7 @@ def _content(path: Path, most: int) -> bytes:
 
 
 def _bound_values(content: bytes, path: Path) -> None:
-    """Refuse a text that may become too many values, by its marks, before any of them takes memory."""
+    """Refuse a text that may have too many values, by counting its punctuation before parsing takes memory."""
     values = sum(map(content.count, (b",", b"[", b"{")))
     if values > MOST_VALUES:
         raise DataError(f"{path}: the file holds up to {values:,} values of JSON, and {MOST_VALUES:,} are allowed.")
@@ -181,12 +181,12 @@ def _parsed(content: bytes, path: Path) -> Any:
         raise DataError(f"{path}: the JSON is nested too deeply for a model file.") from None
     except DataError:
         raise
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # an integer of thousands of digits
         raise DataError(f"{path}: the file holds a number of too many digits.") from None
 
 
 def _stored(path: Path, about: Any, file_bytes: Mapping[Path, bytes] | None) -> Mapping[str, NDArray[Any]]:
-    """The arrays of a binary file. file_bytes : path -> content, where it is not written yet"""
+    """Return the arrays of a binary file. file_bytes : path -> content of files not yet written"""
     if not isinstance(about, dict) or about.keys() != {"digest", "bytes"} or type(about["bytes"]) is not int:
         raise DataError(f"{path}: the model says nothing of this file that can be checked (arrays).")
     if file_bytes is None and not path.exists():
@@ -202,5 +202,5 @@ def _stored(path: Path, about: Any, file_bytes: Mapping[Path, bytes] | None) -> 
             return {name: archive[name] for name in archive.files}
     except DataError:
         raise
-    except Exception as error:  # a crafted archive makes zipfile, zlib and NumPy raise whatever they like
+    except Exception as error:  # a crafted archive makes zipfile, zlib and NumPy raise any exception
         raise DataError(f"{path}: the arrays cannot be read ({type(error).__name__}: {str(error)[:80]}).") from None

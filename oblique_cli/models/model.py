@@ -291,14 +291,14 @@ class Model:
 
 
 def _level(code: Any, names: Sequence[str] | None) -> str:
-    """Name of a level that the estimator knows by the code of a table, or else as it is."""
+    """Return the name of a level that the estimator knows by its code in a table, or the level itself."""
     known = names is not None and isinstance(code, float | int) and 0 <= code < len(names)
     return names[int(code)] if names is not None and known else str(code)
 
 
 TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "encoder", "columns", "parameters",
        "state", "facts")  # fmt: skip
-THRESHOLD, GUARANTEE = "threshold", "guarantee"  # keys that only models with one have
+THRESHOLD, GUARANTEE = "threshold", "guarantee"  # keys of models with a threshold or guarantee only
 
 
 FORMS: Mapping[str, Codec] = {
@@ -308,7 +308,7 @@ FORMS: Mapping[str, Codec] = {
     "encoder": Maybe(ENCODER),
     "facts": FACTS,
 }
-ASKED = 1000  # rows of those given to `save` that are predicted again
+ASKED = 1000  # rows of the `rows` of `save` that are predicted again
 
 
 def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) -> list[Path]:
@@ -353,7 +353,7 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
 
 
 def _hold(model: Model, again: Model, rows: Array | None) -> None:
-    """Raise DataError if a model that was read back predicts some rows otherwise than its estimator."""
+    """Raise DataError if a model read back from its file predicts rows differently from its estimator."""
     _ = again.estimator
     if rows is None or not len(rows):
         return
@@ -371,7 +371,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def _read(path: Path, file_bytes: Mapping[Path, bytes] | None = None) -> Model:
-    """Read a model from its files, or from what they are to hold."""
+    """Return the model in its files, or in the bytes to write to them."""
     document, arrays = file_format.read(path, file_bytes)
     try:
         model = _model(document, arrays)
@@ -407,7 +407,7 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
 
 
 def plain_facts(value: Any, place: str) -> Any:
-    """Return facts as plain data, tuples as lists; ConfigError for what JSON does not hold."""
+    """Return facts as plain data, tuples as lists; ConfigError for values that JSON does not support."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, str | bool | int):
@@ -422,7 +422,7 @@ def plain_facts(value: Any, place: str) -> Any:
 
 
 def algorithm_of(estimator: Any) -> str:
-    """Return the registered name that an estimator goes by, "" if there is none."""
+    """Return the registered name of an estimator, "" if it has none."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}

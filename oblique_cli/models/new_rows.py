@@ -1,4 +1,4 @@
-"""Predictions for a table of new rows, some rows at a time, in memory that does not depend on their number."""
+"""Predictions for a table of new rows, in blocks of rows and constant memory."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ROWS = 16_384  # read at once
+ROWS = 16_384  # rows to read at once
 FORMATS = ("csv", "json", "parquet")
-BETWEEN = "|"  # labels of a set in one cell
-MOST_NAMED = 5  # unknown levels of a column that are named
+BETWEEN = "|"  # separator of the labels of a set in one cell
+MOST_NAMED = 5  # unknown levels of a column to name
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +34,18 @@ class Predicted:
     """Predictions for some rows.
 
     shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not requested
-    sets     (m, C) which classes are in the sets, intervals : (m, 2) their ends; None likewise
+    sets     (m, C) which classes are in the sets, intervals : (m, 2) their ends; None if not requested
     """
 
     first: int  # number of the first row in the table, from 1
     labels: NDArray[Any]  # (m,) labels as text, or numbers in regression
     shares: Array | None
     leaves: NDArray[Any] | None
-    chunk: Chunk  # the rows as they were read
+    chunk: Chunk  # the rows as read
     sets: NDArray[np.bool_] | None = None
     intervals: Array | None = None
-    quantiles: Array | None = None  # (m, k) of the target, None likewise
-    shares_asked: tuple[float, ...] = ()  # of which shares
+    quantiles: Array | None = None  # (m, k) of the target, None if not requested
+    shares_asked: tuple[float, ...] = ()  # the shares of these quantiles
 
     def columns(self, classes: Sequence[str], lists: bool = False) -> dict[str, NDArray[Any]]:
         """Return the columns of predictions by their names. lists : of labels in sets, in place of one text"""
@@ -67,7 +67,7 @@ class Predicted:
         return columns
 
     def kept_columns(self, names: Iterable[str]) -> dict[str, Sequence[str]]:
-        """Return the texts of the columns of the table that are retained, "input." before names of predictions."""
+        """Return the texts of the retained columns, with "input." before a name that a prediction column has."""
         taken = {*names, "probabilities", "leaf"}  # the last two are keys of JSON
         columns: dict[str, Sequence[str]] = {}
         for name, texts in self.chunk.texts.items():
@@ -79,7 +79,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Request:
-    """Requested outputs beside the prediction. abstain : None in its place where the set does not have one class"""
+    """Requested outputs beside the prediction. abstain : None in place of a prediction whose set has not one class"""
 
     proba: bool = False
     leaf: bool = False
@@ -91,14 +91,14 @@ class Request:
 
 @dataclass
 class Unseen:
-    """Levels that the training rows did not have: how many rows have one, and which they are, by column."""
+    """Levels that the training rows did not have: number of rows with such a level, and the levels by column."""
 
     rows: Counter[str] = field(default_factory=Counter)
     levels: dict[str, list[str]] = field(default_factory=dict)
-    as_numbers: bool = False  # whether codes of levels are numbers to the model
+    as_numbers: bool = False  # whether the model treats codes of levels as numbers
 
     def add(self, model: Model, chunk: Chunk) -> None:
-        """Count those of some rows."""
+        """Count the unknown levels of some rows."""
         indicators = model.encoder is not None and model.encoder.levels is not None
         self.as_numbers = not indicators and not model.fitted.state.get("levels_")
         for j, unseen_levels in chunk.unseen.items():
@@ -130,12 +130,12 @@ class Unseen:
 
 
 def quantile_name(share: float) -> str:
-    """Return what the column of a quantile is called: "q0.1"."""
+    """Return the column name of a quantile: "q0.1"."""
     return f"q{share!r}"
 
 
 def needs_table(model: Model, path: str) -> None:
-    """Raise ConfigError for a model that does not know how to read a table."""
+    """Raise ConfigError for a model that cannot read a table."""
     if model.columns is None:
         raise ConfigError(
             f"{path}: this model was saved from Python and knows no table; load it there (oblique_cli.load), or fit "
@@ -146,7 +146,7 @@ def needs_table(model: Model, path: str) -> None:
 def identifiers(model: Model, source: Any, options: TextOptions = NO_OPTIONS) -> tuple[str, ...]:
     """Return the columns of a table that were left out as identifiers when the model was fitted.
 
-    source : a path, "-" for standard input, or a `Source`; options : how it is read
+    source : a path, "-" for standard input, or a `Source`; options : of reading
     """
     from oblique_cli.data.own.front import header_of
 
@@ -156,7 +156,7 @@ def identifiers(model: Model, source: Any, options: TextOptions = NO_OPTIONS) ->
 
 
 def unused_columns(model: Model) -> tuple[str, ...]:
-    """Return the features that no prediction takes, so that a table may lack them; () where that is not known."""
+    """Return the features that no prediction needs, so that a table may lack them; () if unknown."""
     from oblique_cli.models.procedure import procedure_of
 
     try:
@@ -177,11 +177,11 @@ def predictions(
     options: TextOptions = NO_OPTIONS,
     notes: list[str] | None = None,
 ) -> Iterator[Predicted]:
-    """Yield the predictions for the rows of a table, some rows at a time; once for none if it has no rows.
+    """Yield the predictions for a table in blocks of rows; for an empty table yield one empty block.
 
-    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; unseen : counts levels;
-    keep : columns whose text goes with the predictions; options, notes : as in `chunks`
-    DataError, with line and column, for a cell that cannot be read, or is missing where the model cannot do without;
+    source : a path, "-" for standard input, or a `Source`; where : prefix of messages; unseen : counts levels;
+    keep : columns whose text is returned with the predictions; options, notes : as in `chunks`
+    DataError, with line and column, for a cell that cannot be read, or is missing although the model needs it;
     ConfigError for shares or leaves that the model does not have
     """
     from oblique_cli.data.own.front import chunks
@@ -198,7 +198,7 @@ def predictions(
 
 
 def _none(model: Model, request: Request, keep: Sequence[str]) -> Predicted:
-    """The predictions for a table without rows: as many columns as for any other, and nothing in them."""
+    """Return the predictions for a table without rows: the usual columns, all empty."""
     from oblique_cli.data.own.front import Chunk
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
@@ -228,7 +228,7 @@ def _of(model: Model, chunk: Chunk, row: int, request: Request) -> Predicted:
 
 
 def _in_words(model: Model, labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels as texts, also those of a model that keeps the ones it was fitted to."""
+    """Return labels as texts, including those of a model that keeps the labels of the fit."""
     if model.task == "regression" or model.has_codes:
         return labels
     codes = np.searchsorted(model.fitted.state["classes_"], labels)
@@ -236,7 +236,7 @@ def _in_words(model: Model, labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
-    """Raise DataError for the first cell that is missing and that nothing fills."""
+    """Raise DataError for the first missing cell that nothing fills."""
     bad = np.isnan(chunk.X)
     bad[:, sorted(model.may_be_empty)] = False
     if bad.any():
@@ -269,7 +269,7 @@ class Writer(ABC):
 
 
 class CSVWriter(Writer):
-    """CSV, numbers to the bit. escape : whether texts are escaped so that no spreadsheet takes them for formulas"""
+    """CSV, numbers to the bit. escape : whether texts are escaped so that no spreadsheet treats them as formulas"""
 
     def __init__(self, stream: BinaryIO, model: Model, escape: bool = False) -> None:
         super().__init__(stream, model)
@@ -295,7 +295,7 @@ class CSVWriter(Writer):
 
 
 class JSONWriter(Writer):
-    """One list of objects, an object a line."""
+    """A JSON list of objects, one object per line."""
 
     def __init__(self, stream: BinaryIO, model: Model) -> None:
         super().__init__(stream, model)
@@ -324,7 +324,7 @@ class JSONWriter(Writer):
 
 
 class ParquetWriter(Writer):
-    """A Parquet file, a group of rows for each block that is read."""
+    """A Parquet file, a row group per block."""
 
     def __init__(self, stream: BinaryIO, model: Model) -> None:
         super().__init__(stream, model)

@@ -1,4 +1,4 @@
-"""Parameters of estimators as plain data: values, lists, dictionaries, and parts with parameters of their own."""
+"""Parameters of estimators as plain data: values, lists, dictionaries, and parts with separate parameters."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import oblique_cli
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models.codecs import Scope
 
-# A part is an object such as a heuristic. It is written by the list it is registered in and its name there.
+# A part is an object such as a heuristic. It is written as its registry and its name in that registry.
 PART, MAPPING = "part", "mapping"
 PUBLIC = "public"
 
 
 def plain_parameters(params: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
-    """Return the parameters of an estimator or a part as plain data; ConfigError for one that has no plain form."""
+    """Return the parameters of an estimator or a part as plain data; ConfigError for a value without a plain form."""
     return {name: _plain(value, scope.at(name)) for name, value in params.items()}
 
 
 def parameters_of(plain: Any, scope: Scope) -> dict[str, Any]:
-    """Return the inverse of `plain_parameters`, with parts made; DataError for what is none."""
+    """Return the inverse of `plain_parameters`, with parts as objects; DataError for invalid data."""
     if not isinstance(plain, dict):
         scope.fail(f"must be an object of names and values. Got {quoted(plain)}")
     values: dict[str, Any] = {}
     grouped: dict[str, Any] = {}
     for name, value in plain.items():
         is_group = isinstance(value, dict)
-        if name in ("growth", "leaves") and (value is None or is_group):  # files had groups of a tree's parameters
+        if name in ("growth", "leaves") and (value is None or is_group):  # older files group tree parameters
             is_part = is_group and value.keys() == {PART, "parameters"}
             read, entries = (parameters_of, value["parameters"]) if is_part else (_value, value)
             grouped.update(read(entries, scope.at(name)) or {})
-        else:  # settings of refinement had a place in `refine`, where only a fit needs them
+        else:  # older files have settings of refinement in `refine`, where only a fit needs them
             values[name] = "tao" if name == "refine" and is_group else _value(value, scope.at(name))
     return values | grouped
 
@@ -53,7 +53,7 @@ def _plain(value: Any, scope: Scope) -> Any:
     if isinstance(value, Mapping):
         return {MAPPING: [[_plain(k, scope), _plain(v, scope.at(str(k)))] for k, v in value.items()]}
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        return None  # only fits draw
+        return None  # only fits draw random numbers
     if hasattr(value, "get_params"):
         registry, name = _place_of(type(value), scope)
         parameters = plain_parameters(value.get_params(deep=False), scope.at(name))
@@ -89,7 +89,7 @@ def _registries() -> dict[str, Mapping[str, Any]]:
 
 
 def _place_of(cls: type[Any], scope: Scope) -> tuple[str, str]:
-    """The list that a class of parts is registered in, and its name there."""
+    """Return the registry of a class of parts, and the name of the class in it."""
     for kind, registry in _registries().items():
         for name, registered in registry.items():
             if registered is cls:
@@ -102,7 +102,7 @@ def _place_of(cls: type[Any], scope: Scope) -> tuple[str, str]:
 def _part(registry: Any, name: Any, scope: Scope) -> Any:
     if registry == PUBLIC:
         part = getattr(oblique_cli, name) if isinstance(name, str) and oblique_cli.place_of(name) else None
-        if not (isinstance(part, type) and hasattr(part, "get_params")):  # a function could do anything
+        if not (isinstance(part, type) and hasattr(part, "get_params")):  # a function could run any code
             scope.fail(f"names {quoted(name)}, which is no class of oblique_cli with parameters")
         return part
     known = _registries()

@@ -1,6 +1,6 @@
-"""Predictions by the core and NumPy alone, with the bits of the estimators, for models that need no more.
+"""Predictors that need only the core and NumPy and return the estimators' results to the bit.
 
-scikit-learn takes longer to import than a million rows take to predict.
+Importing scikit-learn takes longer than predicting a million rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Predictor(ABC):
-    """Maps rows (n, p), NaN only where the model allows it, to predictions.
+    """Predictor of rows (n, p), which have NaN only if the model allows it.
 
     parameters : of the estimator; state : its fitted attributes
     """
@@ -42,12 +42,12 @@ class Predictor(ABC):
         """Return leaves, (n,), or (n, number of trees)."""
 
     def checked(self, X: Array, allow_nan: bool = False) -> Array:
-        """Return rows in C order; ConfigError for another number of columns, or values that are not taken."""
+        """Return rows in C order; ConfigError for a wrong number of columns or unsupported values."""
         p = self.state["n_features_in_"]
         if X.ndim != 2 or X.shape[1] != p:
             raise ConfigError(f"X must have {p} columns, those that the model was fitted on. Got shape {X.shape}.")
         rows = np.ascontiguousarray(X, dtype=np.float64)
-        # One pass: the sum is not finite if any value is not, and hardly ever otherwise.
+        # One pass: the sum is not finite if any value is not; an overflow of finite values is rare.
         with np.errstate(all="ignore"):
             suspicious = not np.isfinite(rows.sum())
         if suspicious:
@@ -62,16 +62,16 @@ class Predictor(ABC):
 
 
 class HyperplanePredictor(Predictor):
-    """One tree of hyperplanes, of classes or of numbers."""
+    """One tree of hyperplanes, for classification or regression."""
 
     @cached_property
     def shares(self) -> Array:
-        """(n_nodes, C) probability of each class at every node."""
+        """Probability of each class at every node, (n_nodes, C)."""
         return np.asarray(self.state["tree_"].shares)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """(n_nodes,) label of every node."""
+        """Label of every node, (n_nodes,)."""
         return np.asarray(self.state["classes_"].take(self.state["tree_"].labels))
 
     def predict(self, X: Array) -> NDArray[Any]:
@@ -126,7 +126,7 @@ class ForestPredictor(Predictor):
         return votes_of(self.state["forest_"], self.checked(X), voting, leaf_probabilities, self._threads)
 
     def _scores(self, X: Array) -> Array:
-        """Sums of the leaves' values of a boosted forest, (n, K)."""
+        """Return the sums of the leaves' values of a boosted forest, (n, K)."""
         from oblique_cli.estimators.forest.scores import scores_of
 
         forest, values, baseline = (self.state[name] for name in ("forest_", "leaf_values_", "baseline_"))
@@ -134,7 +134,7 @@ class ForestPredictor(Predictor):
 
     @property
     def _threads(self) -> int:
-        # The number that the fit was given says what that machine could spare; predictions are the same for any.
+        # n_jobs of the fit describes the machine of the fit; predictions are the same for any number of threads.
         return os.cpu_count() or 1
 
 
@@ -164,7 +164,7 @@ class LogisticForestPredictor(BoostedPredictor):
 
 
 class NumberForestPredictor(ForestPredictor):
-    """A forest of the core whose leaves have numbers or equations."""
+    """A forest of the core with numbers or equations in its leaves."""
 
     def predict(self, X: Array) -> NDArray[Any]:
         from oblique_cli.estimators.forest.scores import means_of_trees
@@ -176,7 +176,7 @@ class NumberForestPredictor(ForestPredictor):
 
 
 class BoostedNumbersPredictor(NumberForestPredictor):
-    """Boosted trees of the core whose leaves have numbers."""
+    """Boosted trees of the core with numbers in their leaves."""
 
     def predict(self, X: Array) -> NDArray[Any]:
         return self._scores(X)[:, 0]

@@ -1,7 +1,7 @@
-"""A fitted model as plain steps: what another language, or a person with paper, needs to repeat its predictions.
+"""A fitted model as plain steps: all that is needed to repeat its predictions in another language or on paper.
 
-Exporters and explanations work on this alone, so that neither knows encoders, estimators or how the core holds a tree.
-Numbers and the order of sums are those of the compiled core: whoever follows a procedure gets the same bits.
+Exporters and explanations use only these steps, so they depend on no encoder, estimator or tree format of the core.
+Numbers and the order of sums are those of the compiled core, so following a procedure gives the same bits.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
 NUMBER = -1  # the `level` of a term that takes the number in its cell
-MISSING = -2  # the `level` of a term that asks whether the cell is missing
+MISSING = -2  # the `level` of a term that tests whether the cell is missing
 
 ANYTHING = (-sys.float_info.max, sys.float_info.max)  # bounds that no number exceeds
 
-# What `Procedure.voting` may be.
+# Values of `Procedure.voting`.
 MAJORITY, MEAN, CLIPPED, SUM = "majority", "mean", "clipped", "sum"
-TIE = 1e-9  # shares of a CLIPPED vote that are closer than this are equal
+TIE = 1e-9  # shares of a CLIPPED vote that differ by less are equal
 
 HALF_ROOT = math.sqrt(0.5)
 EXPORTABLE = "trees of all kinds but taxonomies and PATHFINDER, and their forests and boosting"
@@ -45,21 +45,21 @@ class Cell:
     """One column of a row to predict."""
 
     name: str
-    levels: tuple[str, ...] = ()  # texts of the cell, in the order of their codes; () for a number
-    fill: float | None = None  # stands for a missing cell: a number, or the code of a level; None if nothing does
-    unit: str = ""  # what the number counts where the file says something else: the days of a date
+    levels: tuple[str, ...] = ()  # texts of the cell in the order of their codes; () for a number
+    fill: float | None = None  # value for a missing cell: a number, or the code of a level; None if there is none
+    unit: str = ""  # unit of the number if the file has another form: the days of a date
 
 
 @dataclass(frozen=True)
 class Term:
-    """One summand: `coef` times the number in a cell, or `coef` where the cell has a level and 0 elsewhere."""
+    """One summand: `coef` times the number in a cell, or `coef` if the cell has a level, else 0."""
 
     coef: float
-    cell: int  # of `Procedure.columns`; those from len(columns) on are the rotated features of the tree
+    cell: int  # of `Procedure.columns`; indices from len(columns) on are the rotated features of the tree
     level: int = NUMBER  # or the code of a level, or MISSING
 
     def holds(self, value: float) -> bool:
-        """Return whether a cell has the level that the term asks for."""
+        """Return whether a cell has the level of the term."""
         return value == self.level or (self.level == MISSING and value != value)
 
 
@@ -70,7 +70,7 @@ Lane = tuple[Term, ...]
 class Split:
     """A row goes left iff the sum of its terms is at most the threshold.
 
-    One lane of terms is added up from its first term on. Of four lanes each is added up so, and the sums as
+    A single lane of terms is added up from its first term on. Four lanes are each added up so, and their sums as
     (0 + 1) + (2 + 3); a lane may be empty.
     """
 
@@ -85,7 +85,7 @@ class Split:
 
     @property
     def by_level(self) -> Term | None:
-        """The only term of a split that one level alone decides, None of any other split."""
+        """The only term of a split on a single level, None for any other split."""
         terms = self.terms
         alone = len(terms) == 1 and terms[0].level != NUMBER
         return terms[0] if alone and (terms[0].coef <= self.threshold) != (self.threshold >= 0.0) else None
@@ -100,8 +100,7 @@ class Split:
 class Scaled:
     """A column in standard deviations: (x - center) / scale, moved to the nearest number within FARTHEST of 0.
 
-    x is the number in a cell; with a level it is 1 where the cell has that level and 0 elsewhere. 0 stands for a number
-    that is missing.
+    x is the number in a cell, or with a level 1 if the cell has that level and 0 otherwise. A missing number gives 0.
     """
 
     cell: int
@@ -111,11 +110,11 @@ class Scaled:
 
     @cached_property
     def by_level(self) -> tuple[float, float]:
-        """Its values in rows with the level, and in all others."""
+        """The values for rows with the level and for all other rows."""
         return self._within((1.0 - self.center) / self.scale), self._within((0.0 - self.center) / self.scale)
 
     def of(self, value: float) -> float:
-        """Return what it is for the value of the cell."""
+        """Return the value for a cell."""
         if self.level != NUMBER:
             return self.by_level[0 if Term(1.0, self.cell, self.level).holds(value) else 1]
         return 0.0 if value != value else self._within((value - self.center) / self.scale)
@@ -126,7 +125,7 @@ class Scaled:
 
 
 def square_of(z: float) -> float:
-    """Return the square of a `Scaled` as scores have it: (z^2 - 1) / sqrt(2), where z is at most FARTHEST_SQUARED."""
+    """Return the square of a `Scaled` as scores define it: (z^2 - 1) / sqrt(2), z limited to FARTHEST_SQUARED."""
     bounded = min(max(z, -FARTHEST_SQUARED), FARTHEST_SQUARED)
     return (bounded * bounded - 1.0) * HALF_ROOT
 
@@ -137,18 +136,18 @@ class Part:
 
     column: Scaled
     coef: tuple[float, ...]
-    curve: tuple[float, ...] = ()  # () where there are no squares
+    curve: tuple[float, ...] = ()  # () without squares
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The model in a leaf: a score for each class, the intercept plus what the columns add.
+    """The model in a leaf: a score for each class, the intercept plus the contributions of the columns.
 
-    The class of the largest score is predicted, the first of equal ones. Probabilities are exp(score), divided by their
+    The class with the largest score is predicted, the first in a tie. Probabilities are exp(score), divided by their
     sum.
     """
 
-    classes: tuple[int, ...]  # codes of those that have a score, rising; others have probability 0
+    classes: tuple[int, ...]  # codes of the classes with a score, rising; other classes have probability 0
     intercept: tuple[float, ...]
     parts: tuple[Part, ...]
     takes_missing: bool = False  # whether a missing number adds nothing; otherwise such a row has no prediction
@@ -170,18 +169,18 @@ class Leaf:
     """The prediction in a leaf, or that of an inner node as a leaf."""
 
     label: int = -1  # class code, -1 in regression
-    shares: tuple[float, ...] = ()  # probability of each class; in a forest of CLIPPED votes what is added up
+    shares: tuple[float, ...] = ()  # probability of each class; in a forest of CLIPPED votes the summands
     counts: tuple[float, ...] = ()  # weight of each class among the training rows, () if unknown
     n_rows: int = 0  # training rows, 0 if unknown
     terms: Lane = ()  # linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
     intercept: float = 0.0
     scores: Scores | None = None  # models of the classes, which decide in place of `label` and `shares`
-    bounds: tuple[float, float] | None = None  # the number of the linear model is moved to the nearer one from outside
-    outputs: tuple[Leaf, ...] = ()  # where several numbers are predicted at once, the leaf of each alone
+    bounds: tuple[float, float] | None = None  # limits of the linear model's prediction
+    outputs: tuple[Leaf, ...] = ()  # with several outputs, the leaf of each output
 
     @property
     def each(self) -> tuple[Leaf, ...]:
-        """The leaves of all outputs, or this one alone."""
+        """The leaves of all outputs, or only this leaf."""
         return self.outputs or (self,)
 
 
@@ -194,7 +193,7 @@ class Steps:
     splits: tuple[Split | None, ...]  # of inner nodes, None at leaves
     leaves: tuple[Leaf | None, ...]  # of every node; in a forest None at inner nodes
     rotated: tuple[Lane, ...] = ()  # sums that `Term.cell` refers to behind the columns
-    numbers: tuple[int, ...] = ()  # of the nodes in the model, where it counts them otherwise
+    numbers: tuple[int, ...] = ()  # node numbers in the model, if it counts them differently
 
     @property
     def n_nodes(self) -> int:
@@ -233,7 +232,7 @@ class Steps:
         return split
 
     def taken(self) -> Iterator[tuple[int, int, bool]]:
-        """Yield cell and level of all that sums and models take, and whether a row without the number stops there."""
+        """Yield cell and level of all terms, and whether a row without the number gets no prediction."""
         for term in chain.from_iterable(self.rotated):
             yield term.cell, term.level, True
         for split in filter(None, self.splits):
@@ -247,15 +246,15 @@ class Steps:
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of codes that trees over discrete features see in place of a number."""
+    """A column of codes that trees over discrete features use instead of a number."""
 
     term: Term  # the number, or the indicator of a level, with coefficient 1
-    values: tuple[float, ...]  # rising; the place of a number among them is its code
-    usual: int  # the code of any other number, and of a missing one
+    values: tuple[float, ...]  # rising; the index of a number among them is its code
+    usual: int  # the code of any other number, and of a missing number
     takes_missing: bool = False  # whether the number may be missing; otherwise such a row has no prediction
 
     def of(self, value: float) -> float:
-        """Return the code for the value of the cell."""
+        """Return the code for a cell."""
         x = value if self.term.level == NUMBER else float(self.term.holds(value))
         return float(self.values.index(x) if x in self.values else self.usual)
 
@@ -302,7 +301,7 @@ class Procedure:
 
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
-        """The leaves of all nodes that have one."""
+        """The leaves of all nodes with a leaf."""
         return tuple(leaf for tree in self.trees for leaf in tree.leaves if leaf is not None)
 
     @property
@@ -317,7 +316,7 @@ class Procedure:
 
     @cached_property
     def scaled(self) -> tuple[Scaled, ...]:
-        """All columns in standard deviations that scores are made of, each once."""
+        """All standardized columns of the scores, without repetition."""
         models = (leaf.scores.parts for leaf in self.leaves if leaf.scores is not None)
         return tuple(dict.fromkeys(part.column for parts in models for part in parts))
 
@@ -328,7 +327,7 @@ class Procedure:
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers are predicted at once, 1 for classes."""
+        """Number of values predicted at once, 1 for classes."""
         return len(self.trees[0].leaf(self.trees[0].leaf_nodes[0]).each)
 
     @property
@@ -349,12 +348,12 @@ class Procedure:
 
     @cached_property
     def used(self) -> frozenset[int]:
-        """Cells that some term of the model takes."""
+        """Cells that some term of the model uses."""
         return frozenset(cell for cell, _ in self.taken())
 
     @cached_property
     def farthest(self) -> float:
-        """A power of ten: numbers up to it make no sum overflow. Beyond it, formats differ from the compiled core."""
+        """Power of ten up to which no number makes a sum overflow. Beyond it, formats differ from the compiled core."""
         heaviest, n = 1.0, len(self.columns)
         for tree in self.trees:
             rotated = [sum(abs(term.coef) for term in lane) for lane in tree.rotated]
@@ -370,13 +369,13 @@ class Procedure:
 
     @cached_property
     def needed(self) -> tuple[int, ...]:
-        """Numbers without which a row has no prediction: a term takes them and nothing says what to do without."""
+        """Numbers without which a row has no prediction: a term uses them and no rule covers their absence."""
         bare = {cell for cell, level in self.taken(without_a_side=True) if level == NUMBER}
         return tuple(j for j in sorted(bare) if self.cells[j].fill is None)
 
     @cached_property
     def fills(self) -> NDArray[np.float64]:
-        """What stands for a missing cell of each column, NaN where nothing does, (p,)."""
+        """Fill of a missing cell of each column, NaN without one, (p,)."""
         return np.array([math.nan if cell.fill is None else cell.fill for cell in self.cells])
 
     def for_predict(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -387,11 +386,11 @@ class Procedure:
         return values
 
     def with_codes(self, cells: Sequence[float]) -> list[float]:
-        """Return the values of all columns. cells : those of the cells, what is missing filled"""
+        """Return the values of all columns. cells : of the cells, missing ones filled"""
         return [*cells, *(code_column.of(float(cells[code_column.term.cell])) for code_column in self.coded)]
 
     def taken(self, without_a_side: bool = False) -> Iterator[tuple[int, int]]:
-        """Yield cell and level of all that sums and models take; without_a_side : only where a missing number stops."""
+        """Yield cell and level of all terms of sums and models; without_a_side : only where a missing number stops."""
         for cell, level, stops in chain.from_iterable(tree.taken() for tree in self.trees):
             if cell < len(self.cells):
                 if stops or not without_a_side:
@@ -403,7 +402,7 @@ class Procedure:
 
 
 def fresh(name: str, taken: set[str], joined: str = " ") -> str:
-    """Return a name that is not taken, with a number behind it if need be, and take it."""
+    """Return an unused name, with a number behind it if necessary, and add it to `taken`."""
     new, count = name, 2
     while new in taken:
         new, count = f"{name}{joined}{count}", count + 1
@@ -414,7 +413,7 @@ def fresh(name: str, taken: set[str], joined: str = " ") -> str:
 def procedure_of(model: Model, several: bool = False) -> Procedure:
     """Return the steps of a fitted model; ConfigError for an algorithm without a tree or a vote of trees.
 
-    several : whether the model may predict several numbers at once, ConfigError otherwise
+    several : whether several outputs are allowed; ConfigError otherwise
     """
     state = model.fitted.state
     title = model.algorithm or model.fitted.cls  # the titles of algorithms are in a table that takes seconds to import
@@ -454,7 +453,7 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
 
 
 def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
-    """A forest of the core: its trees vote, or their leaves have numbers or scores. start : all but trees and voting"""
+    """Return a forest of the core with votes, numbers or scores in leaves. start : all fields but trees and voting"""
     state = model.fitted.state
     values, probabilities, base = (state.get(name) for name in ("leaf_values_", "leaf_probabilities_", "baseline_"))
     first, trees = 0, []
@@ -471,13 +470,13 @@ def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, in
     start = replace(start, trees=tuple(trees))
     if base is not None:
         return replace(start, voting=SUM, base=classes.scores(base) if classes.n else tuple(base.tolist()))
-    # Probabilities of leaves are averaged, whatever leaves without them would give.
+    # Probabilities of leaves are averaged, also if the leaves have no models.
     averaged = values is not None or probabilities is not None
     return start if averaged else replace(start, voting=str(model.parameters["voting"]))
 
 
 def _at_threshold(procedure: Procedure, model: Model) -> Procedure:
-    """The same with a threshold: a class of two is predicted from a share of it on, else the other class."""
+    """Return the procedure with the threshold of a two-class model, if it has one."""
     if model.threshold is None:
         return procedure
     if procedure.is_forest and procedure.voting != SUM:
@@ -502,12 +501,12 @@ class Classes:
     n: int
 
     def spread(self, values: Sequence[float]) -> tuple[float, ...]:
-        """Return values of the estimator's classes as values of all."""
+        """Return values of the estimator's classes as values of all classes of the model."""
         by_code = dict(zip(self.known, map(float, values), strict=True))
         return tuple(by_code.get(code, 0.0) for code in range(self.n))
 
     def scores(self, values: NDArray[Any]) -> tuple[float, ...]:
-        """Return scores of all known classes: of two an estimator holds that of the second, and the first has 0."""
+        """Return scores of all known classes: for two, an estimator has only the second score, and the first is 0."""
         return (*[0.0] * (len(self.known) - len(values)), *map(float, values))
 
 
@@ -515,7 +514,7 @@ class Classes:
 
 
 def _unit(column: Column) -> str:
-    """The unit of a column's numbers, where the table that the model was fitted to has one."""
+    """Return the unit of a column's numbers, if the training table has one."""
     if column.date:
         return f"days since 1970-01-01, dates as {column.date}"
     if column.of:
@@ -529,7 +528,7 @@ def columns_of(model: Model) -> list[tuple[int, int]]:
 
 
 def _encoded(model: Model) -> tuple[list[Cell], list[tuple[int, int]]]:
-    """Cells as the user has them with what fills them, and the cell and level of every column of the estimator."""
+    """Return cells in the user's units with their fills, and the cell and level of every column of the estimator."""
     encoder = model.encoder
     if model.columns is not None:
         cells = [Cell(feature.name, tuple(feature.levels), unit=_unit(feature)) for feature in model.columns.features]
@@ -547,13 +546,13 @@ def _encoded(model: Model) -> tuple[list[Cell], list[tuple[int, int]]]:
     for j, codes in zip(encoder.qualitative.tolist(), encoder.levels, strict=True):
         known = [MISSING if math.isnan(code) else int(code) for code in codes.tolist()]
         columns += [(j, code) for code in known]
-        if not cells[j].levels:  # a data set of the catalogue, whose level names are in the catalogue
+        if not cells[j].levels:  # a data set of the catalogue, which holds the level names
             cells[j] = replace(cells[j], levels=tuple(str(code) for code in range(max([*known, 0]) + 1)))
     return cells, columns
 
 
 def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
-    """Column of levels that the tree scores -> code in the cell for each of the estimator's own codes."""
+    """Return by column of levels that the tree scores: the code in the cell for each code of the estimator."""
     levels = model.fitted.state.get("levels_") or {}
     bare = model.columns is None and model.encoder is None
     return {j: tuple(range(len(known)) if bare else map(int, known)) for j, known in levels.items()}
@@ -565,10 +564,10 @@ def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
 def _hyperplanes(
     tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: Classes
 ) -> Steps:
-    """A tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
-    # One term needs no lanes.
+    """Return a tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
+    # A single term needs no lanes.
     alone = tree.is_regression and int(np.count_nonzero(tree.coef_, axis=1).max()) <= 1
-    # A merged tree may have a leaf that no training row reaches.
+    # A merged tree may have a leaf without training rows.
     shares = None if tree.is_regression else np.nan_to_num(tree.shares)
 
     def split(node: int) -> Split:
@@ -598,8 +597,8 @@ def _hyperplanes(
 def _scores(
     tree: Any, node: int, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: Classes
 ) -> Scores:
-    """The model of a leaf, in the order of the columns that the estimator sees; columns without coefficients are left
-    out."""
+    """Return the model of a leaf, in the order of the columns that the estimator sees, without columns that have no
+    coefficients."""
     models = tree.leaf_models
     coefs: dict[Scaled, list[Any]] = {}
     for term, weights in zip(models.terms, models.weights(node).T, strict=True):
@@ -617,7 +616,7 @@ def _scores(
 
 
 def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
-    """A leaf of a regression tree."""
+    """Return a leaf of a regression tree."""
     models, n_rows = tree.equations, int(tree.n_rows[node])
 
     def output_leaf(equations: Any) -> Leaf:
@@ -631,7 +630,7 @@ def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
 
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
-    """scikit-learn's regression tree."""
+    """Return the steps of scikit-learn's regression tree."""
     missing_left = tree.__getstate__()["nodes"]["missing_go_to_left"]
 
     def split(node: int) -> Split:
@@ -645,9 +644,9 @@ def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
 
 
 def _numbers_in(values: NDArray[Any], n_rows: int = 0, columns: Sequence[tuple[int, int]] = ()) -> Leaf:
-    """A leaf with a number, or one for each output.
+    """Return a leaf with a number, or one per output.
 
-    values : (1,) or (k, 1) numbers, or (p + 3,) or (k, p + 3) equations within limits, as of `equations_of`
+    values : (1,) or (k, 1) numbers, or (p + 3,) or (k, p + 3) bounded equations, as of `equations_of`
     """
 
     def output_leaf(numbers: list[float]) -> Leaf:
@@ -665,8 +664,8 @@ def double_of_single(threshold: float) -> float:
     """Return the largest number whose nearest single-precision number is at most `threshold`.
 
     scikit-learn compares rows in single precision. Rounding keeps order, so a single comparison in double precision
-    with this number has the same answers. By hand: 2**24 + 0.5 gives 2**24 + 1, which rounds down to even. Infinity,
-    where a cut divides missing values from all others, gives the largest number there is.
+    with this number decides the same. By hand: 2**24 + 0.5 gives 2**24 + 1, which rounds down to even. Infinity,
+    the threshold that separates missing values from all others, gives the largest finite number.
     """
     if threshold == math.inf:
         return sys.float_info.max
@@ -681,7 +680,7 @@ def double_of_single(threshold: float) -> float:
 
 
 def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, leaves: Sequence[Leaf]) -> Steps:
-    """A tree of `Forest.state()`; its sums begin with their first term. leaves : in the order of their numbers"""
+    """Return a tree of `Forest.state()`; its sums begin with their first term. leaves : in numerical order"""
     left = np.asarray(state["left"])
     starts = np.asarray(state["rotation_start"]).tolist()
     rotated = tuple(
@@ -705,7 +704,7 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, l
 
 
 def _voters(state: Any, classes: Classes, probabilities: Any) -> list[Leaf]:
-    """The leaves of a voting tree of `Forest.state()`. probabilities : of the leaves; None for shares of the rows"""
+    """Return the leaves of a voting tree of `Forest.state()`. probabilities : of the leaves; None for row shares"""
     first, leaves = np.asarray(state["leaf_start"]), []
     for number, label in enumerate(np.asarray(state["label"]).tolist()):
         held = range(int(first[number]), int(first[number + 1]))

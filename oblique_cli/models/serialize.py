@@ -1,4 +1,4 @@
-"""Fitted estimators as plain data: class, parameters and attributes, and the inverse."""
+"""Conversion of fitted estimators to plain data (class, parameters and attributes) and back."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Fitted:
 
     @classmethod
     def of(cls, estimator: Any) -> Fitted:
-        """Take a fitted estimator apart. ConfigError for one that model files have no form for, or that is not fitted.
+        """Split a fitted estimator into parts. ConfigError if it is not fitted, or has no form in model files.
 
-        Generators are no parameters of a fitted model: a random_state that is one becomes None.
+        Generators are no parameters of a fitted model: a generator as random_state becomes None.
         """
         owner = type(estimator).__name__
         kind = kind_of(type(estimator))
@@ -109,7 +109,7 @@ class Fitted:
 
     @cached_property
     def predictor(self) -> Predictor:
-        """The predictor, without scikit-learn if the kind needs none."""
+        """The predictor, without scikit-learn if the kind does not need it."""
         name = KINDS[self.kind].predictor
         if not name:
             return EstimatorPredictor(self.estimator)
@@ -129,7 +129,7 @@ class Fitted:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], arrays: Arrays) -> Fitted:
-        """Return the inverse of `plain`; DataError, with the place, for data that is none."""
+        """Return the inverse of `plain`; DataError, with the position, for invalid data."""
         name = plain["kind"]
         if name not in KINDS:
             raise DataError(f"kind is {quoted(name)}, and this version knows {', '.join(KINDS)}")
@@ -148,7 +148,7 @@ class Fitted:
 
 
 def _class_named(name: str) -> Any:
-    """The class of a public name, or of an algorithm from a file of the user's own."""
+    """Return the class of a public name, or of an algorithm from a user's file."""
     if oblique_cli.place_of(name):
         return getattr(oblique_cli, name)
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -157,7 +157,7 @@ def _class_named(name: str) -> Any:
 
 
 def _as_declared(cls: type[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with tuples where the defaults are tuples: JSON has lists only."""
+    """Return parameters with tuples where the defaults are tuples, because JSON has only lists."""
     declared = inspect.signature(cls).parameters
     tuples = {name for name, parameter in declared.items() if isinstance(parameter.default, tuple)}
     return {

@@ -1,4 +1,4 @@
-"""A fitted tree on its way to a reader: where it comes from, and every form it can be shown in."""
+"""A fitted tree for display: its origin, and all its output forms."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
 LONG = 4  # terms of a sum that is easy to read
-DRAWN = ("png", "pdf")  # by matplotlib, into files
+DRAWN = ("png", "pdf")  # drawn by matplotlib, into files
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A fitted tree and the names that go with it.
+    """A fitted tree and the names for its display.
 
     X, y        training rows as the estimator saw them, and their places in `classes` or numbers; None if they are not
-                at hand
-    classes     labels that the tree knows: its training rows may have none of a class of the data; () in regression
-    kept_light  terms that training rows need, as a model file says or as they were found before; None if neither
+                available
+    classes     labels that the tree knows: its training rows may lack classes of the data; () in regression
+    kept_light  terms that training rows need, from a model file or an earlier search; None if unknown
     source      names of the columns before `encoder`, their levels, and what makes X of them, None for X itself
-    estimator   the fitted estimator; a model from a file makes it when it is asked for
-    make_importances  says how much the columns count, which a page asks for; None where nothing says so
+    estimator   the fitted estimator; a model from a file builds it on first use
+    make_importances  returns the importances of the columns for a page; None if they are unknown
     """
 
-    title: str  # the first words of what is shown
+    title: str  # first words of the heading
     tree: Any  # a `Tree`, or the structure of another kind
-    features: Sequence[str]  # names of the columns of X, an `Indicator` where one is a level
+    features: Sequence[str]  # names of the columns of X, an `Indicator` for a level
     classes: Sequence[str]
     levels: Mapping[int, Sequence[str]]  # qualitative column -> names of the tree's codes
-    target: str  # what is predicted
+    target: str  # name of the target
     X: Any = None
     y: Any = None
     remarks: tuple[str, ...] = ()  # further lines of the heading
-    document: Mapping[str, Any] = field(default_factory=dict)  # what the JSON says beside the tree
+    document: Mapping[str, Any] = field(default_factory=dict)  # further entries of the JSON
     units: Units | None = None
     make_estimator: Any = None
     kept_light: Light | None = None
@@ -71,28 +71,28 @@ class Shown:
 
     @property
     def is_hyperplanes(self) -> bool:
-        """Whether the tree is one of hyperplanes with classes in its leaves."""
+        """Whether the tree has hyperplanes, and classes in its leaves."""
         return of_classes(self.tree)
 
     @cached_property
     def needed(self) -> Light | None:
-        """The terms without which a training row would move, None if nothing says which those are."""
+        """The terms that the training rows need to keep their paths, None if unknown."""
         if not self.is_hyperplanes:
             return None
         if self.kept_light is not None:
             return self.kept_light
-        # Of a table beyond memory a sample of the rows is at hand, and what they leave out may move another row.
+        # Of a table beyond memory only a sample of the rows is available; without a term another row may move.
         if self.X is None or self.tree.n_rows[0] > len(self.X):
             return None
         return Light.of(self.tree, self.tree_rows, pairs_of(self.features))
 
     @cached_property
     def light(self) -> Tree | None:
-        """The tree of these terms."""
+        """The tree with only these terms."""
         return None if self.needed is None else self.needed.tree(self.tree)
 
     def with_fewer_terms(self, tolerance: float) -> Shown:
-        """Return the same with a sparser tree; ConfigError for a tree of another kind, or that nothing is known for."""
+        """Return this tree with fewer terms; ConfigError for another kind of tree, or without known terms."""
         if not self.is_hyperplanes:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
         if self.tree.leaf_models is not None and tolerance > 0.0:
@@ -101,7 +101,7 @@ class Shown:
                 "max_terms of logistic_tree."
             )
         promise = "no training row changes its side of a split"
-        if self.X is None or self.tree.leaf_models is not None:  # whose rows may not move
+        if self.X is None or self.tree.leaf_models is not None:  # the training rows must keep their paths
             if self.light is None:
                 raise ConfigError(
                     "--sparse needs to know which terms move no training row, and the model file does not say: "
@@ -117,7 +117,7 @@ class Shown:
         import numpy as np
 
         weights = None
-        if getattr(self.estimator, "class_weight", None) is not None:  # which the counts of the root show
+        if getattr(self.estimator, "class_weight", None) is not None:  # the root's counts reflect class weights
             weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
         simplification = simplified(self.tree, self.tree_rows, self.y, tolerance, weights)
         trees = self.tree, simplification.tree
@@ -136,21 +136,21 @@ class Shown:
         return replace(self, tree=tree, kept_light=None, remarks=(*self.remarks, f"--sparse: {remark}"))
 
     def with_hint(self) -> Shown:
-        """Return the same, with a word on --sparse if sums are long whatever is left out."""
+        """Return this tree with a hint at --sparse if sums are long even with fewer terms."""
         if self.X is None or self.light is None or self.tree.leaf_models is not None:
             return self
         longest = int((self.light.coef_ != 0).sum(axis=1).max())
         if longest <= LONG:
             return self
         hint = f"sums need up to {longest} terms: --sparse --tolerance 0.01 may do with fewer."
-        # The terms are found once: of a large table that takes seconds.
+        # The terms are searched once: for a large table this takes seconds.
         return replace(self, kept_light=self.needed, remarks=(*self.remarks, hint))
 
     def view(self, precision: int, raw: bool, depth: int | None, full: bool = False, rows: bool = True) -> TreeView:
         """Return the view of the tree.
 
         raw : weights in the features' own units; depth : levels of splits; full : every term that the tree has
-        rows : whether the histograms of the training rows are made, which text has no place for
+        rows : whether to compute histograms of the training rows, which text does not show
         """
         notes = [sentence(printable(remark)) for remark in self.remarks]
         if self.light is not None and not full:
@@ -188,7 +188,7 @@ class Shown:
         return self.is_hyperplanes or not (self.classes or full)
 
     def rules(self, view: TreeView, precision: int, depth: int | None, width: int, full: bool = False) -> str:
-        """Return the tree as text. full : of a regression tree, every coefficient in the features' own units"""
+        """Return the tree as text. full : for a regression tree, every coefficient in the features' own units"""
         if self.reads_view(full):
             return text_of(view, width=width)
         text = self.estimator.export_text(self.features, self.classes or self.target, precision)
@@ -196,19 +196,19 @@ class Shown:
         return "".join(f"{piece}\n" for of_line in pieces for piece in of_line)
 
     def heading(self) -> str:
-        """Return the first lines of the text: what was fitted, its size, and how right it is."""
+        """Return the first lines of the text: the model, its size, and its training accuracy."""
         n_leaves, depth = int(self.tree.n_leaves), int(self.tree.depth)
         n_terms = self.tree.n_terms if isinstance(self.tree, Tree) else int(self.tree.n_nodes)
         terms = f"{n_terms} term{'' if n_terms == 1 else 's'}"
         size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, {terms}, depth {depth}"
-        # Only a model fitted just now has it, and to make the estimator of a file takes long.
+        # Only a model just fitted has it; building the estimator of a file takes long.
         refinement = None if self.X is None else getattr(self.estimator, "refinement_", None)
         remarks = self.remarks if refinement is None else (*self.remarks, refinement.summary())
         lines = [f"{printable(self.title)}: {size}{self._training_fit()}", *map(sentence, map(printable, remarks))]
         return "".join(f"# {line}\n" for line in lines)
 
     def _training_fit(self) -> str:
-        """The accuracy or RMSE on the training rows, as text."""
+        """Return the accuracy or RMSE on the training rows, as text."""
         if self.X is None:
             return ""
         if not self.classes:
@@ -228,7 +228,7 @@ class Shown:
         return json.dumps({**self.document, **self.tree.to_dict()}) + "\n"
 
     def html(self, view: TreeView, precision: int, raw: bool, depth: int | None, full: bool) -> str:
-        """Return the tree as a page of its own."""
+        """Return the tree as an HTML page."""
         from oblique_cli.drawing.page import PageData, page
 
         rows = self.tree_rows
@@ -256,7 +256,7 @@ class Shown:
 def _fields(
     names: Sequence[str], levels: Mapping[int, Sequence[str]], encoder: ColumnEncoder | None
 ) -> tuple[Field, ...]:
-    """The columns of a table and the features that an encoder makes of them, () where it makes none."""
+    """Return the columns of a table with the features that an encoder makes of them, () for no features."""
     from oblique_cli.drawing.page import Field
 
     if encoder is None:
@@ -284,12 +284,12 @@ def _fields(
 
 
 def sentence(text: str) -> str:
-    """Return a remark as a line of its own begins."""
+    """Return a remark with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def _cut(text: str, depth: int | None) -> list[str]:
-    """Lines of indented rules of which only `depth` levels of conditions are shown."""
+    """Return lines of indented rules with only `depth` levels of conditions."""
     lines: list[str] = []
     for line in text.splitlines():
         level = (len(line) - len(line.lstrip(" "))) // 4
@@ -310,7 +310,7 @@ def content(
     width: int = 100,
     full: bool = False,
 ) -> bytes:
-    """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz. full : every term that the tree has"""
+    """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz. full : every term of the tree"""
     if form == "json":
         return shown.json().encode()
     view = shown.view(precision, raw, depth, full, rows=form != "text")
@@ -339,7 +339,7 @@ def content(
 
 
 def of_model(path: Path) -> Shown:
-    """Return the tree of a model file; nothing but NumPy and the core is loaded for a tree of hyperplanes."""
+    """Return the tree of a model file; for a tree of hyperplanes it loads only NumPy and the core."""
     from oblique_cli.models.model import load
 
     model = load(path)
@@ -351,12 +351,12 @@ def of_model(path: Path) -> Shown:
 
 
 def has_tree(model: Model) -> bool:
-    """Whether a model is one tree, which `of_loaded` shows."""
+    """Return whether a model is a single tree, which `of_loaded` shows."""
     return "tree_" in model.fitted.state
 
 
 def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: tuple[str, ...] = ()) -> Shown:
-    """Return the tree of a model that has one. X, y : training rows as its estimator saw them, if they are at hand"""
+    """Return the tree of a single-tree model. X, y : training rows as its estimator saw them, if available"""
     features, levels = model.columns_seen()
     target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
     classes, y = known(model.classes, model.fitted.state.get("classes_") if model.has_codes else None, y)
@@ -408,14 +408,14 @@ def _of_facts(model: Model) -> Iterator[str]:
 
 
 def known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
-    """Return labels of the classes with these codes, of all without codes, and the places among them of codes `y`."""
+    """Return the labels of these class codes (all labels without codes), and the places of codes `y` among them."""
     if codes is None or len(codes) == len(classes):
         return list(classes), y
     return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
 
 
 def _importances(model: Model) -> Importances | None:
-    """The importances of columns in a model file, if it has them."""
+    """Return the importances of columns in a model file, or None."""
     from oblique_cli.models.explaining.importance import Importances
 
     return Importances.from_plain(model.facts.get("importances"))

@@ -1,4 +1,4 @@
-"""`explain`: the way of one row down a tree, and the nearest change that leads to another class."""
+"""`explain`: the path of one row through a tree, and the nearest change that leads to another class."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Contribution:
-    """The contribution of one column to the distance of a row from a hyperplane.
+    """Contribution of one column to the distance of a row from a hyperplane.
 
-    amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None where a
+    amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None if a
             number is missing
     """
 
     column: str  # its name
-    value: float | str | None  # of the row, a number, a level or None where missing
+    value: float | str | None  # of the row: a number, a level, or None if missing
     amount: float | None
 
 
 @dataclass(frozen=True)
 class Step:
-    """A split on the way of the row.
+    """A split on the path of the row.
 
     node           its number in the tree; goes : "left" or "right"
-    total          the sum of the split for the row, which goes left iff it is at most the threshold; None where a
-                   number of it is missing, so that the stored side decides
+    total          the sum of the split for the row, which goes left iff it is at most the threshold; None if a number
+                   is missing, so that the stored side decides
     distance       signed distance from the hyperplane in standard deviations of the training columns, negative on the
-                   left; None where there is no number to move, or one is missing
-    mean           what `distance` is at the training means: it and the contributions add up to `distance`
+                   left; None if no number can move, or a number is missing
+    mean           `distance` at the training means; mean and contributions add up to `distance`
     contributions  of columns, the largest first
-    says           of a split that one level alone decides: what the row's column is or is not; "" of any other
-    exchanged      whether a reader sees the sides of this split exchanged, as `oblique tree` shows it
+    says           for a split on a single level: the condition on the row's column; "" for any other split
+    exchanged      whether `oblique tree` shows this split with its sides exchanged
     """
 
     node: int
@@ -66,7 +66,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """A number that changes. whole : the training rows have whole numbers alone there, and `to` is not whole"""
+    """A number that changes. whole : the training rows have only whole numbers there, and `to` is not whole"""
 
     column: str
     before: float
@@ -95,19 +95,19 @@ class Change:
 class Explanation:
     """The explanation of a tree's prediction for a row.
 
-    predicted  label as text, or a number in regression; None for a row without a prediction, whose `missing` is the
+    predicted label as text, or a number in regression; None for a row without a prediction, whose `missing` is the
                column that it lacks
-    node       leaf of the row; steps : the way there
+    node       leaf of the row; steps : the path to it
     counts     class -> weight of its training rows in the leaf; {} in regression
     equation   contributions of columns, which with the intercept add up to the value in a leaf of a regression tree,
                and to the log odds in a leaf with models of the classes
-    against    of these log odds, ln(p / q): q is the probability of this class, the likeliest of those that are not
+    against of these log odds, ln(p / q): q is the probability of this class, the likeliest of those that are not
                predicted; "" without such models
     shares     class -> probability for the row, in a leaf with such models
-    change     the nearest change to another class; None in regression, or if none was found
-    bounds     least and largest number that the leaf says, whatever the equation gives; None without
+    change     the nearest change to another class; None in regression, or if the search finds no change
+    bounds     least and largest prediction of the leaf, None without limits
     at_least   no change is nearer than this: infinite if there is none at all, None where `change` itself is exact
-    held       columns that the change must leave as they are: levels, gaps, constants, and those asked for
+    held       columns that the change must not alter: levels, missing cells, constants, and those in `fix`
     """
 
     predicted: str | float | None
@@ -127,7 +127,7 @@ class Explanation:
 
     @property
     def cut(self) -> float | None:
-        """The value of the equation where it lies outside the leaf's bounds, else None."""
+        """The value of the equation if it lies outside the leaf's bounds, else None."""
         if self.bounds is None or not isinstance(self.predicted, float):
             return None
         low, high = self.bounds
@@ -135,14 +135,14 @@ class Explanation:
 
     @property
     def is_nearest(self) -> bool:
-        """Whether it is certain that no change is nearer than `change`, but for its distance from the border."""
+        """Whether `change` is proved to be the nearest, up to its distance from the border."""
         if self.change is None or self.at_least is None:
             return self.at_least is None
         return self.at_least >= self.change.distance * (1.0 - PROVEN) - 10.0 * MARGINS[0]
 
     @property
     def log_odds(self) -> float:
-        """The intercept and all contributions, added up."""
+        """The sum of the intercept and all contributions."""
         return math.fsum([self.intercept, *(part.amount or 0.0 for part in self.equation)])
 
 
@@ -231,7 +231,7 @@ def _checked_row(procedure: Procedure, row: Sequence[float] | Array, fix: Sequen
 
 
 def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
-    """Return a cell of the row as the user has it."""
+    """Return a cell of the row in the user's units."""
     cell, value = procedure.cells[j], float(row[j])
     if value != value:
         return None
@@ -242,7 +242,7 @@ def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
 
 @dataclass(frozen=True, eq=False)
 class _Query:
-    """What `explain` explains. raw_row : (p,) as `predict` takes it; fix, to : as in `explain`"""
+    """Query of `explain`. raw_row : (p,) as `predict` takes it; fix, to : as in `explain`"""
 
     model: Model
     procedure: Procedure
@@ -258,13 +258,13 @@ class _Query:
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
-        """Whether a change may move a column, (p,)."""
+        """The columns that a change may alter, (p,) bool."""
         able = np.array([not cell.levels and cell.name not in self.fix for cell in self.procedure.cells])
         return able & ~np.isnan(self.raw_row) & (np.array(self.spread.deviations) > 0.0)
 
     @property
     def held(self) -> tuple[str, ...]:
-        """Columns of the tree that a change leaves as they are."""
+        """Columns of the tree that a change may not alter."""
         cells = enumerate(self.procedure.cells)
         return tuple(cell.name for j, cell in cells if not self.free[j] and j in self.procedure.used)
 
@@ -276,7 +276,7 @@ class _Query:
         return self.procedure.classes[self.model.fitted.state["classes_"].tolist().index(prediction)]
 
     def contribution(self, j: int, amount: float) -> Contribution:
-        """Return the contribution of a column; NaN where its number is missing."""
+        """Return the contribution of a column; NaN if its number is missing."""
         value = shown(self.procedure, j, self.raw_row)
         return Contribution(self.procedure.cells[j].name, value, None if math.isnan(amount) else amount)
 
@@ -286,7 +286,7 @@ class _Query:
         return term.coef * (value if term.level == NUMBER else term.holds(value))
 
     def path(self) -> tuple[tuple[Step, ...], int]:
-        """Return the splits on the way of the row, and its leaf."""
+        """Return the splits on the path of the row, and its leaf."""
         tree, shown_tree = self.procedure.tree, self.model.fitted.state.get("tree_")
         sides = turned(shown_tree) if of_classes(shown_tree) else None
         steps, node = [], 0
@@ -303,7 +303,7 @@ class _Query:
         spread = self.spread
         scaled = [t.coef * spread.deviations[t.cell] for t in split.terms if t.level == NUMBER]
         length = math.hypot(*scaled)
-        unit = length or 1.0  # levels alone: no number to measure a distance by
+        unit = length or 1.0  # only levels: no number to measure a distance by
         amounts: dict[int, float] = {}
         usual = 0.0
         for term in split.terms:
@@ -358,14 +358,14 @@ class _Query:
         return next(filter(None, map(self._checked, nearest_first)), None)
 
     def nearest_scores(self, scores: Scores, code: int) -> tuple[Change | None, float]:
-        """Return the nearest change of models of classes, and a distance that no change falls below."""
+        """Return the nearest change for class models in leaves, and a lower bound of its distance."""
         procedure, filled, deviations = self.procedure, self.filled, np.array(self.spread.deviations)
         codes = [k for k in scores.classes if k != code and self.to in (None, procedure.classes[k])]
         shapes = polyhedra(procedure, filled, deviations, self.free, procedure.tree.leaf_nodes)
         best, at_least = None, math.inf
         for region in regions(shapes, procedure, filled, deviations, self.free, codes):
             if best is not None and region.above >= best.distance:
-                break  # those behind it are no nearer either
+                break  # later regions are no nearer
             at_least = min(at_least, region.at_least)
             if best is not None and region.at_least >= best.distance:
                 continue
@@ -377,8 +377,8 @@ class _Query:
         return best, at_least
 
     def _checked(self, candidate: Candidate) -> Change | None:
-        """The change of the row, or None if `predict` does not give the changed row its class: rounding decides in a
-        leaf as thin as a few bits."""
+        """Return the change of the row, or None if rounding gives the changed row another class, as in a leaf of a few
+        bits' width."""
         tree, spread = self.procedure.tree, self.spread
         changed = np.where(self.free, candidate.row, self.raw_row)
         predicted = str(self.prediction(changed))

@@ -1,7 +1,7 @@
-"""A fitted model as games over its columns: what each column adds to every sum of its trees.
+"""A fitted model as cooperative games over its columns: the contribution of each column to every sum of a tree.
 
-The core takes such trees apart (`core/shapley/cubes.hpp`). It knows no levels, gaps, fills or codes: all of these are
-summands of one column here.
+The core solves such games (`core/shapley/cubes.hpp`). It knows no levels, missing cells, fills or codes: here they
+all become summands of one column.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 Array = NDArray[np.float64]
 Item = TypeVar("Item")
 
-# What is explained: class shares, scores of models in leaves, or the predicted number.
+# Outputs to explain: class shares, scores of models in leaves, or the predicted number.
 PROBABILITY, SCORE, VALUE = "probability", "score", "value"
 
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """Terms of all splits of a tree, and which of its entries each belongs to."""
+    """Terms of all splits of a tree, and the entry that each term belongs to."""
 
     coef: Array
     column: NDArray[np.int64]
     level: NDArray[np.int64]
     missing_left: NDArray[np.bool_]
-    entry: NDArray[np.int64]  # rising; an entry is what one column adds to one sum
+    entry: NDArray[np.int64]  # rising; an entry is the contribution of one column to one sum
     n_entries: int
 
     def of(self, X: Array) -> Array:
-        """Return what every entry adds for each row, (n, entries); infinite where a missing number decides."""
+        """Return the value of every entry for each row, (n, entries); infinite where a missing number decides."""
         values = X[:, self.column]
         gaps = np.isnan(values)
         summands = np.where(gaps, np.where(self.missing_left, -np.inf, np.inf), values * self.coef)
@@ -51,9 +51,9 @@ class Summands:
 
 
 class _Sums:
-    """The sums of a tree as growth adds them up: those of its nodes, then those of rotated features.
+    """Sums of a tree in the order of growth: those of its nodes, then those of rotated features.
 
-    A term takes a slot, which is the number of a column or whether the column has a level, or a rotated feature.
+    A term has a slot: a column's number, the indicator of a level, or a rotated feature.
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -80,9 +80,9 @@ class _Sums:
 
 @dataclass(frozen=True, eq=False)
 class TreeGame:
-    """One tree as the core takes it, and how rows become summands.
+    """One tree as the core takes it, and the conversion of rows to summands.
 
-    parts : of the models in leaves, in the order of their entries: cell, then what it adds to the outputs
+    parts : of the models in leaves, in the order of their entries: cell and its contribution to the outputs
     """
 
     core: Any
@@ -122,14 +122,14 @@ class _Part:
 
 
 def _holds(values: Array, level: int) -> Array:
-    """A column as a term of that level takes it."""
+    """Return a column as a term on that level takes it."""
     if level == NUMBER:
         return values
     return (np.isnan(values) if level == MISSING else values == level).astype(np.float64)
 
 
 def players_of(procedure: Procedure) -> list[int]:
-    """Return the cell that each of `Procedure.columns` stands on: a column of codes on that of its numbers."""
+    """Return the cell of each of `Procedure.columns`: a column of codes has the cell of its numbers."""
     return [*range(len(procedure.cells)), *(code_column.term.cell for code_column in procedure.coded)]
 
 
@@ -177,7 +177,7 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
 
 
 def grouped(items: Iterable[Item], cell_of: Callable[[Item], int]) -> dict[int, tuple[Item, ...]]:
-    """Return the items of each cell, cells in the order in which they come first."""
+    """Return the items of each cell, cells in the order of their first item."""
     groups: dict[int, tuple[Item, ...]] = {}
     for item in items:
         groups[cell_of(item)] = (*groups.get(cell_of(item), ()), item)
@@ -185,7 +185,7 @@ def grouped(items: Iterable[Item], cell_of: Callable[[Item], int]) -> dict[int, 
 
 
 def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
-    """Return the terms that a term stands for: itself, or those of its rotated feature."""
+    """Return the terms that a term represents: itself, or those of its rotated feature."""
     if term.cell < n_columns:
         return [term]
     return [Term(term.coef * part.coef, part.cell, part.level) for part in tree.rotated[term.cell - n_columns]]
@@ -200,7 +200,7 @@ def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tupl
         if procedure.voting == MAJORITY:
             return np.arange(n_outputs) == leaf.label, []
         return np.array(leaf.shares[:n_outputs]), []
-    # Scores with their mean over the classes taken away: probabilities do not see a number added to all of them.
+    # Scores less their mean over the classes: adding a number to all scores leaves probabilities the same.
     assert leaf.scores is not None
     parts = []
     for cell, of_cell in grouped(leaf.scores.parts, lambda part: part.column.cell).items():
@@ -213,13 +213,13 @@ def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tupl
 
 
 def centered(values: Sequence[float], n_outputs: int) -> Array:
-    """Return the first of some scores less the mean of all of them, (n_outputs,)."""
+    """Return the first scores less the mean of all scores, (n_outputs,)."""
     array = np.array(values, np.float64)
     return np.asarray((array - array.mean())[:n_outputs])
 
 
 def n_free_outputs(procedure: Procedure, output: str) -> int:
-    """Return how many outputs a game has: the last of several is known, since probabilities and scores have one sum."""
+    """Return the number of free outputs of a game: the last of several follows from the constant sum."""
     count = len(outputs_of(procedure, output))
     return max(1, count - 1) if output != VALUE else count
 
@@ -234,7 +234,7 @@ def completed(values: Array, base: Array, n_outputs: int, output: str) -> tuple[
 
 
 def outputs_of(procedure: Procedure, output: str) -> tuple[str, ...]:
-    """Return the names of what is explained: classes, or the target of regression."""
+    """Return the names of the outputs: classes, or the target of regression."""
     if output == VALUE:
         return (procedure.target,)
     if output == PROBABILITY:

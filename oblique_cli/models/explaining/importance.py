@@ -1,4 +1,4 @@
-"""Global importances of columns: by exact Shapley values where that is cheap, else by what splits or errors say."""
+"""Global importances of columns: exact Shapley values if they are cheap, else impurity or permutation importances."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from oblique_cli.models.procedure import columns_of, procedure_of
 
 Array = NDArray[np.float64]
 
-ROWS, BACKGROUND = 100, 50  # rows that are told apart, and those that they are compared with
-LOOKS = 20  # rows that are looked at for each of these
-MOST_CELLS = 200_000  # nodes times classes of a model: a second
-STEPS = 1 << 23  # of all rows in all trees together: a second
+ROWS, BACKGROUND = 100, 50  # rows to explain, and rows to compare them with
+LOOKS = 20  # rows to examine for each of these
+MOST_CELLS = 200_000  # nodes times classes of a model: takes a second
+STEPS = 1 << 23  # of all rows in all trees together: takes a second
 MOST_KEPT = 100  # columns of a model file, the most important ones
-MOST_SHUFFLED = 200  # columns whose cells are exchanged one after the other
+MOST_SHUFFLED = 200  # columns whose cells are permuted, one column at a time
 SHAPLEY, IMPURITY, PERMUTATION = "shapley", "impurity", "permutation"
 OUTPUTS = {PROBABILITY: "probability", SCORE: "log odds", VALUE: "predicted number"}
 
@@ -34,8 +34,8 @@ class Importances:
 
     by: str  # SHAPLEY, IMPURITY or PERMUTATION
     values: Mapping[str, float]  # column -> importance, the largest first, at most `MOST_KEPT`
-    output: str = ""  # of SHAPLEY: what is explained, one of OUTPUTS
-    rows: int = 0  # how many it is of; 0 of IMPURITY
+    output: str = ""  # of SHAPLEY: the output, one of OUTPUTS
+    rows: int = 0  # number of rows; 0 of IMPURITY
     background: int = 0
 
     @property
@@ -48,19 +48,19 @@ class Importances:
         return f"what is lost on {self.rows} training rows when the cells of the column are exchanged"
 
     def sentence(self, most: int = 6) -> str:
-        """Return the largest of them in a sentence. most : columns that are named"""
+        """Return the largest importances in a sentence. most : the number of columns to name"""
         shown = [f"{cut(name)} {value:.3g}" for name, value in list(self.values.items())[:most]]
         left = len(self.values) - most
         return f"Importance ({self.description}): {', '.join(shown)}{f' and {left} smaller' if left > 0 else ''}."
 
     def plain(self) -> dict[str, Any]:
-        """Return what a model file and JSON hold."""
+        """Return the data for a model file and JSON."""
         how = {"output": self.output, "rows": self.rows, "background": self.background}
         return {"by": self.by, **{key: value for key, value in how.items() if value}, "values": dict(self.values)}
 
     @classmethod
     def from_plain(cls, plain: Any) -> Importances | None:
-        """Return the inverse of `plain`; None for anything else, such as the facts of an older model file."""
+        """Return the inverse of `plain`; None for any other data, such as the facts of an older model file."""
         try:
             values = {str(name): float(value) for name, value in plain["values"].items()}
             counts = [int(plain.get(key, 0)) for key in ("rows", "background")]
@@ -74,9 +74,9 @@ class Importances:
 
 
 def sample(model: Model, X: Array, most: int) -> NDArray[np.intp]:
-    """Return the indices of rows to predict: at most `most`, evenly over those that have every number it needs.
+    """Return the indices of rows to predict: at most `most`, spread over those with every number that the model needs.
 
-    X : (n, p). Of a long table only so many rows are looked at that gaps in all but a few of them do not matter.
+    X : (n, p). Of a long table only a sample is examined, large enough even if most rows have missing cells.
     """
     needed = [j for j in range(X.shape[1]) if j not in model.may_be_empty]
     looked_at = np.arange(0, len(X), max(1, len(X) // (LOOKS * most)))
@@ -96,8 +96,8 @@ class Affordable:
 def affordable_shapley(model: Model, X: ArrayLike) -> Affordable | None:
     """Return the Shapley values of at most `ROWS` of the rows against at most `BACKGROUND` of them.
 
-    None for a model that has none, that is too large to take apart (`MOST_CELLS`), or whose planes have so many columns
-    that `STEPS` do not suffice: the work is counted, so the answer is the same on any machine.
+    None for a model without Shapley values, a model above `MOST_CELLS`, or hyperplanes with too many columns for
+    `STEPS`: the limit counts work, not time, so the result is the same on any machine.
     """
     size = getattr(model.estimator, "n_nodes_", 0) * max(len(model.classes), 1)
     if size > MOST_CELLS:
@@ -118,11 +118,11 @@ def importances_of(
 ) -> Importances | None:
     """Return the importance of each column, by the first of these methods that is possible.
 
-    The mean |Shapley value| over rows and classes (`affordable_shapley`), the columns' shares in the fall of impurity
-    by the splits, and what is lost on training rows when the cells of a column are exchanged.
+    The mean |Shapley value| over rows and classes (`affordable_shapley`), the columns' shares in the decrease of
+    impurity, and the permutation importance on training rows.
 
     X : (n, p) training rows as `Model.predict` takes them; y : (n,) their codes, or numbers; shapley : if it is known
-    None where there is none of them.
+    None if no method applies.
     """
     affordable = shapley or affordable_shapley(model, X)
     if affordable is not None:
@@ -145,8 +145,8 @@ def _ranked(by: str, model: Model, sizes: Array, output: str = "", rows: int = 0
 
 
 def _by_exchange(model: Model, X: Array, y: NDArray[Any]) -> Importances | None:
-    """Permutation importances (Breiman 2001) of at most `ROWS` training rows: the accuracy lost, or the squared error
-    won, over the variance.
+    """Return permutation importances (Breiman 2001) of at most `ROWS` training rows: the loss of accuracy, or the
+    increase of the squared error over the variance.
 
     Stochasticity: the order of the cells of a column has a seed named after its place.
     """

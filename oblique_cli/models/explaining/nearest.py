@@ -2,8 +2,8 @@
 
 The rows that reach a leaf are a polyhedron: one half-space a split. The nearest of them is a quadratic program, which
 Lawson and Hanson ("Solving Least Squares Problems", 1974, chapter 23, algorithm LDP) turn into a least-squares problem
-with non-negative unknowns. That is solved exactly, by finitely many steps over active sets, so there is no tolerance
-of an iteration in the answer.
+with non-negative unknowns. Finitely many steps over active sets solve it exactly, so the result has no iteration
+tolerance.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from oblique_cli.models.procedure import NUMBER, Lane, Procedure, Steps
 
 Array = NDArray[np.float64]
 
-# How far inside every half-space a changed row stays, in standard deviations. On the border rounding would decide, and
-# the border belongs to one side only. The smaller one is for leaves that are thinner than the larger.
+# Distance of a changed row inside every half-space, in standard deviations. On the border rounding would decide, and
+# the border belongs to one side only. The smaller distance is for leaves thinner than the larger one.
 MARGINS = (1e-6, 1e-10)
 
 FARTHEST = 1e100  # standard deviations; no row lies beyond
@@ -45,14 +45,14 @@ def least_distance(G: Array, h: Array) -> Array | None:
     E, f = np.vstack([G.T, scaled]), np.append(np.zeros(n), 1.0)
     try:
         y, _ = nnls(E, f, maxiter=max(100, 30 * m))
-    except RuntimeError:  # too many steps: degenerate beyond what the method can settle
+    except RuntimeError:  # too many steps: too degenerate for the method
         return None
     r = E @ y - f
     if not abs(r[n]) > 1e-13:
         return None
     u = -r[:n] / r[n]
     active = y > 0.0
-    # The projection on the active borders themselves has fewer roundings behind it.
+    # The projection on the active borders has fewer roundings.
     exact = np.linalg.lstsq(G[active], scaled[active], rcond=None)[0]
     slack = 1e-3 * MARGINS[-1] / unit
     inside = (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9)
@@ -68,15 +68,15 @@ class Candidate:
     node: int
     row: Array
     distance: float  # of the change, in standard deviations
-    code: int = -1  # the class that it is to have, -1 for that of the leaf
+    code: int = -1  # required class, -1 for that of the leaf
 
 
 def candidates(
     procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
 ) -> Iterator[Candidate]:
-    """Yield the nearest row in each of some leaves that can be reached by changing the free numbers.
+    """Yield the nearest row in each of the given leaves that changes of the free numbers can reach.
 
-    row : (p,) as in `predict`, without gaps that something fills; deviations : (p,); free : (p,) bool
+    row : (p,) as in `predict`, missing cells filled where a fill exists; deviations : (p,); free : (p,) bool
     """
     for leaf, G, h in polyhedra(procedure, row, deviations, free, nodes):
         for margin in MARGINS:
@@ -90,7 +90,7 @@ def candidates(
 def polyhedra(
     procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
 ) -> Iterator[tuple[int, Array, Array]]:
-    """Yield of some leaves the changes u, in standard deviations, that lead there: leaf, G and h for G u >= h."""
+    """Yield leaf, G and h of each given leaf: changes u, in standard deviations, with G u >= h lead there."""
     tree, parents = procedure.tree, procedure.tree.parents
     planes = {node: _plane(tree, node, row, deviations, free) for node in tree.inner}
     for leaf in nodes:
@@ -112,9 +112,9 @@ def polyhedra(
 def _plane(
     tree: Steps, node: int, row: Array, deviations: Array, free: NDArray[np.bool_]
 ) -> tuple[Array | None, float, bool]:
-    """A split in units of standard deviations from the row: normal, offset, and whether the row itself goes left.
+    """Return a split in standard deviations from the row: normal, offset, and whether the row itself goes left.
 
-    A row goes left while normal @ u <= offset; the normal, (p,) of length 1, is None if no free number has a part.
+    A row goes left while normal @ u <= offset; the normal, (p,) of length 1, is None if it has no free number.
     """
     split = tree.split(node)
     total, lacking = total_of(split.lanes, row)
@@ -128,13 +128,13 @@ def _plane(
     if lacking or size == 0.0:
         return None, 0.0, goes_left
     length = size * float(np.linalg.norm(normal / size))
-    if abs(split.threshold) > FARTHEST * length:  # a cut that divides missing values from all others
+    if abs(split.threshold) > FARTHEST * length:  # a threshold that separates missing values from all others
         return None, 0.0, goes_left
     return normal / length, (split.threshold - total) / length, goes_left
 
 
 def total_of(lanes: tuple[Lane, ...], row: Array) -> tuple[float, bool]:
-    """Return the sum of a split for a row, with the bits of the core, and whether a number of it is missing."""
+    """Return the sum of a split for a row, with the bits of the core, and whether one of its numbers is missing."""
     sums, lacking = [], False
     for lane in lanes:
         total = 0.0

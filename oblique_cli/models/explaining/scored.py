@@ -1,11 +1,11 @@
 """The nearest row that a leaf with linear models of the classes gives to another class.
 
-In a leaf, class k is predicted where its score is the largest: a score less another is a sum of one function a column,
-linear or, with squares, quadratic within three standard deviations and linear beyond. Where it is linear the rows of
-class k are a polyhedron, and the nearest of them is found exactly (`nearest.least_distance`). With squares they need
-not even be convex: SLSQP is started from several rows, and the nearest row that it ends at is taken.
+A leaf predicts the class with the largest score. The difference of two scores is a sum of one function per column,
+linear or, with squares, quadratic within three standard deviations and linear beyond. If it is linear, the rows of
+class k are a polyhedron, whose nearest row is exact (`nearest.least_distance`). With squares the set
+may not be convex: SLSQP starts from several rows, and the nearest result counts.
 
-What is certain then is a bound from below. The Lagrangian is a sum over columns, each of whose minima is one of a few
+Then only a lower bound is certain. The Lagrangian is a sum over columns, each of whose minima is one of a few
 numbers, so the dual function is known exactly for any multipliers, and no row is nearer than its value (weak duality).
 Where the bound equals the distance of the change, no row is nearer.
 """
@@ -25,15 +25,15 @@ from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
 
-PROVEN = 1e-4  # share of a distance by which the bound may fall short of it, when the distance counts as the least
+PROVEN = 1e-4  # largest relative gap between a distance and its lower bound at which the distance counts as minimal
 STEPS = 100  # of SLSQP, and of the search for multipliers
-ROUNDS = 8  # of programs with tangents in place of squares
+ROUNDS = 8  # of programs with tangents instead of squares
 PUSHED = 3  # columns that are moved, one at a time, to where their squares help most
 
 
 @dataclass(frozen=True)
 class Lead:
-    """The score of a class less that of another one, for changes u of the free columns in standard deviations.
+    """Score of a class less that of another one, for changes u of the free columns in standard deviations.
 
     constant + sum over columns of slope * z + bend * square_of(z), z = start + rate * u; all but constant (n,)
     """
@@ -58,7 +58,7 @@ class Lead:
 
     @cached_property
     def size(self) -> float:
-        """The largest length that the gradient may have."""
+        """An upper bound of the length of the gradient."""
         steepest = np.abs(self.slope) + np.abs(self.bend) * 2.0 * HALF_ROOT * FARTHEST_SQUARED
         return float(np.linalg.norm(self.rate * steepest))
 
@@ -66,7 +66,7 @@ class Lead:
 def leads(
     procedure: Procedure, scores: Scores, code: int, row: Array, deviations: Array, free: NDArray[np.bool_]
 ) -> list[Lead]:
-    """Return the leads of a class over all others that have a score, in one leaf.
+    """Return the leads of a class over all other classes with a score, in one leaf.
 
     row, deviations, free : (n,) of the columns
     """
@@ -97,7 +97,7 @@ def leads(
 
 @dataclass(frozen=True)
 class Region:
-    """Changes u that lead into a leaf, and there to a class."""
+    """Changes u that lead into a leaf and, in that leaf, to a class."""
 
     node: int
     code: int
@@ -108,17 +108,17 @@ class Region:
 
     @property
     def above(self) -> float:
-        """A number that no u of the region is shorter than, at hand at once."""
+        """A lower bound of the length of every u of the region that costs no search."""
         return float(np.linalg.norm(self.shortest))
 
     @cached_property
     def dual(self) -> tuple[float, Array]:
-        """Such a number from the dual program, and the u of its multipliers."""
+        """A lower bound of that length from the dual program, and the u of its multipliers."""
         return _dual(self.G, self.h, self.over)
 
     @property
     def at_least(self) -> float:
-        """The larger of both."""
+        """The larger of the two lower bounds."""
         return max(self.above, self.dual[0]) if self.over else self.above
 
 
@@ -143,9 +143,9 @@ def regions(
                 continue
             over = tuple(leads(procedure, scores, code, row, deviations, free))
             if not np.isfinite([(lead.constant, lead.size) for lead in over]).all():
-                continue  # scores beyond all numbers
+                continue  # scores overflow
             if any(lead.size == 0.0 and lead.constant <= 0.0 for lead in over):
-                continue  # no free column has a part in it
+                continue  # no free column takes part
             moving = [lead for lead in over if lead.size > 0.0]
             rows, offsets = _half_spaces([lead for lead in moving if not lead.bend.any()], G.shape[1])
             curved = tuple(lead for lead in moving if lead.bend.any())
@@ -157,7 +157,7 @@ def regions(
 
 
 def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[Candidate]:
-    """Yield rows of a region, the most careful last: exactly the nearest of a polyhedron, else what searches found."""
+    """Yield rows of a region, the safest last: the exact nearest row of a polyhedron, else the results of searches."""
     for margin in MARGINS:
         if region.over:
             changes = sorted(_searched(region, margin), key=lambda u: float(np.linalg.norm(u)))
@@ -172,7 +172,7 @@ def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[Cand
 
 
 def _half_spaces(linear: Sequence[Lead], n: int) -> tuple[Array, Array]:
-    """Leads without squares as rows of length 1 and offsets: rows @ u >= offsets where they are at least 0."""
+    """Return leads without squares as rows of length 1 and offsets: a lead is at least 0 where rows @ u >= offsets."""
     rows, offsets = [np.zeros((0, n))], [np.zeros(0)]
     for lead in linear:
         rows.append((lead.rate * lead.slope / lead.size)[None])
@@ -187,7 +187,7 @@ def _squares(z: Array) -> Array:
 
 
 def _searched(region: Region, margin: float) -> list[Array]:
-    """Short changes inside a region with squares, by SLSQP from several starts."""
+    """Return short changes inside a region with squares, by SLSQP from several starts."""
     from scipy.optimize import minimize
 
     n = region.G.shape[1]
@@ -229,12 +229,12 @@ def _searched(region: Region, margin: float) -> list[Array]:
         if inside and all(lead.of(u) >= 0.5 * margin * lead.size for lead in region.over):
             changes.append(u)
             if float(np.linalg.norm(u)) <= region.at_least * (1.0 + 0.01 * PROVEN) + 2.0 * margin:
-                break  # nothing is nearer
+                break  # no other start is nearer
     return changes
 
 
 def _starts(region: Region) -> Iterator[Array]:
-    """Changes to start from, the best first: programs of tangents, the dual's, and columns where squares help most."""
+    """Yield starting points, the best first: of tangent programs, of the dual, and of helpful squares."""
     n, base = region.G.shape[1], region.shortest
     yield from _tangents(region, region.dual[1])
     yield region.dual[1]
@@ -250,7 +250,7 @@ def _starts(region: Region) -> Iterator[Array]:
     far = least_distance(np.vstack([region.G, rows]), np.append(region.h, offsets))
     if far is not None:
         yield far
-    lead = min(region.over, key=lambda other: other.of(base) / other.size)  # the one that is farthest from it
+    lead = min(region.over, key=lambda other: other.of(base) / other.size)  # the lead that is farthest below 0
     centered = base.copy()
     inward = (lead.bend < 0.0) & (lead.rate != 0.0)
     centered[inward] = (-lead.start / np.where(lead.rate != 0.0, lead.rate, 1.0))[inward]
@@ -264,7 +264,7 @@ def _starts(region: Region) -> Iterator[Array]:
 
 
 def _tangents(region: Region, u: Array) -> Iterator[Array]:
-    """The last of several programs, each with the tangents of the squares where the one before has ended."""
+    """Yield the last of several programs, each with the tangents of the squares at the result of the previous one."""
     solution = None
     for _ in range(ROUNDS):
         rows, offsets = [], []
@@ -284,7 +284,7 @@ def _tangents(region: Region, u: Array) -> Iterator[Array]:
 
 
 def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
-    """A number that no u with G u >= h and leads of 0 or more is shorter than, and the u of the best multipliers."""
+    """Return a lower bound of the length of u with G u >= h and leads >= 0, and the u of the best multipliers."""
     from scipy.optimize import minimize
 
     sizes = np.array([lead.size for lead in over])
@@ -294,7 +294,7 @@ def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
     constant = np.array([lead.constant for lead in over]) / sizes
 
     def value(multipliers: Array) -> tuple[float, Array, Array]:
-        """The dual function, its derivatives, and where the Lagrangian is least."""
+        """Return the dual function, its derivatives, and the minimizer of the Lagrangian."""
         of_planes, of_leads = multipliers[: len(h)], multipliers[len(h) :]
         linear, a, b = of_planes @ G, of_leads @ slope, of_leads @ bend
         u = _least(linear, a, b, start, rate)
@@ -318,7 +318,7 @@ def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
 
 
 def _least(linear: Array, a: Array, b: Array, start: Array, rate: Array) -> Array:
-    """Where u^2 - linear u - a z - b square_of(z), z = start + rate u, is least, column by column, (n,)."""
+    """Return the minimizer of u^2 - linear u - a z - b square_of(z), z = start + rate u, column by column, (n,)."""
     steps = np.where(rate != 0.0, rate, 1.0)
     ends = np.sort([(-FARTHEST_SQUARED - start) / steps, (FARTHEST_SQUARED - start) / steps], axis=0)
     force = linear + a * rate

@@ -14,22 +14,22 @@ from oblique_cli.models.model import Model
 
 Array = NDArray[np.float64]
 
-POINTS = 25  # of a column of numbers, at quantiles of its values; repeated ones are one
-MOST_LEVELS = 12  # of a column, the most frequent ones
-MOST_OUTPUTS = 4  # classes that are followed, the most frequent ones; of two classes one
+POINTS = 25  # per column of numbers, at quantiles of its values, without repetitions
+MOST_LEVELS = 12  # per column, the most frequent ones
+MOST_OUTPUTS = 4  # classes to follow, the most frequent ones; one of two classes
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """The outputs of a model along a column.
+    """Outputs of a model along a column.
 
-    at, mean (g,) values of the column, and (g, K) what the model says with it, mean over `rows` rows
-    cells    (m,) cells of rows, and `shapley`, (m, K), the Shapley value of the column in each; None without
+    at, mean (g,) values of the column, and (g, K) the model's output at each, mean over `rows` rows
+    cells    (m,) cells of rows, and `shapley`, (m, K), the Shapley value of the column in each; None if not computed
     """
 
     column: str  # its name
     levels: tuple[str, ...]  # names of the codes in `at` and `cells`, () for numbers
-    outputs: tuple[int, ...]  # classes that are followed by their places, (0,) for a predicted number
+    outputs: tuple[int, ...]  # places of the followed classes, (0,) for a predicted number
     at: Array
     mean: Array
     rows: int
@@ -38,9 +38,9 @@ class Shape:
 
 
 def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordable | None) -> list[Shape]:
-    """Return the shapes of some columns, those of one value left out; means are over at most `ROWS` of the rows.
+    """Return the shapes of the named columns without constant ones; means are over at most `ROWS` of the rows.
 
-    X : (n, p) training rows; names : of the columns; shapley : of these rows (`affordable_shapley`), None without
+    X : (n, p) training rows; names : of the columns; shapley : of these rows (`affordable_shapley`), or None
     """
     row_index = sample(model, X, ROWS)
     if not len(row_index):
@@ -67,7 +67,7 @@ def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordabl
 
 
 def _outputs(model: Model, rows: Array) -> tuple[int, ...]:
-    """The places of the classes that are followed, in their order: of two the one of fewer rows."""
+    """Return the places of the classes to follow, in order: of two classes the one with fewer rows."""
     if model.task == "regression":
         return (0,)
     counts = model.facts.get("class_counts", {})
@@ -78,7 +78,7 @@ def _outputs(model: Model, rows: Array) -> tuple[int, ...]:
 
 
 def _followed(model: Model, values: ShapleyValues, outputs: tuple[int, ...]) -> Array | None:
-    """Shapley values of the classes that are followed, (m, p, K); None where the model scores other classes."""
+    """Return Shapley values of the followed classes, (m, p, K); None if the model scores other classes."""
     if values.output_names is None:
         return np.asarray(values.values)[:, :, None]
     names = list(values.output_names)
@@ -98,7 +98,7 @@ def _places(cells: Array, has_levels: bool) -> Array:
 
 
 def _responses(model: Model, rows: Array, outputs: tuple[int, ...]) -> Array:
-    """Probabilities of classes, or whether they are predicted where there are none; numbers in regression, (n, K)."""
+    """Return class probabilities, else indicators of the predicted class; numbers in regression, (n, K)."""
     if model.task == "regression":
         return np.asarray(model.predict(rows), dtype=np.float64)[:, None]
     try:

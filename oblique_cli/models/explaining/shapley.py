@@ -29,10 +29,10 @@ from oblique_cli.models.procedure import CLIPPED, SUM, Procedure, procedure_of
 
 Array = NDArray[np.float64]
 
-MOST_STEPS = 1 << 28  # of one row in one tree: seconds
-ROWS = 256  # whose summands are held at once
-PROBED = 8  # rows whose coalitions are counted before any work
-BINS = 2048  # of the range of a sum, by which coalitions are counted
+MOST_STEPS = 1 << 28  # of one row in one tree: takes seconds
+ROWS = 256  # whose summands are in memory at once
+PROBED = 8  # rows whose coalitions are counted before the computation
+BINS = 2048  # of the range of a sum, to count coalitions
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class ShapleyValues:
 
     values         (n, p), of classes (n, p, K); interactions have a second p
     base_values    (n,) or (n, K): the mean over the background, the same for every row
-    data           (n, p) the rows; feature_names, output_names : of columns and of what is explained
+    data           (n, p) the rows; feature_names, output_names : names of columns and of outputs
     """
 
     values: Array
@@ -90,7 +90,7 @@ def shap_values(
     if find_spec("shap") is None:
         return values
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # those of the libraries that it imports
+        warnings.simplefilter("ignore")  # warnings of the libraries that it imports
         import shap  # type: ignore[import-untyped, import-not-found, unused-ignore]
     return shap.Explanation(**{field.name: getattr(values, field.name) for field in fields(values)})
 
@@ -107,7 +107,7 @@ def shapley_values(
 ) -> ShapleyValues:
     """Return the result of `shap_values` without `shap`, and raise its errors.
 
-    most_steps : that a row may take in a tree, MOST_STEPS without it
+    most_steps : limit of the steps of a row in a tree, MOST_STEPS by default
     """
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
@@ -148,7 +148,7 @@ def mean_sizes(values: Array) -> Array:
 
 
 def output_of(procedure: Procedure, output: str | None = None) -> str:
-    """Return the output that is explained; ConfigError for one that the model does not have."""
+    """Return the output to explain; ConfigError if the model does not have it."""
     exact_output = VALUE if procedure.is_regression else SCORE if procedure.has_scores else PROBABILITY
     if procedure.voting == CLIPPED:
         raise ConfigError(
@@ -166,7 +166,7 @@ def output_of(procedure: Procedure, output: str | None = None) -> str:
 
 
 def checked_rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
-    """Return rows with gaps filled and codes appended, and the raw rows; ConfigError for rows that do not fit."""
+    """Return rows with filled cells and appended codes, and the raw rows; ConfigError for unfit rows."""
     p = len(procedure.cells)
     try:
         raw_rows = np.array(X, dtype=np.float64)
@@ -190,7 +190,7 @@ def checked_rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, 
 
 
 def _refuse_cut(model: Model, procedure: Procedure, rows: Array, name: str) -> None:
-    """ConfigError for rows whose prediction is a bound of their leaf."""
+    """Raise ConfigError for rows whose prediction is a bound of their leaf."""
     (tree,) = procedure.trees
     for i, (leaf, value) in enumerate(zip(model.apply(rows).tolist(), model.predict(rows).tolist(), strict=True)):
         if value in (tree.leaf(leaf).bounds or ()):
@@ -209,7 +209,7 @@ def _of_trees(
     most_steps: int,
     threads: int,
 ) -> tuple[Array, Array]:
-    """Means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
+    """Return means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
     p, n_outputs = len(procedure.cells), n_free_outputs(procedure, output)
     values = np.zeros((len(rows), p, p, n_outputs) if interactions else (len(rows), p, n_outputs))
     base = np.zeros(n_outputs)
@@ -234,7 +234,7 @@ def _of_trees(
 
 
 def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array, output: str, limit: int) -> float:
-    """Return the steps that some row takes at least in the first split of a tree, 0 where they are few."""
+    """Return a lower bound of the steps of some row in the first split of a tree, 0 if they are few."""
     if tree.left[0] < 0:
         return 0.0
     split, players = tree.split(0), players_of(procedure)
@@ -257,8 +257,8 @@ def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array
 def _undecided(x: Array, z: Array, threshold: float) -> float:
     """Return a lower bound of the coalitions that leave a sum of x and z undecided, columns in the order of their gaps.
 
-    The sums of d columns are counted in bins. A column is put into the bin below, so a sum lies at most d bins above
-    its own: those within that many bins of a bound are not counted.
+    The sums of d columns are counted in bins. Each column is rounded down to a bin, so a sum may lie up to d bins
+    too low: sums within d bins of a bound are not counted.
     """
     with np.errstate(invalid="ignore"):
         gaps = np.sort(np.abs(x - z))[::-1]
@@ -288,7 +288,7 @@ def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:
 
 
 def _as_shap(interactions: Array) -> Array:
-    """Interaction indices as `shap` has them: rows add up to the values of columns."""
+    """Return interaction indices in the form of `shap`: rows add up to the values of columns."""
     j = np.arange(interactions.shape[1])
     halves = interactions / 2.0
     halves[:, j, j] = 0.0

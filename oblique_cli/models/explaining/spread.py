@@ -1,4 +1,4 @@
-"""The spread of a model's training rows: the unit of every distance in an explanation."""
+"""Means and standard deviations of a model's training rows: the unit of every distance in an explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spread:
-    """Statistics of each column of the training rows; missing cells are left out."""
+    """Statistics of each column of the training rows, without missing cells."""
 
     means: tuple[float, ...]  # mean of the numbers, 0 for a column of levels
     deviations: tuple[float, ...]  # standard deviation (of the population), 0 for a column of levels or of one value
@@ -57,9 +57,9 @@ class Spread:
 
     @classmethod
     def of_model(cls, model: Model) -> Spread:
-        """Return the spread that `oblique fit` has written into a model's facts: units, and columns of whole numbers.
+        """Return the spread from the facts that `oblique fit` has written: units, and columns of whole numbers.
 
-        ConfigError if there are no units, DataError if they make no sense
+        ConfigError if there are no units, DataError if they are invalid
         """
         if "units" not in model.facts:
             raise ConfigError(

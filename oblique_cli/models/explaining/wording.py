@@ -15,11 +15,11 @@ from oblique_cli.models.explaining.nearest import MARGINS
 from oblique_cli.models.explaining.shapley import ShapleyValues, mean_sizes
 from oblique_cli.models.procedure import Procedure
 
-SHOWN = 5  # classes whose probabilities are written
+SHOWN = 5  # classes whose probabilities are shown
 
 
 def text_of(explanation: Explanation, procedure: Procedure, title: str, terms: int = 5) -> str:
-    """Return the explanation for people. title : what the row is called; terms : contributions shown of a split"""
+    """Return the explanation as text. title : name of the row; terms : contributions to show per split"""
     if explanation.predicted is None:
         return f"{title}: no prediction, since {_name(explanation.missing)} is missing and nothing fills it.\n"
     prediction = (
@@ -40,7 +40,7 @@ def text_of(explanation: Explanation, procedure: Procedure, title: str, terms: i
 
 
 def _odds(explanation: Explanation, terms: int) -> list[str]:
-    """Lines on the prediction of the leaf's model and its contributions; none without a model."""
+    """Return lines on the prediction of the leaf's model and its contributions; none without a model."""
     if not explanation.shares:
         return []
     likely = sorted(explanation.shares.items(), key=lambda pair: -pair[1])
@@ -95,7 +95,7 @@ def _where(step: Step) -> str:
 
 
 def _signed(amount: float, step: Step) -> float:
-    """An amount with the sign that a reader of the tree expects."""
+    """Return an amount with the sign that matches the displayed tree."""
     return -amount if step.exchanged else amount
 
 
@@ -124,7 +124,7 @@ def _change(explanation: Explanation) -> list[str]:
 
 
 def _enough(change: ColumnChange) -> str:
-    """The new number with so many digits that the printed row lies on the same side as the row itself."""
+    """Return the new number with enough digits that the printed row lies on the same side as the row itself."""
     room = 0.1 * MARGINS[0] * abs((change.to - change.before) / change.deviations)
     texts = (f"{change.to:.{digits}g}" for digits in range(6, 17))
     return next((text for text in texts if abs(float(text) - change.to) <= room), repr(change.to))
@@ -140,19 +140,19 @@ def _cell(part: Contribution) -> str:
 
 
 def _name(text: str) -> str:
-    """A name on one line."""
+    """Return a name on one line."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Shapley values to print: of rows of a table, against a background with the name `against`."""
+    """Shapley values to print: of the rows of a table, with `against` as the name of the background."""
 
     values: ShapleyValues
     output: str
     against: str
     predicted: str = ""
-    cells: tuple[float | str | None, ...] = ()  # the row as the user has it, by column, where there is one alone
+    cells: tuple[float | str | None, ...] = ()  # cells of a single row in the user's units, by column
 
 
 UNITS = {
@@ -163,7 +163,7 @@ UNITS = {
 
 
 def shapley_text(shared: Shared, terms: int) -> str:
-    """Return the Shapley values of one row for people, the largest first."""
+    """Return the Shapley values of one row as text, the largest first."""
     shapley, of = shared.values, ""
     values, base = shapley.values[0], shapley.base_values[0]
     if shapley.output_names is not None:
@@ -183,7 +183,7 @@ def shapley_text(shared: Shared, terms: int) -> str:
 
 
 def importance_text(shared: Shared, title: str) -> str:
-    """Return the global importance of columns for people, the largest first. title : what the rows are called"""
+    """Return the global importance of columns as text, the largest first. title : name of the rows"""
     sizes = mean_sizes(shared.values.values)
     over = "" if shared.output == VALUE else ", mean over the classes"
     lines = [
@@ -195,7 +195,7 @@ def importance_text(shared: Shared, title: str) -> str:
 
 
 def shapley_plain(shared: Shared) -> dict[str, Any]:
-    """Return Shapley values as plain data, by column for each class or the number; of many rows the mean sizes."""
+    """Return Shapley values as plain data, by column per class or number; the mean sizes of several rows."""
     shapley, outputs = shared.values, shared.values.output_names
 
     def by_column(values: Any) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""Fitted models in other languages: one format a file. Importing this package registers every module beside it.
+"""Fitted models in other languages: one format per file. Importing this package registers every module beside it.
 
 To add one: a file here with a function under `@exporter("name", ...)`, which writes a `Procedure`, and a test that
-executes what it writes (`tests/models/exporting/`). `rules.py` is the shortest example.
+executes its output (`tests/models/exporting/`). `rules.py` is the shortest example.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from oblique_cli.models.procedure import procedure_of
 
 __all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
 
-DRAWN = ("dot", "latex")  # from the tree itself, not from its steps
+DRAWN = ("dot", "latex")  # drawn from the tree itself, not from its steps
 
 for _module in pkgutil.iter_modules(__path__):
     if not _module.name.startswith("_"):

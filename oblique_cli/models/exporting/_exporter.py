@@ -32,11 +32,11 @@ KINDS = (*WITHOUT_SEVERAL, SEVERAL, SEVERAL_FOREST)
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of sets of classes, or of intervals (docs/guarantees.md)."""
+    """Limits of prediction sets or of intervals (docs/guarantees.md)."""
 
-    rows: tuple[tuple[float, ...], ...]  # of `leaves` and, last, of any other: a number a class, or (below, above)
+    rows: tuple[tuple[float, ...], ...]  # of `leaves`, then of all other leaves: a number per class, or (below, above)
     leaves: tuple[int, ...]
-    by_sums: bool  # whether running sums must not exceed the limit, in place of shares that must reach it
+    by_sums: bool  # whether the limit bounds running sums from above, instead of shares from below
     promise: str  # the guarantee for new rows
 
     def at(self, leaf: int) -> tuple[float, ...]:
@@ -60,7 +60,7 @@ class Source:
 
     @cached_property
     def limits(self) -> Limits | None:
-        """The limits of sets and intervals, None for a model without a guarantee."""
+        """The limits of prediction sets and intervals, None for a model without a guarantee."""
         guarantee = self.model.guarantee
         if guarantee is None:
             return None
@@ -81,26 +81,26 @@ Write = Callable[[Source], str | bytes]
 
 @dataclass(frozen=True)
 class Format:
-    """A format of export.
+    """An export format.
 
-    kinds   of models that it can hold, of KINDS; PLAIN asks nothing of a writer but cells, splits and leaves
+    kinds   models that it supports, of KINDS; PLAIN needs a writer for cells, splits and leaves only
     """
 
     title: str
     suffix: str
     write: Write
     kinds: tuple[str, ...] = PLAIN
-    named: str = ""  # what `Source.name` is in it, "" if it has no name
-    digits: int = 0  # significant digits unless others are asked for; 0 for a format that has every number to the bit
+    named: str = ""  # meaning of `Source.name`, "" if the format has no name
+    digits: int = 0  # default number of significant digits; 0 for a format with every number to the bit
 
     @property
     def __wrapped__(self) -> Write:
-        """The function, by which the registry finds the file of a format."""
+        """The function; the registry needs it for the file of a format."""
         return self.write
 
 
 def _fault(form: Any) -> str | None:
-    """The fault of a format, as text after its name."""
+    """Return the error message for a format, without its name, or None."""
     if fault := fault_of_type(form, Format, "put @exporter(...) over the function that writes it"):
         return fault
     if fault := fault_of_texts(form, "title") or fault_of_function(form.write, "source"):
@@ -132,7 +132,7 @@ def exporter(
 
 
 def kind_of(procedure: Procedure) -> str:
-    """Return which of KINDS a model is."""
+    """Return the kind of a model, one of KINDS."""
     forest = procedure.is_forest
     if procedure.is_regression:
         single = procedure.n_outputs == 1
@@ -145,7 +145,7 @@ def kind_of(procedure: Procedure) -> str:
 
 
 def refuse(name: str, procedure: Procedure) -> None:
-    """Raise ConfigError if a format cannot hold a model, naming those that can."""
+    """Raise ConfigError if a format does not support a model; the message names formats that do."""
     kind = kind_of(procedure)
     if kind not in FORMATS[name].kinds:
         able = ", ".join(sorted(other for other, form in FORMATS.items() if kind in form.kinds))

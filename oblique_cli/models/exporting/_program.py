@@ -1,7 +1,7 @@
-"""A model as a program of tables and functions, which languages with arrays and loops write in the same way.
+"""A model as a program of tables and functions, in the form common to languages with arrays and loops.
 
 A language has a text for each function and a form for tables. Trees of all sizes are rows of one
-table of inner nodes: compilers limit the depth of nested conditions, and rows of small trees have remarks in words.
+table of inner nodes, because compilers limit nested conditions; rows of small trees have remarks in words.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from oblique_cli.models.exporting._text import conclusion, condition, folded
 from oblique_cli.models.procedure import ANYTHING, CLIPPED, HALF_ROOT, MAJORITY, SUM, TIE, Lane, Leaf, Procedure
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
-MOST_LEAVES = 64  # of a tree whose rows have remarks
-SHORT = 90  # letters of a table on one line
+MOST_LEAVES = 64  # largest tree whose rows have remarks
+SHORT = 90  # characters of a table on one line
 
-# What the functions add up over the trees of a forest, or have of the only tree.
+# Quantities that the functions add up over the trees of a forest, or read from the only tree.
 VOTES, OUTPUTS, MODELS, SCORES, SHARES = "votes", "outputs", "models", "scores", "shares"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows within a row of another table, any number of them. kind : as `Table.kind`"""
+    """A group of rows, of any number, within a row of another table. kind : as `Table.kind`"""
 
     kind: str
     items: tuple[Any, ...]
@@ -36,13 +36,13 @@ class Table:
     """A table of the program."""
 
     name: str
-    kind: str  # of a row, or of each number of it: "int", "double", "text" or the name of a record (`RECORDS` of C)
-    about: str  # a remark above the table, "" for none
+    kind: str  # of a row, or of each of its numbers: "int", "double", "text" or the name of a record (`RECORDS` of C)
+    about: str  # a comment above the table, or ""
     rows: Sequence[Any]
-    remarks: Sequence[str] = ()  # one behind each row, () for none
+    remarks: Sequence[str] = ()  # a comment behind each row, or ()
 
 
-# Pieces that stand within functions.
+# Pieces within functions.
 PARTS = ("codes", "rotated", "model", "added", "based", "mean", "shares", "values", "decided", "at", "inside")
 
 
@@ -74,7 +74,7 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
 
 
 def added_of(procedure: Procedure) -> str:
-    """Return which of VOTES, OUTPUTS, MODELS, SCORES and SHARES a leaf adds."""
+    """Return the quantity that a leaf adds: VOTES, OUTPUTS, MODELS, SCORES or SHARES."""
     if procedure.is_regression:
         leaves = (output for tree in procedure.trees for node in tree.leaf_nodes for output in tree.leaf(node).each)
         return MODELS if any(leaf.terms or leaf.bounds for leaf in leaves) else OUTPUTS
@@ -84,7 +84,7 @@ def added_of(procedure: Procedure) -> str:
 
 
 def variants_of(source: Source) -> dict[str, str | None]:
-    """Return the functions of a program in their order, and the variant of each; None for those that it lacks."""
+    """Return the functions of a program in order, each with its variant, or None if the program lacks it."""
     procedure, limits = source.procedure, source.limits
     added, single = added_of(procedure), not procedure.is_forest
     forms: dict[str, str | None] = {
@@ -129,14 +129,14 @@ def variants_of(source: Source) -> dict[str, str | None]:
 
 
 def n_totals(procedure: Procedure) -> int:
-    """Return how many numbers are added up."""
+    """Return the number of totals that the program adds up."""
     if procedure.is_regression:
         return procedure.n_outputs
     return len(procedure.scored if procedure.has_scores and procedure.voting in (None, SUM) else procedure.classes)
 
 
 def outputs_of(procedure: Procedure, leaf: Leaf) -> tuple[float, ...]:
-    """Return what a leaf adds to the sums of a forest: numbers, a vote, shares of the classes, or scores of some."""
+    """Return the summands of a leaf in a forest: numbers, a vote, class shares, or scores."""
     if procedure.is_regression:
         return tuple(output.intercept for output in leaf.each)
     if leaf.scores is not None:
@@ -168,7 +168,7 @@ def _scores_of(procedure: Procedure, leaf: Leaf) -> tuple[Any, ...]:
 
 _IN_MODELS = "intercept, and least and largest number where some leaf has bounds"
 _IN_PARTS = "column, level (-1 the number, -2 missing), center, scale, whether of the square, coefficients"
-# By what a leaf adds: the name of the table, the kind of its rows, a remark, and the row of a leaf.
+# By the quantity that a leaf adds: the name of the table, the kind of its rows, a comment, and the row of a leaf.
 _LEAVES: dict[str, tuple[str, str, str, Callable[[Procedure, Leaf], tuple[Any, ...]]]] = {
     OUTPUTS: ("OUTPUTS", "double", "Numbers, shares or scores of each leaf.", outputs_of),
     MODELS: ("MODELS", "model", f"Linear models of each leaf: terms, {_IN_MODELS}.", _models_of),
@@ -183,7 +183,7 @@ def terms_of(lane: Lane) -> Rows:
 
 
 def tables_of(source: Source) -> list[Table]:
-    """Return the tables of a program. All splits of a model have one number of lanes, four or one."""
+    """Return the tables of a program. All splits of a model have the same number of lanes, four or one."""
     procedure, limits = source.procedure, source.limits
     cells, trees, added = procedure.cells, procedure.trees, added_of(procedure)
     small = not procedure.is_forest and len(procedure.tree.leaf_nodes) <= MOST_LEAVES

@@ -1,4 +1,4 @@
-"""Shared by writers of text: names, sums in the order of the core, splits and leaves in words, heads of files."""
+"""Helpers of text formats: names, sums in the order of the core, splits and leaves in words, heads of files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Split
 
 WIDTH = 110
 
-# (sign, text) of a summand; groups of levels of one cell are one summand, of which at most one is not 0.
+# (sign, text) of a summand; a group of levels of one cell is one summand, as at most one of them is not 0.
 Summand = tuple[str, str]
 
 
 def quoted(name: str) -> str:
-    """Return a name in double quotes, on one line, every character that does not print as an escape."""
+    """Return a name in double quotes on one line, with escapes for characters that do not print."""
     return '"' + "".join(_shown(char) for char in name) + '"'
 
 
@@ -30,7 +30,7 @@ def _shown(char: str) -> str:
 def identifiers(
     names: Iterable[str], reserved: Container[str] = (), empty: str = "x", upper: bool = False
 ) -> list[str]:
-    """Return a different identifier of ASCII letters, digits and underscores for each name, as close as they get.
+    """Return a unique identifier of ASCII letters, digits and underscores for each name, similar to it.
 
     reserved : excluded words; empty : prefix of names without a usable character
     """
@@ -62,7 +62,7 @@ def summands(
 
 
 def added(lanes: Sequence[Sequence[Summand]]) -> list[str]:
-    """Return the sum as pieces to be joined by blanks: one lane from its first term on, four as (0 + 1) + (2 + 3)."""
+    """Return the sum as pieces to join with blanks: one lane from its first term, four as (0 + 1) + (2 + 3)."""
     if len(lanes) == 1:
         return _in_turn(lanes[0])
     pairs = [_pair(_in_turn(lanes[i]), _in_turn(lanes[i + 1])) for i in range(0, len(lanes), 2)]
@@ -87,7 +87,7 @@ def _pair(first: list[str], second: list[str]) -> list[str]:
 
 
 def folded(pieces: Sequence[str], indent: str, width: int = WIDTH) -> str:
-    """Return pieces in lines of at most `width` where that can be; the second and later lines begin with `indent`."""
+    """Return pieces in lines of at most `width` if possible; the second and later lines begin with `indent`."""
     lines = [""]
     for piece in pieces:
         if lines[-1].strip() and len(lines[-1]) + 1 + len(piece) > width - len(indent) * (len(lines) == 1):
@@ -148,11 +148,11 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
 
 
 def condition(split: Split, procedure: Procedure, precision: int, left: bool) -> str:
-    """Return what the rows of one side fulfill: "0.5 * "age" - 2 * "bmi" <= 3 (or missing)", ""sex" is not "male""."""
+    """Return the condition of one side: "0.5 * "age" - 2 * "bmi" <= 3 (or missing)", ""sex" is not "male""."""
     if (level := split.by_level) is not None:
         is_there = split.level_goes_left == left
         return f"{quoted(procedure.cells[level.cell].name)} is {'' if is_there else 'not '}{level_of(procedure, level)}"
-    # In the order of the columns, so that all levels of one are together.
+    # In the order of the columns, so that the levels of one column stand together.
     pieces = terms_of(tuple(sorted(split.terms, key=lambda term: term.cell)), procedure, precision)
     compared = "<=" if left else ">"
     total = joined(pieces) or "0"

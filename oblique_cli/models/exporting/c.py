@@ -1,4 +1,4 @@
-"""One file of C99 that also compiles as C++: no allocation, no globals that change, `exp` and `strcmp` alone."""
+"""One file of C99 that also compiles as C++: no allocation, no mutable globals, only `exp` and `strcmp`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oblique_cli.models.exporting._program import Rows, Table, functions_of, row
 from oblique_cli.models.exporting._text import heading, identifiers, quoted
 from oblique_cli.models.procedure import Procedure
 
-# Sums must round as in training: no fused multiply-adds, no longer registers, and NaN must be NaN.
+# Sums must round as in training: no fused multiply-adds, no extended precision, and NaN must be NaN.
 PREAMBLE = """\
 #include <float.h>
 #include <math.h>
@@ -41,7 +41,7 @@ extern "C" {
 """
 
 
-# In all texts `oblique_` and `OBLIQUE_` stand for the name of the model.
+# In all texts `oblique_` and `OBLIQUE_` are placeholders for the name of the model.
 RECORDS = {
     "range": "struct oblique_range {\n    int first, end;\n};\n",
     "term": "struct oblique_term {\n    double coef;\n    int cell, level;\n};\n",
@@ -64,7 +64,7 @@ RECORDS = {
     "scores": "struct oblique_scores {\n    double intercepts[$scored];\n    struct oblique_range parts;\n};\n",
 }
 
-# Of models with columns that must not be missing.
+# For models with columns that must not be missing.
 REQUIRED = """
     for (int j = 0; j < {}; j++)
         if (cells[oblique_needed[j]] != cells[oblique_needed[j]])
@@ -324,7 +324,7 @@ int oblique_predict_interval(const double *row, double *ends)
 """,
 }
 
-# Functions that are there to be called, and the remarks before them, which stand in front of the file.
+# Public functions of the file, and the comments that declare them at its head.
 PUBLIC = re.compile(r"^(/\*.*\*/\n)((?:int|double|const char) .*\))\n\{", re.MULTILINE)
 LARGEST = """
 /* The place of the largest of n numbers, the first on a tie. */
@@ -354,7 +354,7 @@ double oblique_code(int column, const char *text)
 
 
 class Literals:
-    """Literals of C. Rows within rows stand in pools, one a kind: arrays of structures have no room for them."""
+    """Literals of C. Nested rows are in separate arrays, one per kind, because structures cannot hold them."""
 
     def __init__(self) -> None:
         self.pools: dict[str, list[str]] = {"term": []}
@@ -388,7 +388,7 @@ def _array(named: Callable[[str], str], name: str, kind: str, rows: str, width: 
 
 
 def _tables(source: Source, named: Callable[[str], str]) -> str:
-    """The tables, with the types of their rows. named : a text of C with the words and the name of the model"""
+    """Return the tables with the types of their rows. named : inserts the words and the model's name into a text"""
     literals, text = Literals(), ""
     has_levels = any(cell.levels for cell in source.procedure.cells)
     kinds = {"range", "term", "node"}
@@ -411,12 +411,12 @@ def _tables(source: Source, named: Callable[[str], str]) -> str:
 
 
 def _in_comment(text: str) -> str:
-    # Ends and beginnings of comments, and what old compilers take for other characters.
+    # Ends and beginnings of comments, and trigraphs.
     return text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
 
 
 def literal(text: str) -> str:
-    """Return a text as a string of C: bytes of UTF-8, those that do not print as octal numbers."""
+    """Return a text as a C string: UTF-8 bytes, unprintable ones in octal."""
     out = []
     for byte in text.encode("utf-8", "surrogatepass"):
         plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
@@ -436,7 +436,7 @@ def _comment(procedure: Procedure, p: str) -> str:
 
 
 def _columns(procedure: Procedure) -> str:
-    """The places of columns in a row, and the codes of levels, as constants."""
+    """Return the places of columns in a row, and the codes of levels, as constants."""
     names = identifiers([cell.name for cell in procedure.cells], {"COLUMNS", "CLASSES"}, upper=True)
     text = _constants("Places in a row.", "", names, [cell.name for cell in procedure.cells], "COLUMNS")
     for word, cell in zip(names, procedure.cells, strict=True):

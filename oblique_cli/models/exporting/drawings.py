@@ -10,7 +10,7 @@ from oblique_cli.models.procedure import MISSING, NUMBER, columns_of
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import of_classes
 
-# The modules that draw take longer to import than all other formats together.
+# The drawing modules take longer to import than all other formats together.
 if TYPE_CHECKING:
     from oblique_cli.drawing.view import TreeView
 

@@ -1,4 +1,4 @@
-"""A module of JavaScript (ECMAScript 2022) for Node and browsers, without imports: as the module of Python."""
+"""A JavaScript module (ECMAScript 2022) for Node and browsers without imports, structured as the Python module."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ export function predict(row) {
   return values === null ? null : CLASSES[$decided];
 }
 """,
-    "at leaf": "LIMITS.at(LIMITED.indexOf(leaf(row)))",  # the last if there is none
+    "at leaf": "LIMITS.at(LIMITED.indexOf(leaf(row)))",  # the last limits if the leaf has none
     "at all": "LIMITS[0]",
     "running": """
 // The sum of the shares of likelier classes, the first of equal ones, and half of the share itself.

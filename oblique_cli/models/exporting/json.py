@@ -1,4 +1,4 @@
-"""Plain JSON of the steps, for whoever writes the next exporter: docs/models.md says what the keys mean."""
+"""Plain JSON of the steps, the basis for further exporters: docs/models.md defines the keys."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporte
 from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Steps
 
 SCHEMA = "oblique-export/1"
-YOUNGER = "oblique-export/2"  # of a document with keys that readers of the first do not know
+YOUNGER = "oblique-export/2"  # version of a document with keys that readers of the first version do not know
 
 
 @exporter("json", "the model as plain steps in JSON", ".json", kinds=KINDS)
 def write(source: Source) -> str:
-    """Return the document, a node a line."""
+    """Return the document, one node per line."""
     document = as_plain(source.procedure)
     if source.model.guarantee is not None:
         document |= {"schema": YOUNGER, "guarantee": source.model.guarantee.plain()}

@@ -1,8 +1,8 @@
 """ONNX for any runtime: the sums of all splits at once, then a tree of the standard over the decisions.
 
-The trees of the standard split on one input each, so a hyperplane becomes an input of its own: 0 where the row goes
-left, else 1. Sums are elementwise products and sums in double precision, in the order of training. A matrix product
-would be shorter, and a runtime may add it up in any order.
+Trees of the standard split on one input, so each hyperplane becomes an input: 0 if the row goes left, else 1. Sums are
+elementwise products and sums in double precision, in the order of training. A matrix product would be shorter, but a
+runtime may add it up in any order.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 OPSETS = (("", 17), ("ai.onnx.ml", 3))
 IR_VERSION = 8
-GONE = -2  # code of a missing cell of levels
-MOST_LEAVES = 2**24  # numbers of leaves are passed on in single precision
+GONE = -2  # code of a missing cell in a column of levels
+MOST_LEAVES = 2**24  # leaf numbers are passed on in single precision
 
 # Attributes of the nodes and of the leaves of trees in the standard.
 NODES: tuple[str, ...] = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
@@ -72,7 +72,7 @@ def write(source: Source) -> bytes:
 
 
 class _Graph:
-    """The nodes of a graph, one after the other."""
+    """The nodes of a graph, in order."""
 
     def __init__(self, helper: Any, procedure: Procedure, limits: Limits | None) -> None:
         self.helper = helper
@@ -81,9 +81,9 @@ class _Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
-        self.leaf_numbers: list[tuple[int, int]] = []  # tree and node of each leaf, as leaves are numbered
-        self.places: dict[Column, int] = {}  # where each column of a term stands in the table
-        # Names of our own differ from those of all columns.
+        self.leaf_numbers: list[tuple[int, int]] = []  # tree and node of each leaf, by leaf number
+        self.places: dict[Column, int] = {}  # place of each column of a term in the table
+        # Names of the graph differ from those of all columns.
         self.prefix = "oblique/"
         while any(cell.name.startswith(self.prefix) for cell in procedure.cells):
             self.prefix += "_"
@@ -104,11 +104,11 @@ class _Graph:
         return name
 
     def cast(self, name: str, dtype: Any) -> str:
-        """Return the values of another type."""
+        """Return the values converted to another type."""
         return self.op("Cast", name, to=self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
     def pick(self, name: str, index: Any, axis: int = 1) -> str:
-        """Return some columns, or rows."""
+        """Return the columns, or rows, with these indices."""
         return self.op("Gather", name, self.constant(index, np.int64), axis=axis)
 
     # ---- the parts ---------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class _Graph:
         return self._value(leaves) if procedure.is_regression else self._classes(leaves)
 
     def _cells(self) -> list[str]:
-        """Cells as (n, 1): numbers, NaN where missing; codes of levels, GONE where missing."""
+        """Return cells as (n, 1): numbers, NaN if missing; codes of levels, GONE if missing."""
         tensors = []
         for j, cell in enumerate(self.procedure.cells):
             name = cell.name or f"x{j + 1}"
@@ -163,7 +163,7 @@ class _Graph:
         return tensors
 
     def _code(self, code_column: Coded, cells: Sequence[str]) -> str:
-        """A column of codes."""
+        """Return a column of codes."""
         value = self._column(cells[code_column.term.cell], code_column.term.cell, code_column.term.level)
         code = self.constant(float(code_column.usual))
         for place, known in enumerate(code_column.values):
@@ -171,7 +171,7 @@ class _Graph:
         return code
 
     def _zeros(self, name: str) -> str:
-        """A column of zeros as long as a cell's."""
+        """Return a column of zeros as long as a cell's."""
         return self.cast(self.op("Equal", name, self.constant(-7.0)), np.float64)
 
     def _column(self, name: str, cell: int, level: int) -> str:
@@ -184,7 +184,7 @@ class _Graph:
         return name
 
     def _sums(self, table: str, sums: Sequence[tuple[Lane, ...]], place: Any = None) -> str:
-        """The sums of lanes of terms as (n, number of sums), each added up in its order. place : of a sum's term"""
+        """Return the sums of lanes of terms, (n, number of sums), each added up in order. place : of a sum's term"""
         place = place or (lambda _, term: self.places[term.cell, term.level])
         lanes = []
         for k in range(max(len(lanes) for lanes in sums)):
@@ -203,7 +203,7 @@ class _Graph:
         return self.op("Add", self.op("Add", lanes[0], lanes[1]), self.op("Add", lanes[2], lanes[3]))
 
     def _leaves(self) -> str:
-        """The leaf of each row in each tree, (n, trees) float32, numbered through all trees."""
+        """Return the leaf of each row in each tree, (n, trees) float32, numbered through all trees."""
         trees = self.procedure.trees
         table, starts, width = self.values, [], len(self.places)
         rotated = [(t, lane) for t, tree in enumerate(trees) for lane in tree.rotated]
@@ -238,7 +238,7 @@ class _Graph:
         gaps = self.op("MatMul", self.gaps, self.constant(uses, np.float32))
         lacks = self.op("Greater", gaps, self.constant(0, np.float32))
         sides = self.constant([split.missing_left is True for split in splits], np.bool_)
-        # `Where` of truth values is not in every runtime.
+        # Not every runtime has `Where` for truth values.
         by_threshold = self.op("And", goes_left, self.op("Not", lacks))
         return self.op("Or", by_threshold, self.op("And", lacks, sides))
 
@@ -274,7 +274,7 @@ class _Graph:
         )
 
     def _valid(self) -> str:
-        """(n, 1) whether a row has a prediction."""
+        """Return whether each row has a prediction, (n, 1)."""
         needed = [self.places[j, NUMBER] for j in self.procedure.needed if (j, NUMBER) in self.places]
         if not needed:
             return ""
@@ -300,7 +300,7 @@ class _Graph:
             shares = np.array([leaf.shares for leaf in held])
         if procedure.is_forest:
             votes = ""
-            for t in range(n_trees):  # one after the other: the order decides about the last bits
+            for t in range(n_trees):  # one tree after the other: the order of the sum decides the last bits
                 tree_votes = self._table(shares, self.pick(leaves, t))
                 votes = self.op("Add", votes, tree_votes) if votes else tree_votes
             code = self.op("ArgMax", votes, axis=1, keepdims=1)
@@ -313,7 +313,7 @@ class _Graph:
         return self._class_outputs(code, probabilities)
 
     def _clipped(self, votes: str) -> tuple[str, str]:
-        """Code and shares of votes of which those below 0 count nothing."""
+        """Return code and shares of votes; votes below 0 count as 0."""
         zero, axis = self.constant(0.0), self.constant([1], np.int64)
         positive = self.op("Where", self.op("Greater", votes, zero), votes, zero)
         total = self.op("ReduceSum", positive, axis, keepdims=1)
@@ -324,7 +324,7 @@ class _Graph:
         return self.op("ArgMax", largest, axis=1, keepdims=1), shares
 
     def _scores(self, leaves: str) -> tuple[str, str]:
-        """Code and probabilities of the classes by the models in the leaves. leaves : (n, 1) int64"""
+        """Return code and probabilities of the classes by the models in the leaves. leaves : (n, 1) int64"""
         procedure = self.procedure
         scored, scaled = procedure.scored, procedure.scaled
         place = {column: j for j, column in enumerate(scaled)}
@@ -351,7 +351,7 @@ class _Graph:
             columns = self.op("Unsqueeze", columns, self.constant([2], np.int64))
             scores = self.op("Add", self.op("MatMul", self._table(coef, leaf), columns), scores)
         scores = self.op("Squeeze", scores, self.constant([2], np.int64))
-        # To the columns of all classes; one without a score has probability 0.
+        # To the columns of all classes; a class without a score has probability 0.
         every = np.zeros((len(scored), len(procedure.classes)))
         every[np.arange(len(scored)), scored] = 1.0
         shares = self.op("MatMul", self.op("Softmax", scores, axis=1), self.constant(every))
@@ -364,7 +364,7 @@ class _Graph:
         return self.op("Where", reached, *codes), shares
 
     def _class_outputs(self, code: str, probabilities: str) -> list[Any]:
-        """The outputs. code : (n, 1); probabilities : (n, classes)"""
+        """Return the outputs. code : (n, 1); probabilities : (n, classes)"""
         procedure, n_classes = self.procedure, len(self.procedure.classes)
         if valid := self._valid():
             code = self.op("Where", valid, code, self.constant(n_classes, np.int64))
@@ -384,14 +384,14 @@ class _Graph:
         return [*outputs, self._output("set", np.bool_, [None, n_classes])]
 
     def _limits(self, limits: Limits) -> str:
-        """Limits of each row, or of all rows in one."""
+        """Return the limits of each row, or one set of limits for all rows."""
         if not limits.leaves:
             return self.constant(limits.rows[:1])
         rows = [limits.at(self.procedure.tree.number(node)) for _, node in self.leaf_numbers]
         return self._table(np.array(rows), self.pick(self.cast(self.leaf_index, np.int64), 0))
 
     def _running_sums(self, shares: str) -> str:
-        """Shares of likelier classes, the first of equal ones, and half of each share itself."""
+        """Return the shares of likelier classes (ties: the earlier one) plus half of each share."""
         n_classes = len(self.procedure.classes)
         total, zero = "", self.constant(0.0)
         for j in range(n_classes):

@@ -1,7 +1,7 @@
-"""PMML 4.4: a TreeModel whose splits test derived fields, one for each hyperplane.
+"""PMML 4.4: a TreeModel whose splits test derived fields, one per hyperplane.
 
-With models in the leaves it is the first of a chain of models, a MiningModel. Behind it stands a RegressionModel for
-each leaf, which is asked where the tree says that leaf.
+A tree with models in its leaves is the first element of a MiningModel chain. A RegressionModel for each leaf follows,
+which applies if the tree predicts that leaf.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from oblique_cli.models.procedure import (
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
-# What XML 1.0 cannot hold, not even as a reference.
+# Characters that XML 1.0 cannot hold, not even as a reference.
 QUOTED = {'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}  # in attributes
-MOST_INDENTED = 100  # levels; further ones would make a deep tree's file long by its spaces alone
+MOST_INDENTED = 100  # levels; indenting further ones would make the file of a deep tree long
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -63,8 +63,8 @@ def write(source: Source) -> str:
 
 
 def _lines(root: Element) -> Iterator[str]:
-    """Yield the lines of an element, two spaces a level. The standard library's writer calls itself for each level, and
-    Python stops it on a tree of some 950 levels."""
+    """Yield the lines of an element, two spaces per level. The standard library's writer is recursive and exceeds the
+    recursion limit of Python for a tree of some 950 levels."""
     todo = [(root, 0, False)]
     while todo:
         element, level, ends = todo.pop()
@@ -124,8 +124,8 @@ class _Document:
         numbers |= {column.cell for column in procedure.scaled if column.level == NUMBER}
         self.codes = {j: self._new(f"code of {self.names[j]}") for j in sorted(numbers) if procedure.columns[j].levels}
         self.names += [self._new(cell.name) for cell in procedure.columns[len(procedure.cells) :]]
-        self.sums: dict[int, str] = {}  # nodes whose splits test a sum, and the fields of these
-        self.fields = {}  # that splits test
+        self.sums: dict[int, str] = {}  # fields of the nodes whose splits test a sum
+        self.fields = {}  # fields that splits test
         for node in procedure.tree.inner:
             alone = _alone(procedure.tree.split(node))
             if alone is None:
@@ -136,7 +136,7 @@ class _Document:
         return fresh(name, self.taken)
 
     def _numbers(self, j: int) -> str:
-        """The field of a column that has its number, or the code of its level."""
+        """Return the field with the number of a column, or with the code of its level."""
         return self.codes.get(j, self.names[j])
 
     def root(self) -> Element:
@@ -168,7 +168,7 @@ class _Document:
         return _element("PMML", header, _element("DataDictionary", *dictionary), model, xmlns=NAMESPACE, version="4.4")
 
     def _tree(self, name: str = "") -> Element:
-        """The TreeModel, with an Output that has room for more."""
+        """Return the TreeModel, with an Output that can be extended."""
         procedure, tree = self.procedure, self.procedure.tree
         has_sides = any(split.missing_left is not None for split in tree.splits if split)
         self.leaf = self._new("leaf")
@@ -199,13 +199,13 @@ class _Document:
         )
 
     def _probabilities(self) -> Iterator[Element]:
-        """The outputs of the classes."""
+        """Yield the outputs of the classes."""
         for label in self.procedure.classes:
             form = {"optype": "continuous", "dataType": "double", "feature": "probability", "value": label}
             yield _element("OutputField", name=self._new(f"probability({label})"), **form)
 
     def _chain(self) -> Element:
-        """The MiningModel of a tree and the models of its leaves."""
+        """Return the MiningModel of a tree and the models of its leaves."""
         procedure = self.procedure
         segments = [_element("Segment", _element("True"), self._tree(), id="tree")]
         output = _element("Output", *self._probabilities())
@@ -225,7 +225,7 @@ class _Document:
         )
 
     def _model(self, scores: Scores) -> Element:
-        """The RegressionModel of a leaf."""
+        """Return the RegressionModel of a leaf."""
         columns = {part.column for part in scores.parts}
         fields = [
             self._code_of_level(j)
@@ -253,7 +253,7 @@ class _Document:
         return _element("RegressionModel", self._schema(), *_derivations(fields), *tables, **form)
 
     def _deviations(self, column: Scaled) -> Element:
-        """A column in standard deviations, 0 where its number is missing."""
+        """Return a column in standard deviations, 0 if its number is missing."""
         if column.level != NUMBER:
             there, other = column.by_level
             return _applied("if", self._has_level(column.cell, column.level), _constant(there), _constant(other))
@@ -267,7 +267,7 @@ class _Document:
         return _element("NormDiscrete", field=self.names[j], value=value, mapMissingTo="0")
 
     def _has_level(self, j: int, level: int) -> Element:
-        """Whether a cell has a level, or is missing."""
+        """Return the test whether a cell has a level, or is missing."""
         if level == MISSING:
             return _applied("isMissing", _field(self.names[j]))
         return _applied("equal", self._indicator(j, level), _constant(1.0))
@@ -282,7 +282,7 @@ class _Document:
         return _element("MiningSchema", *fields, _element("MiningField", name=self.target, usageType="target"))
 
     def _code_of_level(self, j: int) -> Element:
-        """The field that has the code of a level as a number."""
+        """Return the field with the code of a level as a number."""
         levels = self.procedure.cells[j].levels
         rows = [
             _element("row", _element("level", text=level), _element("code", text=str(code)))
@@ -293,7 +293,7 @@ class _Document:
         return _derived(self.codes[j], _element("MapValues", pair, _element("InlineTable", *rows), **form))
 
     def _coded(self, code_column: Coded) -> Element:
-        """The place of a number among those that are known."""
+        """Return the index of a number among the known numbers."""
         usual, term = _constant(float(code_column.usual)), code_column.term
         name = self._numbers(term.cell)
         expression = usual
@@ -309,7 +309,7 @@ class _Document:
         return _applied("if", _applied("isMissing", _field(name)), usual, expression)
 
     def _total(self, split: Split) -> Element:
-        """The sum of a split, in the order of training."""
+        """Return the sum of a split, in the order of training."""
         lanes = [_added([self._term(term) for term in lane]) for lane in split.lanes]
         if len(lanes) == 4:
             lanes = [_added(lanes[:2]), _added(lanes[2:])]
@@ -325,7 +325,7 @@ class _Document:
         return _applied("*", _constant(term.coef), factor)
 
     def _nodes(self) -> Element:
-        """The root with all nodes below it; it asks for the numbers without which a row has no prediction."""
+        """Return the root with all nodes below it; it requires the numbers without which a row has no prediction."""
         procedure, tree = self.procedure, self.procedure.tree
         there = [_element("SimplePredicate", field=self.names[j], operator="isNotMissing") for j in procedure.needed]
         if len(there) > 1:
@@ -351,13 +351,13 @@ class _Document:
         return nodes[0]
 
     def _id(self, node: int) -> str:
-        """The id of a node: its number in the model, but for splits that the model does not have."""
+        """Return the id of a node: its number in the model, except for splits that the model does not have."""
         tree = self.procedure.tree
         return f"split {node}" if tree.numbers and tree.left[node] >= 0 else str(tree.number(node))
 
 
 def _alone(split: Split) -> int | None:
-    """The cell that a split tests as it is, None for a sum."""
+    """Return the cell that a split tests directly, None for a sum."""
     (term, *others) = split.terms or (None,)
     if others or term is None or term.coef != 1.0 or term.level != NUMBER:
         return None
@@ -369,13 +369,13 @@ def _bounded(value: Element, most: float) -> Element:
 
 
 def _squared(deviations: Element) -> Element:
-    """The square as scores have it: less 1, over the root of 2."""
+    """Return the square as scores define it: less 1, over the root of 2."""
     near, again = (_bounded(copy.deepcopy(deviations), FARTHEST_SQUARED) for _ in range(2))
     less = _applied("-", _applied("*", near, again), _constant(1.0))
     return _applied("*", less, _constant(HALF_ROOT))
 
 
 def _added(parts: Sequence[Element | None]) -> Element | None:
-    """Parts added up from the first on, None for none."""
+    """Return the sum of parts from the first on, None if there are none."""
     present = [part for part in parts if part is not None]
     return reduce(lambda total, part: _applied("+", total, part), present) if present else None

@@ -1,4 +1,4 @@
-"""A Python module that needs nothing but Python: `exp` of its own library where leaves have scores, else no import."""
+"""A Python module without dependencies: it imports only `exp` of the standard library, if leaves have scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for people: one for each leaf, all that a row has to fulfill and what follows."""
+"""Rules as text: one per leaf, with all conditions of a row and the conclusion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from oblique_cli.models.procedure import NUMBER, Procedure, Scaled, Term
 
 @exporter("rules", "a rule for each leaf, in words", ".txt", kinds=SINGLE, digits=6)
 def write(source: Source) -> str:
-    """Return the rules, one a line, the leaf with most training rows first."""
+    """Return the rules, one per line, the leaf with most training rows first."""
     procedure = source.procedure
     tree = procedure.tree
     paths: dict[int, list[str]] = {0: []}
@@ -53,7 +53,7 @@ def _deviation(procedure: Procedure, column: Scaled, square: bool = False) -> st
 
 
 def _deviations(procedure: Procedure, precision: int) -> list[str]:
-    """Definitions of the standardized columns of scores."""
+    """Return the definitions of the standardized columns of scores."""
     lines = ["# A probability is exp(score), divided by the sum of those of all classes. In scores stand", "#"]
     for column in procedure.scaled:
         deviation = _deviation(procedure, column)

@@ -30,9 +30,9 @@ from oblique_cli.models.procedure import SUM as ADDED
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
-MOST_SUMMED = 900  # summands: an expression of SQLite is at most 1,000 deep
-BETWEEN = "|"  # labels of a set
-LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; it is 0 beside that of 0
+MOST_SUMMED = 900  # summands: SQLite limits an expression to a depth of 1,000
+BETWEEN = "|"  # separator of the labels of a set
+LEAST_POWER = -700.0  # PostgreSQL raises an error for the exponential of less; the term is negligible beside exp(0)
 
 
 @exporter(
@@ -43,13 +43,13 @@ LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; i
     named="the table that holds the rows",
 )
 def write(source: Source) -> str:
-    """Return the statement: all columns of the table, the leaf (of one tree), the prediction and its share."""
+    """Return the statement: all columns of the table, the leaf (of a single tree), the prediction and its share."""
     _refuse(source.procedure)
     return _Select(source).statement()
 
 
 def identifier(name: str) -> str:
-    """Return a name as a quoted identifier. ConfigError for one with a NUL, which no database takes."""
+    """Return a name as a quoted identifier. ConfigError for a name with NUL, which no database accepts."""
     if "\0" in name:
         raise ConfigError(f"a name in SQL holds no NUL character. Got {cut(name)!r}; rename the column.")
     return '"' + name.replace('"', '""') + '"'
@@ -63,10 +63,10 @@ def text(value: str) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as a literal that every reader of decimals takes for this number, and not for its neighbor.
+    """Return a number as a literal that every decimal reader converts to exactly this number.
 
-    Some databases, SQLite among them, read a decimal with a small error. The shortest text that stands for a number may
-    lie next to the border to its neighbor, so digits are added until the text is clear of it.
+    Some databases, SQLite among them, read a decimal with a small error. The shortest text of a number may lie close to
+    the midpoint between two numbers, so digits are added until the text is clear of it.
     """
     for literal in (repr(value), f"{value:.16g}", f"{value:.17g}"):
         room = Fraction(min(math.ulp(value), abs(value) - math.nextafter(abs(value), 0.0)) if value else 0.0)
@@ -76,7 +76,7 @@ def number(value: float) -> str:
 
 
 def _refuse(procedure: Procedure) -> None:
-    """Raise ConfigError for a model that databases would not take."""
+    """Raise ConfigError for a model that databases would not accept."""
     n_splits = sum(len(tree.inner) for tree in procedure.trees)
     if n_splits > MOST_SPLITS:
         what = "forests of at most {} splits in all" if procedure.is_forest else "trees of at most {} splits"
@@ -94,15 +94,15 @@ def _refuse(procedure: Procedure) -> None:
 
 
 def _subquery(chosen: str, inner: str) -> str:
-    """A value for one row, from a subquery whose columns stay out of the result."""
+    """Return a value for one row by a subquery whose columns stay out of the result."""
     return f"(SELECT {chosen}\n  FROM {inner})"
 
 
 def _layer(columns: Sequence[tuple[str, str]], inner: str, name: str, depth: int) -> str:
-    """A table of one row: values and their names, taken from the table `inner`, or from the row itself.
+    """Return a table of one row: named values taken from the table `inner`, or from the row itself.
 
-    DISTINCT changes nothing in one row. It keeps SQLite from putting the values in wherever their names stand, layer by
-    layer, and from computing each of them that many times.
+    DISTINCT does not change one row. It keeps SQLite from substituting the values for their names, layer by layer,
+    and from computing each of them that many times.
     """
     indent = "  " * depth
     listed = ",\n".join(f"{indent}  {value} AS {column}" for value, column in columns)
@@ -110,12 +110,12 @@ def _layer(columns: Sequence[tuple[str, str]], inner: str, name: str, depth: int
 
 
 def _sum(pieces: Sequence[str], indent: str, operator: str = "+") -> str:
-    """Pieces with an operator between them, in lines."""
+    """Return pieces joined by an operator, in lines."""
     return folded([*pieces[:1], *(f"{operator} {piece}" for piece in pieces[1:])], indent)
 
 
 def _largest(names: Sequence[str]) -> str:
-    """The largest of several columns: no function for it is the same in all databases."""
+    """Return the largest of several columns: no function for it is the same in all databases."""
     cases = [
         f"WHEN {' AND '.join(f'{name} >= {other}' for other in names[i + 1 :])} THEN {name}"
         for i, name in enumerate(names[:-1])
@@ -124,30 +124,30 @@ def _largest(names: Sequence[str]) -> str:
 
 
 def _within(value: str, bounds: tuple[float, float], between: str = " ") -> str:
-    """A number moved to the nearer of two bounds from outside. between : cases"""
+    """Return a number limited to bounds, as CASE. between : separator of cases"""
     low, high = map(number, bounds)
-    # Not every dialect has functions of the least and the largest of several numbers.
+    # Not every dialect has functions for the minimum and maximum of several numbers.
     cases = f"CASE WHEN {value} < {low} THEN {low}", f"WHEN {value} > {high} THEN {high}", f"ELSE {value} END"
     return between.join(cases)
 
 
 def _moved(value: str, by: float) -> str:
-    """A value and a number, added up."""
+    """Return the sum of a value and a number."""
     return f"({value}) {'-' if by < 0 else '+'} {number(abs(by))}"
 
 
 def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> str:
-    """The first value whose condition is fulfilled, the last without one; NULL for rows without a leaf."""
+    """Return the first value whose condition holds, else the last value; NULL for rows without a leaf."""
     cases = [f"WHEN {leaf} IS NULL THEN NULL"] if leaf else []
     cases += [f"WHEN {test} THEN {value}" for value, test in zip(values[:-1], conditions[:-1], strict=True)]
     return f"CASE {' '.join(cases)} ELSE {values[-1]} END" if cases else values[0]
 
 
 def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
-    """The conditions on the path to each leaf. names : columns that are 1 where a row goes left at an inner node"""
+    """Return the conditions on the path to each leaf. names : columns that are 1 if a row goes left at an inner node"""
     paths: dict[int, list[str]] = {}
     stack: list[tuple[int, list[str]]] = [(0, [])]
-    while stack:  # from the root, as a forest may have nodes that no row comes to
+    while stack:  # from the root, as a forest may have nodes that no row reaches
         node, path = stack.pop()
         if tree.left[node] < 0:
             paths[node] = path
@@ -164,7 +164,7 @@ def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
 
 
 class _Select:
-    """One statement. Names of its own columns begin with a prefix that no column of the table has."""
+    """One statement. Its column names begin with a prefix that no column of the table has."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.procedure, self.limits = source, source.procedure, source.limits
@@ -174,7 +174,7 @@ class _Select:
             self.prefix += "_"
         taken = {name.lower() for name in (*cells, self.procedure.target)}
         words = ("leaf", "prediction", "share", "set", "low", "high")
-        self.derived: Mapping[int, str] = {}  # columns of the statement that stand for codes and rotated features
+        self.derived: Mapping[int, str] = {}  # columns of the statement for codes and rotated features
         self.names = {word: identifier(fresh(word, taken, "_")) for word in words}
 
     def statement(self) -> str:
@@ -198,7 +198,7 @@ class _Select:
         return "\n".join([*lines, "SELECT *,", listed, f"FROM {origin};"]) + "\n"
 
     def _of_forest(self) -> dict[str, str]:
-        """The columns of the result, of the shares p0, p1, ... or the number p0."""
+        """Return the columns of the result from the shares p0, p1, ... or the number p0."""
         places = self._columns("p", len(self.procedure.classes) or 1)
         if not self.procedure.is_regression:
             return self._of_shares(places) | self._set(places, "")
@@ -209,7 +209,7 @@ class _Select:
         return columns
 
     def _of_tree(self, leaf: str) -> dict[str, str]:
-        """The columns of the result by the leaf of a row."""
+        """Return the columns of the result by the leaf of a row."""
         procedure, limits, tree = self.procedure, self.limits, self.procedure.tree
         numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
 
@@ -237,7 +237,7 @@ class _Select:
         return columns
 
     def _scored(self, leaf: str, depth: int) -> str:
-        """The scores s0, s1, ... of a row, and the largest of them."""
+        """Return a table with the scores s0, s1, ... of a row, and the largest score."""
         tree, scaled, o = self.procedure.tree, self.procedure.scaled, self.prefix
         held = [(node, leaf_scores) for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
         place = {column: j for j, column in enumerate(scaled)}
@@ -269,18 +269,18 @@ class _Select:
         return self._compared(_layer(scores, inner, "scored", depth + 1), depth)
 
     def _compared(self, inner: str, depth: int) -> str:
-        """The scores s0, s1, ... of the table `inner`, and the largest of them."""
+        """Return the scores s0, s1, ... of the table `inner`, and the largest score."""
         names = self._columns("s", len(self.procedure.scored))
         columns = [*zip(names, names, strict=True), (_largest(names), f"{self.prefix}top")]
         return _layer(columns, inner, "compared", depth)
 
     def _powers(self) -> list[str]:
-        """The exponential of each score less the largest of them."""
+        """Return the exponential of each score less the largest score."""
         logarithms = [f"{name} - {self.prefix}top" for name in self._columns("s", len(self.procedure.scored))]
         return [f"CASE WHEN {power} < {LEAST_POWER} THEN 0.0 ELSE EXP({power}) END" for power in logarithms]
 
     def _deviations(self, column: Scaled) -> str:
-        """A column in standard deviations."""
+        """Return a column in standard deviations."""
         if column.level != NUMBER:
             there, other = map(number, column.by_level)
             return f"CASE WHEN {self._has_level(column.cell, column.level)} THEN {there} ELSE {other} END"
@@ -290,7 +290,7 @@ class _Select:
         return f"COALESCE(CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END, 0.0)"
 
     def _of_scores(self, leaf: str) -> dict[str, str]:
-        """Prediction, its probability and the set, of scores s0, s1, ... and the largest of them."""
+        """Return prediction, probability and set from the scores s0, s1, ... and the largest score."""
         scored, powers = self.procedure.scored, self._powers()
         total = f"({_sum(powers, '    ')})"
         labels, names = [text(self.procedure.classes[code]) for code in scored], self._columns("s", len(scored))
@@ -308,7 +308,7 @@ class _Select:
         return {"prediction": label, "share": share} | self._set(shares, leaf)
 
     def _set(self, shares: Sequence[str], leaf: str) -> dict[str, str]:
-        """The labels of the classes in the set, in one text, if there are limits; NULL for rows without a leaf."""
+        """Return the labels in the set as one text, if there are limits; NULL for rows without a leaf."""
         limits, pieces = self.limits, []
         if limits is None:
             return {}
@@ -330,7 +330,7 @@ class _Select:
         return {"set": f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {members} END" if leaf else members}
 
     def _voted(self, depth: int) -> str:
-        """The shares p0, p1, ... of a row in a forest, or the number p0."""
+        """Return the shares p0, p1, ... of a row in a forest, or the number p0."""
         procedure, o, scores = self.procedure, self.prefix, self.procedure.has_scores
         n = len(procedure.scored) if scores else len(procedure.classes) or 1
         deep = depth + 3 * scores
@@ -377,9 +377,9 @@ class _Select:
         return _layer(list(zip(shares, names, strict=True)), inner, "said", depth)
 
     def _placed(self, depth: int) -> str:
-        """The leaves leaf0, leaf1, ... of a row: splits are columns of 0 and 1, and each leaf is a path of them.
+        """Return the leaves leaf0, leaf1, ... of a row: splits are columns of 0 and 1, and each leaf is a path of them.
 
-        Parsers of SQL limit nesting, but take long lists of cases.
+        Parsers of SQL limit nesting but accept long lists of cases.
         """
         o, single = self.prefix, not self.procedure.is_forest
         inner, decisions, leaves = "", [], []
@@ -408,7 +408,7 @@ class _Select:
         return _layer(leaves, inner, "placed", depth)
 
     def _modeled(self, inner: str, depth: int) -> str:
-        """The leaves of a row, of the table `inner`, and their linear models without bounds: m0, m1, ..."""
+        """Return the leaves of a row of the table `inner`, and their linear models without bounds: m0, m1, ..."""
         places, models = self._columns("leaf", len(self.procedure.trees)), []
         for t, tree in enumerate(self.procedure.trees):
             equations = [(node, self._equation(tree.leaf(node))) for node in tree.leaf_nodes]
@@ -416,14 +416,14 @@ class _Select:
         return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
 
     def _voice(self, leaf: Leaf, k: int, linear_value: str) -> str:
-        """The summand of a leaf, "" for none. linear_value : of its linear model, if it has one"""
+        """Return the summand of a leaf, "" if it has none. linear_value : of its linear model, if any"""
         if leaf.bounds is not None:
             return _within(linear_value, leaf.bounds)
         value = outputs_of(self.procedure, leaf)[k]
         return number(value) if value else ""
 
     def _of_shares(self, names: Sequence[str]) -> dict[str, str]:
-        """Prediction and its share, of the columns of shares: the first of the largest, or by the threshold."""
+        """Return prediction and share from the columns of shares: the first largest one, or by the threshold."""
         order: Sequence[int] = range(len(names))
         top, tie = _largest(names), f" - {number(TIE)}" if self.procedure.voting == CLIPPED else ""
         tests = [f"{name} >= {top}{tie}" for name in names]
@@ -434,7 +434,7 @@ class _Select:
         return {"prediction": _first(labels, tests), "share": _first([names[k] for k in order], tests)}
 
     def _cell(self, j: int) -> str:
-        """A number of a row, or a code."""
+        """Return a number of a row, or a code."""
         if j >= len(self.procedure.cells):
             code_column = self.procedure.coded[j - len(self.procedure.cells)]
             term = code_column.term
@@ -454,7 +454,7 @@ class _Select:
         return plain if cell.fill is None else f"COALESCE({plain}, {number(cell.fill)})"
 
     def _has_level(self, j: int, level: int) -> str:
-        """Whether a cell has a level, or is missing."""
+        """Return the test whether a cell has a level, or is missing."""
         cell = self.procedure.cells[j]
         name = identifier(cell.name)
         if cell.fill is not None:
@@ -467,7 +467,7 @@ class _Select:
     # ---- sums --------------------------------------------------------------------------------------------------------
 
     def _sum_of(self, lanes: Sequence[Lane]) -> list[str]:
-        """A sum, as pieces to be joined by blanks."""
+        """Return a sum as pieces to join with blanks."""
         return added([summands(lane, self._summand, self._levels) for lane in lanes]) or ["0.0"]
 
     def _summand(self, term: Term) -> tuple[str, str]:
@@ -479,25 +479,25 @@ class _Select:
         return f"CASE {' '.join(cases)} ELSE 0.0 END"
 
     def _goes_left(self, split: Split, indent: str) -> str:
-        """1 for a row that goes left, 0 for any other. NULL, where a number is missing, counts as not fulfilled."""
+        """Return 1 for a row that goes left, else 0; NULL, where a number is missing, counts as false."""
         pieces = [*self._sum_of(split.lanes), f"{'>' if split.missing_left else '<='} {number(split.threshold)}"]
         condition = folded(pieces, indent + "  ").lstrip()
         return f"CASE WHEN {condition} THEN {'0 ELSE 1' if split.missing_left else '1 ELSE 0'} END"
 
     def _number_of(self, leaf: Leaf) -> str:
-        """The number of a leaf: its linear model, within its bounds."""
+        """Return the number of a leaf: its linear model, within its bounds."""
         equation = self._equation(leaf)
         return equation if leaf.bounds is None else _within(equation, leaf.bounds, "\n      ")
 
     def _equation(self, leaf: Leaf) -> str:
-        """The value of the linear model of a leaf, without its bounds."""
+        """Return the value of the linear model of a leaf, without its bounds."""
         if not leaf.terms:
             return number(leaf.intercept)
         sign = "-" if leaf.intercept < 0 else "+"
         return folded([*self._sum_of([leaf.terms]), f"{sign} {number(abs(leaf.intercept))}"], "      ")
 
     def _or_null(self, value: str) -> str:
-        """A value, NULL for rows without a prediction."""
+        """Return a value that is NULL for rows without a prediction."""
         if not self.procedure.needed:
             return value
         tests = " OR ".join(f"{identifier(self.procedure.cells[j].name)} IS NULL" for j in self.procedure.needed)

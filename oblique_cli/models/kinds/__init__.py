@@ -1,4 +1,4 @@
-"""Kinds of fitted estimators and the forms of their attributes, one family a file. The import registers all of them,
+"""Kinds of fitted estimators and the forms of their attributes, one family per file. The import registers all of them,
 except those of `ground/extensions.py`, which are loaded on first use."""
 
 import pkgutil

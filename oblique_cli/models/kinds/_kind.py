@@ -1,4 +1,4 @@
-"""The declaration of a kind of model, the registry of kinds, and checks that several share."""
+"""Declaration and registry of model kinds, and the checks that they share."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 from oblique_cli.ground.registry import Registry, fault_of_type, misfit
 from oblique_cli.models.codecs import Codec, Keep, Labels, Whole
 
-# What every fitted estimator has; the number of features p and of classes C are sizes of everything that follows.
+# Attributes of every fitted estimator; its numbers of features p and classes C are sizes of all further attributes.
 REGRESSOR: Mapping[str, Codec] = {"n_features_in_": Whole(1, 2**31, "p"), "feature_names_in_": Labels("p")}
 CLASSIFIER: Mapping[str, Codec] = {**REGRESSOR, "classes_": Keep("classes", Labels("C"))}
 SIZES: Mapping[str, Codec] = {"n_leaves_": Whole(), "n_nodes_": Whole(), "depth_": Whole()}
-ALWAYS_OPTIONAL = frozenset({"feature_names_in_"})  # only of a fit to a data frame
+ALWAYS_OPTIONAL = frozenset({"feature_names_in_"})  # only after a fit to a data frame
 
 
 @dataclass(frozen=True)
 class Kind:
     """One kind of fitted estimator.
 
-    package     the package that the classes are in, or its first part: a class of the same name elsewhere is another
+    package     the package of the classes, or its first part: classes of the same name elsewhere do not belong
     state       attribute of the fitted estimator -> its form, in the order in which sizes become known
-    left_out    attributes that are not written, because only further fits read them -> what they are after loading
-    check       (parameters, state) -> None; raises ValueError for attributes that do not go together
-    predictor   "module:class" of what predicts without the estimator, and so without scikit-learn; "" if nothing does
-    steps       "module:function" of what says a model in plain steps, (model, cells, columns, classes) -> `Procedure`;
-                "" where `models/procedure.py` knows how, or nothing does
+    left_out    attributes that are not written, because only further fits read them -> their values after loading
+    check       (parameters, state) -> None; raises ValueError for inconsistent attributes
+    predictor   "module:class" of a predictor without the estimator and scikit-learn; "" if there is none
+    steps       "module:function" that converts a model to plain steps, (model, cells, columns, classes) -> `Procedure`;
+                "" if `models/procedure.py` converts it, or nothing does
     """
 
     classes: tuple[str, ...]  # names of estimator classes, whose subclasses belong to the kind as well
     state: Mapping[str, Codec]
-    optional: frozenset[str] = frozenset()  # attributes that are not always there
+    optional: frozenset[str] = frozenset()  # attributes that may be absent
     left_out: Mapping[str, Any] = field(default_factory=dict)
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
     predictor: str = ""
@@ -42,12 +42,12 @@ class Kind:
     package: str = "oblique_cli"
 
     def may_lack(self, name: str) -> bool:
-        """Whether an attribute is not always there."""
+        """Return whether an attribute may be absent."""
         return name in self.optional or name in ALWAYS_OPTIONAL
 
 
 def _fault(kind: Any) -> str | None:
-    """The fault of a kind, as text after its name."""
+    """Return the error message for a kind, without its name, or None."""
     if fault := fault_of_type(kind, Kind, "say Kind(classes=..., state=...)"):
         return fault
     if not (isinstance(kind.classes, tuple) and kind.classes and all(isinstance(name, str) for name in kind.classes)):
@@ -92,7 +92,7 @@ def model_kind(
 
 
 def kind_of(estimator_class: type[Any]) -> str | None:
-    """Return the name of the kind of an estimator class, None if there is none."""
+    """Return the kind of an estimator class, None if it has none."""
     for base in estimator_class.__mro__:
         for name, kind in KINDS.items():
             if base.__name__ in kind.classes and f"{base.__module__}.".startswith(f"{kind.package}."):

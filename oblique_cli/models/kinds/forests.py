@@ -1,4 +1,4 @@
-"""Forests that the core grows: the arrays of all trees one behind the other."""
+"""Forests that the core grows: the arrays of all trees, concatenated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, Kind
 
 VOTINGS = ("majority", "mean")
 
-# Arrays of a tree, as `Forest.state()` has them.
+# Arrays of a tree, as in `Forest.state()`.
 OF_TREE = {
     "threshold": "float64",
     "left": "int32",
@@ -61,13 +61,13 @@ def _forest(fields: dict[str, Any], scope: Scope) -> Any:
     forest = _core.Forest(scope.sizes["p"], scope.sizes.get("C", 1), fields["seed"])
     forest.restore(trees)
     for t, tree in enumerate(trees):
-        # The core holds leaf_start to leaf_weight.
+        # The core has the arrays from leaf_start to leaf_weight.
         if min(part.sum() for part in np.split(tree["leaf_weight"], tree["leaf_start"][1:-1])) <= 0.0:
             raise ValueError(f"there is a leaf without weight in tree {t}")
     return forest
 
 
-FOREST = Record(  # `sizes` says how much of each array belongs to each tree
+FOREST = Record(  # `sizes` holds the length of each tree's part of every array
     "oblique_cli._core:Forest",
     {
         "seed": Whole(),
@@ -128,7 +128,7 @@ def _check_values(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> No
         raise ValueError(f"baseline_ has {len(state['baseline_'])} scores for {classes} classes")
 
 
-BOOSTED = {  # of an ensemble that is grown a round after another
+BOOSTED = {  # an ensemble that grows round by round
     "forest_": FOREST,
     "baseline_": Numbers("float64", ("K",)),
     "leaf_values_": Numbers("float64", ("leaves", "K")),

@@ -1,4 +1,4 @@
-"""Trees of hyperplanes of classes and of numbers, whatever grew them, and scikit-learn's regression tree."""
+"""Hyperplane trees for classification and regression, of any growth method, and scikit-learn's regression tree."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _models(fields: dict[str, Any], scope: Scope) -> Any:
     from oblique_cli.tree.payloads import LeafModels
 
     models = LeafModels(**fields)
-    if models.level_coef is None:  # otherwise they are whole once the tree says its levels
+    if models.level_coef is None:  # otherwise they are integers once the tree has its levels
         models.check(models.coef.shape)
     return models
 
@@ -126,7 +126,7 @@ KINDS.register("hyperplane_tree")(
         optional=frozenset(
             {"levels_", "fill_values_", "n_clusters_", "overlap_", "probability_strength_", "leaf_penalty_"}
         ),
-        # A path over the cost of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
+        # A cost path of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
         left_out={
             "_skeleton": None,
             "_trees": {},
@@ -170,7 +170,7 @@ TREE_CLASS = "oblique_cli.tree.structure:Tree"
 
 
 def _of_outputs(*rest: Size) -> Numbers:
-    """Numbers of the nodes, with an axis for the outputs where there are several."""
+    """Return numbers of the nodes, with an axis for the outputs if there are several."""
     return Numbers("float64", ("nodes", "outputs", *rest), spare="outputs")
 
 
@@ -179,7 +179,7 @@ EQUATIONS: Mapping[str, Codec] = {
     "intercept": _of_outputs(),
     "rss": Numbers("float64", ("nodes",)),
 }
-BOUNDS: Mapping[str, Codec] = {"bounds": _of_outputs(2)}  # only where answers are bounded
+BOUNDS: Mapping[str, Codec] = {"bounds": _of_outputs(2)}  # only if predictions are bounded
 
 
 def _splits_and_equations(tree: Any) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _axis_tree(fields: dict[str, Any], scope: Scope) -> Any:
 
 
 def _inner_nodes(left: Any, right: Any, feature: Any) -> Any:
-    """Nodes with children; ValueError where they are no tree, or cut no feature."""
+    """Return the nodes with children; ValueError if they form no tree, or have no split feature."""
     check_binary(left, right)
     inner = np.flatnonzero(left >= 0)
     if (feature[inner] < 0).any():
@@ -251,7 +251,7 @@ STRUCTURE: Mapping[str, Codec] = {
     "feature": Numbers("int32", ("nodes",), -1, "p"),
     "thresholds": Numbers("float64", ("nodes",)),
 }
-# The same where every cut is in one feature, whose number stands for the hyperplane.
+# The same if every split is on one feature, whose number replaces the hyperplane.
 AXIS_TREE = Record(
     TREE_CLASS,
     {
@@ -287,7 +287,7 @@ def _of_its_tree(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Non
         state["leaf_residuals_"].check(state["tree_"].n_nodes)
 
 
-# Kind, class, form of the tree, forms of further attributes, and those that are not written.
+# Kind, class, form of the tree, forms of further attributes, and attributes that are not written.
 for _name, _class, _tree_form, _further, _left_out in (
     ("model_tree", "ModelTreeRegressor", AXIS_TREE, {"turning_points_": TURNING_POINTS}, {}),
     ("pilot_tree", "PILOTRegressor", AXIS_TREE, {}, {}),

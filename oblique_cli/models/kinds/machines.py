@@ -69,13 +69,13 @@ def _machine(fields: dict[str, Any], scope: Scope) -> Any:
     if fields["_n_support"].sum() != scope.sizes["vectors"] or fields["kernel"] not in ("linear", "rbf"):
         raise ValueError("_n_support does not add up, or the kernel is unknown")
     machine = SVC(**{setting: fields.pop(name) for name, setting in SETTINGS.items()}, cache_size=400)
-    # What a machine without probabilities has of them.
+    # Values of these attributes in a machine without probabilities.
     empty = {"_probA": np.zeros(0), "_probB": np.zeros(0), "_sparse": False, "_effective_probability": False}
     vars(machine).update(fields, **empty, n_features_in_=scope.sizes["p"])
     return machine
 
 
-# One machine of scikit-learn with LIBSVM's arrays: for each pair of m classes a set of weights of the vectors.
+# One machine of scikit-learn with LIBSVM's arrays: a set of vector weights for each pair of m classes.
 MACHINE = Record(
     "sklearn.svm:SVC",
     {
@@ -103,7 +103,7 @@ MACHINE = Record(
 
 
 class Machines(Codec):
-    """The model of `SupportVectorClassifier`: a scaler or none, and one machine, or one for each class."""
+    """The model of `SupportVectorClassifier`: an optional scaler, and one machine or one per class."""
 
     forms: Mapping[str, Codec] = {"scaler": Maybe(SCALER), "one": Maybe(MACHINE), "each": Maybe(Many(MACHINE, "C"))}
 

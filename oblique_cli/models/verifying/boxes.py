@@ -1,4 +1,4 @@
-"""Whether a row keeps its class while its numbers move a little: the leaves that reach into a box around it."""
+"""Proof that a row keeps its class while its numbers move a little: the leaves that reach into a box around it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes around rows: each number that is there moves by at most `reach`, in units of the frame."""
+    """Boxes around rows: each present number moves by at most `reach`, in units of the frame."""
 
     frame: Frame
     reach: float
-    moves: NDArray[np.bool_]  # (p,) whether a number may move: those that have a spread
+    moves: NDArray[np.bool_]  # (p,) whether a number may move: those with a spread
     effort: Effort = field(default_factory=Effort)
     shapes: dict[tuple[int, frozenset[int]], list[Shape]] = field(default_factory=dict)  # of earlier rows
 
@@ -47,7 +47,7 @@ class Box:
     lacking: frozenset[int]  # columns whose numbers are missing
 
     def reached(self, number: int, tree: Steps) -> Iterator[tuple[Shape, Program]]:
-        """Yield the leaves of a tree that may reach into the box, as far as a look at each split says."""
+        """Yield the leaves of a tree that may reach into the box, by a check of each split."""
         known, key, n = self.boxes.shapes, (number, self.lacking), len(self.v)
         if key not in known:
             known[key] = self.boxes.frame.shapes(tree, self.lacking)
@@ -60,7 +60,7 @@ class Box:
     def others(
         self, number: int, tree: Steps, code: int, threshold: tuple[int, float] | None = None
     ) -> Iterator[Array]:
-        """Yield variables of rows in the box to which a tree gives another class than `code`, the nearest first."""
+        """Yield variables of rows in the box that a tree gives another class than `code`, the nearest first."""
         for shape, program in self.reached(number, tree):
             leaf = tree.leaf(shape.node)
             self.boxes.effort.pairs += 1
@@ -90,7 +90,7 @@ class Box:
                 yield v
 
     def _leads(self, scores: Scores, predicted: int) -> Iterator[tuple[int, Form]]:
-        """Yield each other class, by its place, and its score less that of the predicted one."""
+        """Yield each other class, by its place, and its score less that of the predicted class."""
         for rival in range(len(scores.classes)):
             if rival != predicted:
                 weights = np.zeros(len(scores.classes))
@@ -98,9 +98,9 @@ class Box:
                 yield rival, self.boxes.frame.score(scores, weights.tolist(), self.lacking)
 
     def keeps(self, procedure: Procedure, code: int) -> bool:
-        """Return True if the vote of a forest keeps its class in the box: the trees' least leads of it add up to > 0.
+        """Return True if the vote of a forest keeps its class in the box: its least leads add up to > 0.
 
-        Each tree may have its least lead at another row, so False says nothing.
+        Each tree may have its least lead at another row, so False proves nothing.
         """
         n = len(procedure.classes)
         total = np.zeros(n)
@@ -120,7 +120,7 @@ class Box:
         return bool((np.delete(total, code) > MARGIN * len(procedure.trees)).all())
 
     def _least_leads(self, program: Program, procedure: Procedure, leaf: Leaf, code: int) -> Array:
-        """By how much the share of a class leads each other one in a leaf, at least; (K,)."""
+        """Return a lower bound of the lead of a class' share over each other share in a leaf, (K,)."""
         n = len(procedure.classes)
         if leaf.scores is None:
             shares = np.eye(n)[leaf.label] if procedure.voting == MAJORITY else np.array(leaf.shares)

@@ -1,8 +1,8 @@
-"""Two rows that differ in one column alone, each in its leaf: what an answer does as this column changes.
+"""Pairs of rows that differ in one column only, each in its leaf: the effect of this column on the prediction.
 
-For leaves a and b, is there a row in a that lies in b once the column has changed, and does b say what it must not?
-With constant leaves their answers are compared once and a linear program looks for such a row; with linear models the
-program's objective is the difference of what both say. Columns of levels make it a program with 0-1 variables.
+For leaves a and b, is there a row in a that lies in b after the change, and is the prediction of b a violation?
+With constant leaves the predictions are compared once and a linear program searches for such a row; with linear models
+the difference of both predictions is the objective. Columns of levels add 0-1 variables.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
 
-SATURATED = 30.0  # log odds beyond which a probability has few digits left to show a difference in
-SMALL = 1e-7  # of what a form changes over a standard deviation: what the solver cannot tell from 0
+SATURATED = 30.0  # log odds beyond which a probability has too few digits to show a difference
+SMALL = 1e-7  # of the change of a form over a standard deviation: the solver cannot distinguish less from 0
 
 
 @dataclass
 class Effort:
-    """Counts of the work. programs : solved; pairs : of leaves that were looked at; undecided : of these"""
+    """Counts of the work: solved programs, examined pairs of leaves, and undecided pairs among them."""
 
     pairs: int = 0
     programs: int = 0
@@ -35,7 +35,7 @@ class Effort:
 def inside(
     program: Program, effort: Effort, numbers: Sequence[int], to: Array | None = None, most: float = np.inf
 ) -> Iterator[Array]:
-    """Yield a row inside, at most so deep, whose numbers are near `to`, or the means, and then the deepest row."""
+    """Yield a row inside with limited depth whose numbers are near `to`, or the means, and then the deepest row."""
     for strict_only in (False, True):
         effort.programs += 1
         solution = program.deepest(strict_only)
@@ -53,7 +53,7 @@ def inside(
 
 @dataclass(frozen=True)
 class Says:
-    """The answer of a leaf: numbers that are compared directly, and forms that linear programs compare."""
+    """Prediction of a leaf: numbers that are compared directly, and forms that linear programs compare."""
 
     plain: tuple[float, ...] = ()
     forms: tuple[Form, ...] = ()
@@ -61,12 +61,12 @@ class Says:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The variables of a row, and behind them those of one column after its change."""
+    """Variables of a row, followed by those of one column after its change."""
 
     frame: Frame
     cell: int  # the column
-    direction: int | None = None  # 1 or -1 where its number may only rise or fall, None where it may be anything
-    goes: bool = False  # whether the change is that its number is missing
+    direction: int | None = None  # 1 or -1 if its number may only rise or fall, None if it may do both
+    goes: bool = False  # whether the change removes the number
     effort: Effort = field(default_factory=Effort)
 
     def rows(self, v: Array) -> tuple[Array, Array]:
@@ -88,13 +88,13 @@ class Joint:
         return np.hstack([vectors, np.zeros((len(vectors), len(self.places)))])
 
     def after(self, vectors: Array) -> Array:
-        """The same for the changed row."""
+        """Return the same for the changed row."""
         moved = vectors.copy()
         moved[:, self.places] = 0.0
         return np.hstack([moved, vectors[:, self.places]])
 
     def program(self, a: Shape, b: Shape) -> Program:
-        """Return what holds of a row in a that lies in b once the column has changed."""
+        """Return the program of a row in a that lies in b after the column has changed."""
         frame = self.frame
         A, E = np.vstack([self.before(a.A), self.after(b.A)]), frame.sums_of_states()
         both = self.before(E)
@@ -117,7 +117,7 @@ class Joint:
         return changes
 
     def meets(self, tree: Steps, a: Shape, b: Shape) -> bool:
-        """Return False if one split, or bounds, prove that no row of a can get into b."""
+        """Return False if a single split, or bounds, prove that no row of a can reach b."""
         fork = next((turn for turn, other in zip(a.turns, b.turns, strict=False) if turn != other), None)
         if fork is not None and not self.goes:
             node, left = fork
@@ -138,7 +138,7 @@ class Joint:
         return bool(lower.low[place] <= upper.high[place])
 
     def candidates(self, a: Shape, b: Shape, form: Form | None, after: Form | None = None) -> Iterator[Array]:
-        """Yield solutions for two leaves, the tamest first; with a form those where it is above 0.
+        """Yield solutions for two leaves, the least extreme first; with a form those where it is above 0.
 
         after : log odds of the changed row, which are tried below SATURATED first
         Rows lie inside the leaves by MARGIN or, without a form, inside the borders that do not belong to them.
@@ -178,7 +178,7 @@ class Joint:
 
 
 def saying(frame: Frame, procedure: Procedure, leaf: Leaf, of: int) -> Says:
-    """Return what must not fall where an answer must not: the share and the label of class `of`, or the number."""
+    """Return the values that must not fall: the share and the label of class `of`, or the number."""
     if procedure.is_regression:
         return _number(frame, leaf)
     if leaf.scores is not None:
@@ -209,7 +209,7 @@ def _number(frame: Frame, leaf: Leaf) -> Says:
 
 
 def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[Array]:
-    """Yield solutions where the answer of a tree falls as the column moves in its direction."""
+    """Yield solutions where the prediction of a tree falls as the column moves in its direction."""
     shapes = joint.frame.shapes(tree)
     answers = {shape.node: says(tree.leaf(shape.node)) for shape in shapes}
     of_scores = not joint.frame.procedure.is_regression
@@ -224,7 +224,7 @@ def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[A
             if not forms:
                 yield from joint.candidates(a, b, None)
             elif a is b:
-                # What a leaf says of the row itself: the difference starts from 0, so its slope decides.
+                # The prediction in the row's own leaf: the difference starts from 0, so its slope decides.
                 yield from _slopes(joint, a, before.forms[0], of_scores)
             else:
                 for form in forms:
@@ -243,7 +243,7 @@ def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
 
 
 def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator[Array]:
-    """Solutions in one leaf whose slope along the column has the wrong sign.
+    """Yield solutions in one leaf whose slope along the column has the wrong sign.
 
     The slope is that of a line in each of three ranges of the column: within the reach of its square and beyond.
     """
@@ -278,11 +278,11 @@ def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator
 
 
 def _steps_from(joint: Joint, shape: Shape, v: Array) -> Iterator[Array]:
-    """Small changes of the column at a row, within its leaf."""
+    """Yield small changes of the column at a row, within its leaf."""
     (place,) = joint.places
     direction = joint.direction or 1
     for step in (0.1, 0.01, 1e-3, 1e-4, 1e-5):
-        for back in (0.0, step):  # at the end of a leaf there is room on one side alone
+        for back in (0.0, step):  # at the end of a leaf there is room on one side only
             changed = v.copy()
             changed[place] -= direction * back
             changed[joint.frame.n] = changed[place] + direction * step
@@ -290,7 +290,7 @@ def _steps_from(joint: Joint, shape: Shape, v: Array) -> Iterator[Array]:
 
 
 def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Says]) -> Iterator[Array]:
-    """Yield solutions where the answer of a tree changes with the column."""
+    """Yield solutions where the prediction of a tree changes with the column."""
     frame = joint.frame
     shapes = frame.shapes(tree)
     lacking = frozenset([joint.cell] if joint.goes else [])
@@ -317,6 +317,6 @@ def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Sa
 
 
 def _takes(joint: Joint, says: Says) -> bool:
-    """Whether the answer of a leaf uses the column."""
+    """Return whether the prediction of a leaf uses the column."""
     places = joint.places
     return any(form.vector[places].any() or any(s.place in places for s in form.squares) for form in says.forms)

@@ -1,8 +1,8 @@
-"""Leaves of trees of hyperplanes as polyhedra, and the linear programs that look for rows in them.
+"""Leaves of hyperplane trees as polyhedra, and the linear programs that search for rows in them.
 
 A row is a vector of variables: each number that the model takes, in standard deviations from the training mean, and
-for each column of levels one variable of 0 or 1 for every level that some term asks for, and one for all others. So
-the sum of every split is linear, and the rows of a leaf are a polyhedron, or the 0-1 points of one.
+for each column of levels a 0-1 variable for every level of some term, and one for all other levels. So the sum of
+every split is linear, and the rows of a leaf are a polyhedron, or its 0-1 points.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
 
-# How deep inside a leaf a row must be able to lie to be looked for, in standard deviations: on the border of a leaf the
-# roundings of a sum decide, and the solver itself goes by 1e-7.
+# Depth inside a leaf, in standard deviations, at which rows are searched: on the border of a leaf the roundings of a
+# sum decide, and the solver has a tolerance of 1e-7.
 MARGIN = 1e-7
-DEEP = 1e-2  # nobody needs to be deeper
-STEPS = 400  # boxes that squares are divided into, for one pair of leaves
+DEEP = 1e-2  # sufficient depth
+STEPS = 400  # boxes for the division of squares, per pair of leaves
 HIGHEST_SQUARE = square_of(FARTHEST_SQUARED)
 LOWEST_SQUARE = square_of(0.0)
 
 
-Box = dict[int, tuple[float, float]]  # variables that squares take, and their ends
-Turns = tuple[tuple[int, bool], ...]  # nodes, and whether the way goes left there
+Box = dict[int, tuple[float, float]]  # variables of squares, and their ranges
+Turns = tuple[tuple[int, bool], ...]  # nodes of a path, and whether it goes left there
 HalfSpace = tuple[Array, float, bool]  # vector @ v <= threshold, and whether it is <
 
 
 class Undecided(Exception):
-    """The solver has not come to an end."""
+    """The solver has not finished."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Square:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The output of a leaf at row v: constant + vector @ v + the squares."""
+    """Output of a leaf at row v: constant + vector @ v + the squares."""
 
     vector: Array
     constant: float
@@ -83,8 +83,8 @@ class Shape:
     A: Array  # (m, n) rows of length 1
     b: Array
     strict: NDArray[np.bool_]
-    turns: Turns  # on the way
-    low: Array  # (n,) bounds that rows of one number give at once
+    turns: Turns  # of the path
+    low: Array  # (n,) bounds from splits on one number
     high: Array
 
 
@@ -96,7 +96,7 @@ class Frame:
     center: Array  # (p,) of the columns: a number is center + scale * variable
     scale: Array
     numbers: Mapping[int, int]  # column -> its variable
-    states: Mapping[int, Mapping[int, int]]  # column of levels -> code, MISSING or some other level -> its variable
+    states: Mapping[int, Mapping[int, int]]  # column of levels -> code, MISSING or other level -> its variable
     low: Array  # (n,) bounds
     high: Array
 
@@ -135,11 +135,11 @@ class Frame:
         return np.asarray(self.sums_of_states().any(axis=0))
 
     def places(self, cell: int) -> list[int]:
-        """Return the variables of a column, none if the model does not take it."""
+        """Return the variables of a column, none if the model does not use it."""
         return [self.numbers[cell]] if cell in self.numbers else list(self.states.get(cell, {}).values())
 
     def row(self, v: Array) -> Array:
-        """Return the cells of a row, (p,); the mean, or the first level, where the model takes nothing."""
+        """Return the cells of a row, (p,); the mean, or the first level, of columns that the model does not use."""
         values = np.where([bool(cell.levels) for cell in self.procedure.cells], 0.0, self.center)
         for cell, place in self.numbers.items():
             values[cell] = self.center[cell] + self.scale[cell] * v[place]
@@ -159,7 +159,7 @@ class Frame:
         return v
 
     def sum(self, terms: Iterable[Term], lacking: frozenset[int] = frozenset()) -> tuple[Array, float]:
-        """Return a sum of terms as vector and constant. lacking : columns whose numbers are missing and add nothing"""
+        """Return a sum of terms as vector and constant. lacking : columns whose numbers are missing and add 0"""
         vector, constant = np.zeros(self.n), 0.0
         for term in terms:
             if term.level != NUMBER:
@@ -188,7 +188,7 @@ class Frame:
         return shapes
 
     def _sides(self, tree: Steps, node: int, lacking: frozenset[int]) -> dict[bool, list[HalfSpace]]:
-        """Left and right of a split, scaled to length 1; one alone where all rows go there."""
+        """Return left and right of a split, scaled to length 1; only one side if all rows go there."""
         split = tree.split(node)
         terms = plain_terms(self.procedure, tree, node)
         if any(term.level == NUMBER and term.cell in lacking for term in terms):
@@ -196,7 +196,7 @@ class Frame:
         vector, constant = self.sum(terms)
         size = float(np.abs(vector).max(initial=0.0))
         length = size * float(np.linalg.norm(vector / size)) if size > 0.0 else 0.0
-        # A cut that divides missing values from all others is as far away as numbers go.
+        # The threshold that separates missing values from all others is as far away as numbers go.
         if abs(split.threshold) > FARTHEST * length or length == 0.0:
             return {constant <= split.threshold: []}
         unit, threshold = vector / length, (split.threshold - constant) / length
@@ -221,7 +221,7 @@ class Frame:
         return Form(vector, constant + leaf.intercept)
 
     def score(self, scores: Scores, weights: Sequence[float], lacking: frozenset[int] = frozenset()) -> Form:
-        """Return a sum of the scores of a leaf. weights : one for each class that has a score"""
+        """Return a weighted sum of the scores of a leaf. weights : one per class with a score"""
         vector, constant = np.zeros(self.n), float(np.dot(weights, scores.intercept))
         squares: list[Square] = []
         for part in scores.parts:
@@ -244,7 +244,7 @@ class Frame:
         return Form(vector, constant, tuple(squares))
 
     def sums_of_states(self) -> Array:
-        """Return rows that hold exactly one state of each column of levels: rows @ v = 1, (k, n)."""
+        """Return the equations for exactly one state of each column of levels: rows @ v = 1, (k, n)."""
         sums = np.zeros((len(self.states), self.n))
         for k, places in enumerate(self.states.values()):
             sums[k, list(places.values())] = 1.0
@@ -252,12 +252,12 @@ class Frame:
 
 
 def plain_terms(procedure: Procedure, tree: Steps, node: int) -> list[Term]:
-    """Return the terms of a split, rotated features written out."""
+    """Return the terms of a split, with rotated features expanded."""
     return [part for term in tree.split(node).terms for part in unrotated(term, tree, len(procedure.columns))]
 
 
 def _states(procedure: Procedure, cell: int) -> list[int]:
-    """Codes of a column of levels that terms name, and last a level that none names."""
+    """Return the codes of a column of levels that occur in terms, and last a level that occurs in none."""
     named_levels = {level for at, level in procedure.taken() if at == cell and level != NUMBER}
     known = range(len(procedure.cells[cell].levels))
     other = next((code for code in known if code not in named_levels), len(known))
@@ -277,12 +277,12 @@ class Program:
     whole: NDArray[np.bool_]
 
     def also(self, rows: Array, limits: Array) -> Program:
-        """Return the same with more rows: rows @ v <= limits."""
+        """Return this program with more rows: rows @ v <= limits."""
         strict = np.append(self.strict, np.zeros(len(rows), np.bool_))
         return replace(self, A=np.vstack([self.A, rows]), b=np.append(self.b, limits), strict=strict)
 
     def deepest(self, strict_only: bool = False) -> tuple[Array, float] | None:
-        """Return a row as deep inside all rows of A, or those of < only, as can be, and its depth; None without it."""
+        """Return the row deepest inside all (or only the strict) rows of A, and its depth; None if there is no row."""
         n = self.A.shape[1]
         depth = self.strict.astype(np.float64) if strict_only else np.ones(len(self.b))
         A = np.hstack([self.A, depth[:, None]])
@@ -290,7 +290,7 @@ class Program:
         return None if solution is None else (solution[:n], float(solution[n]))
 
     def nearest(self, depth: float, numbers: Sequence[int], to: Array | None = None) -> Array | None:
-        """Return a row at some depth whose numbers are as near to others as can be (Chebyshev); None without one."""
+        """Return a row at some depth with numbers nearest to the given ones (Chebyshev); None if there is no row."""
         n = self.A.shape[1]
         k = len(numbers)
         sides = np.zeros((2 * k, n + 1))
@@ -307,7 +307,7 @@ class Program:
         """Return a row inside by MARGIN where a form exceeds `enough`, None if there is none.
 
         With squares, boxes of their columns are divided until the bound of a box is at most `enough` or a row in it
-        exceeds it. Undecided where STEPS boxes do not do.
+        exceeds it. Undecided if STEPS boxes do not suffice.
         """
         boxes = [self._box(form)]
         for _ in range(STEPS):
@@ -323,7 +323,7 @@ class Program:
         raise Undecided
 
     def bound(self, form: Form) -> float:
-        """Return a number that a form does not exceed; the largest value without squares. -inf without a row."""
+        """Return an upper bound of a form; its maximum without squares. -inf if there is no row."""
         solution = self.bounded(form, self._box(form), np.inf)
         return -math.inf if solution is None else solution[1]
 
@@ -333,9 +333,9 @@ class Program:
         }
 
     def bounded(self, form: Form, box: Box, enough: float) -> tuple[Array, float] | None:
-        """Return the row where a form is largest whose squares are bounded by lines in a box, and this value.
+        """Return the maximizing row and maximum of a form in a box, with lines as upper bounds of the squares.
 
-        Values far beyond `enough` are cut off, so that there is an end. None without a row.
+        Values far beyond `enough` are cut off, so that there is an end. None if there is no row.
         """
         vector, constant = form.vector.copy(), form.constant
         low, high = self.low.copy(), self.high.copy()
@@ -355,10 +355,10 @@ class Program:
     def _solved(
         self, objective: Array, A: Array, b: Array, low: Sequence[float] = (), high: Sequence[float] = ()
     ) -> Array | None:
-        """The v of least objective, None if there is no v at all; Undecided where the solver does not say."""
+        """Return the v of least objective, None if there is no v at all; Undecided if the solver has no result."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        if not len(objective):  # the model takes no column, and the solver no program without variables
+        if not len(objective):  # the model uses no column, and the solver accepts no program without variables
             return np.zeros(0) if (b >= 0.0).all() else None
         if not np.isfinite(objective).all():
             raise Undecided
@@ -382,7 +382,7 @@ class Program:
 
 
 def _line(square: Square, low: float, high: float) -> tuple[float, float]:
-    """A line in the variable that is nowhere below a square within an interval: slope and offset."""
+    """Return a line in the variable that is nowhere below a square within an interval: slope and offset."""
     z0, z1 = sorted((square.start + square.rate * low, square.start + square.rate * high))
     if z1 <= -FARTHEST_SQUARED or z0 >= FARTHEST_SQUARED:
         return 0.0, square.amount * HIGHEST_SQUARE
@@ -397,7 +397,7 @@ def _line(square: Square, low: float, high: float) -> tuple[float, float]:
 
 
 def _divided(form: Form, box: Box, v: Array) -> list[Box]:
-    """Two boxes of one, cut where a square is farthest from its line."""
+    """Return two halves of a box, cut where a square is farthest from its line."""
 
     def gap(square: Square) -> float:
         slope, offset = _line(square, *box[square.place])

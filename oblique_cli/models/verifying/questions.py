@@ -1,4 +1,4 @@
-"""The properties of a `verify` request, checked against the model."""
+"""Properties of a `verify` request, checked against the model."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Query:
 
     monotone: Mapping[int, int]  # column -> 1 or -1
     never_uses: tuple[int, ...]
-    reach: float  # of `rows`, (n, p), which is None where no row was given
+    reach: float  # of `rows`, (n, p), or None without rows
     rows: Array | None
     within: Mapping[int, tuple[float, float]]  # column -> (least, most)
-    of: int  # code of the class whose share it is about
+    of: int  # code of the class whose share is examined
 
 
 def query_of(
@@ -41,7 +41,7 @@ def query_of(
     within: Mapping[str, tuple[float, float]],
     of: str | None,
 ) -> Query:
-    """Return the requested properties; ConfigError for one that does not fit the model, or for none."""
+    """Return the requested properties; ConfigError for an invalid property, or an empty request."""
     if procedure.coded:
         raise ConfigError(
             f"{procedure.title} cannot be verified: it takes the numbers of a column for levels, which have no order."
@@ -68,7 +68,7 @@ def query_of(
             f"{len(procedure.classes)} classes."
         )
     bounds = {leaf.bounds for tree in procedure.trees for leaf in tree.leaves if leaf and leaf.terms}
-    # Where all leaves have the same, they keep the order and the equality of what they bound.
+    # If all leaves have the same bounds, these preserve the order and equality of the bounded values.
     if len(bounds) > 1 and (directions or procedure.used & set(unused)):
         instead = "leaves constant" if procedure.is_forest else "truncate 'none' or 'all'"
         raise ConfigError(
@@ -96,7 +96,7 @@ def signed_column(text: str, names: Collection[str]) -> tuple[str, int]:
 
 
 def column_of(procedure: Procedure, name: str) -> int:
-    """Return the index of a column; ConfigError for a name that is none."""
+    """Return the index of a column; ConfigError for an unknown name."""
     names = [cell.name for cell in procedure.cells]
     if name not in names:
         hint = close_matches(cut(name), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."

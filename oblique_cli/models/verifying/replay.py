@@ -1,4 +1,4 @@
-"""Replays of a counterexample: by `predict`, and by the model's export, which shares no code with it."""
+"""Replays of a counterexample by `predict` and by the model's export, which share no code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 COMPILER = "cc"
 PREDICT, IN_C, IN_PYTHON = "predict", "predict and the exported C", "predict and the exported Python (there is no cc)"
-# Drivers of exported files, in processes of their own: rows in; numbers, or classes and shares, out.
+# Drivers of exported files in separate processes: rows in; numbers, or classes and shares, out.
 C_MAIN = """
 #include <stdio.h>
 int main(void)
@@ -44,7 +44,7 @@ json.dump([{call} for row in json.load(sys.stdin)], sys.stdout)
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers to n rows."""
+    """Predictions for n rows."""
 
     codes: NDArray[np.int64]  # (n,) of classes, 0 in regression
     shares: Array  # (n, K), in regression (n, 1) the numbers
@@ -58,7 +58,7 @@ class Replay:
     procedure: Procedure
 
     def predicted(self, rows: Array) -> Answers:
-        """Return the answers of `predict` and `predict_proba`. rows : (n, p)"""
+        """Return the results of `predict` and `predict_proba`. rows : (n, p)"""
         filled = self.procedure.for_predict(rows)
         labels: Any = self.model.predict(filled)
         if self.procedure.is_regression:
@@ -69,7 +69,7 @@ class Replay:
         return self._answers(np.column_stack([codes, self.model.predict_proba(filled)]))
 
     def exported(self, rows: Array) -> tuple[Answers | None, str]:
-        """Return the answers of the export, and in words which export it was; None where nothing is exported."""
+        """Return the results of the export, and a description of it; None without an export."""
         with tempfile.TemporaryDirectory(prefix="oblique-") as folder:
             if program := self._program(Path(folder)):
                 numbers = np.frombuffer(_output([program], rows.astype("<f8").tobytes()), "<f8")
@@ -87,7 +87,7 @@ class Replay:
         return self._answers(np.array([[classes.index(a) if a in classes else a, *b] for a, *b in table])), IN_PYTHON
 
     def _answers(self, table: Array) -> Answers:
-        """table : (n, 1) numbers, or (n, 1 + K) codes and shares"""
+        """Return predictions from a table, (n, 1) numbers or (n, 1 + K) codes and shares."""
         if self.procedure.is_regression:
             return Answers(np.zeros(len(table), np.int64), table)
         return Answers(table[:, 0].astype(np.int64), table[:, 1:])
@@ -99,7 +99,7 @@ class Replay:
         return value if not levels else levels[int(value)] if value < len(levels) else "\0"
 
     def _program(self, folder: Path) -> str | None:
-        """The path of the compiled export, None where it cannot be had."""
+        """Return the path of the compiled export, None if it cannot be compiled."""
         compiler, path = shutil.which(COMPILER), folder / "model.c"
         if compiler is None:
             return None

@@ -19,11 +19,11 @@ from oblique_cli.models.verifying.verification import (
     Verification,
 )
 
-MOST_ROWS = 5  # counterexamples of rows that are shown
+MOST_ROWS = 5  # counterexamples to show
 
 
 def text_of(verification: Verification, first_row: int = 1) -> str:
-    """Return a verification as lines. first_row : the number of the first of its rows"""
+    """Return a verification as lines. first_row : the number of its first row"""
     lines: list[str] = []
     for verdict in verification.verdicts:
         if verdict.kind != ROBUST:
@@ -111,7 +111,7 @@ def _answers(verification: Verification, shown: Counterexample) -> str:
 
 
 def _cells(verification: Verification, row: Any) -> dict[str, Any]:
-    """Cells of the columns that the model takes, as the user has them."""
+    """Return cells of the columns that the model uses, in the user's units."""
     cells: dict[str, Any] = {}
     for j, name in enumerate(verification.columns):
         if j in verification.used:

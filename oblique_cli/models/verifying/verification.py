@@ -1,4 +1,4 @@
-"""`verify`: whether a property of a fitted model holds for all rows, or a row that breaks it (docs/guarantees.md)."""
+"""`verify`: proof of a property of a fitted model for all rows, or a row that violates it (docs/guarantees.md)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Array = NDArray[np.float64]
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 MONOTONE, NEVER_USES, ROBUST = "monotone", "never uses", "robust"
-TRIED = 200  # pairs of rows, one of which shows that a tree of a forest falls, on which the vote is tried
-OF_A_TREE = 4  # of these
+TRIED = 200  # pairs of rows that break one tree of a forest, on which the vote is tried
+OF_A_TREE = 4  # of them per tree
 TAMEST = 12  # counterexamples of a tree, of which the one nearest to the training means is shown
-DIGITS = (2, 3, 4, 6, 9)  # to which a counterexample is rounded while it still is one
+DIGITS = (2, 3, 4, 6, 9)  # significant digits of a rounded counterexample, the first that still is one
 
 NOT_THERE = "no term of the model takes the column"
 NO_VOTE = "single trees break it, and no rows were found of which the vote does"
@@ -38,13 +38,13 @@ OTHERWISE = "the export answers otherwise than predict"
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """A row, and the same row after a change, whose answers break a property.
+    """A row, and the same row after a change, whose predictions violate a property.
 
     row, changed    (p,) cells, as `Model.predict` takes them
     before, after   labels, or numbers in regression
-    shares          of the class `of`, both; the numbers in regression
+    shares          of the class `of`, for both rows; the numbers in regression
     of              the class that MONOTONE is about, otherwise `before`; "" in regression
-    replayed        by what both rows were replayed
+    replayed        how both rows were replayed
     """
 
     row: Array
@@ -61,8 +61,8 @@ class Verdict:
     """The verdict on one property.
 
     kind            MONOTONE, NEVER_USES or ROBUST; column : "" for ROBUST
-    direction       1 if the answer may not fall as the column grows, -1 if it may not rise; 0 for other kinds
-    outcome         PROVED, REFUTED or UNDECIDED; why : in words where something is to be said of it
+    direction       1 if the prediction may not fall as the column grows, -1 if it may not rise; 0 for other kinds
+    outcome         PROVED, REFUTED or UNDECIDED; why : explanation, or ""
     row             of `rows`, from 0, of a ROBUST verdict; -1 of others
     pairs, programs  of leaves that were compared, and programs that were solved
     """
@@ -85,9 +85,9 @@ class Verification:
     verdicts  one for each, of ROBUST one for each row
     columns   names; levels : column -> levels, by their codes; used : columns that the model takes
     of        the class whose share must not fall, or the target of regression
-    unit      of the reach of ROBUST: "standard deviations" or "units"; reach : it
-    within    column -> its range, where only rows within were verified
-    gaps      columns whose numbers may be missing from a row, which PROVED says nothing of
+    unit      of `reach`: "standard deviations" or "units"; reach : that of ROBUST
+    within    column -> its range, if only rows within it were verified
+    gaps      columns whose numbers may be missing from a row, which PROVED does not cover
     """
 
     verdicts: tuple[Verdict, ...]
@@ -178,7 +178,7 @@ class _Work:
     query: Query
 
     def monotone(self, cell: int, direction: int) -> Verdict:
-        """Whether the answer never falls as a column moves in a direction."""
+        """Return the verdict whether the prediction never falls as a column moves in a direction."""
         joint = Joint(self.frame, cell, direction)
         verdict = Verdict(MONOTONE, self.procedure.cells[cell].name, direction, PROVED)
         if cell not in self.procedure.used:
@@ -188,7 +188,7 @@ class _Work:
         return self._decided(verdict, joint.effort, each)
 
     def never_uses(self, cell: int) -> Verdict:
-        """Whether a column changes no answer."""
+        """Return the verdict whether a column changes no prediction."""
         verdict = Verdict(NEVER_USES, self.procedure.cells[cell].name, 0, PROVED)
         if cell not in self.procedure.used:
             return replace(verdict, why=NOT_THERE)
@@ -201,7 +201,7 @@ class _Work:
         return self._decided(verdict, effort, each)
 
     def robust(self, spread: Spread | None, rows: Array) -> Iterator[Verdict]:
-        """Whether each row keeps its class."""
+        """Yield the verdict whether each row keeps its class."""
         moves = np.ones(rows.shape[1], np.bool_) if spread is None else np.array(spread.deviations) > 0.0
         boxes = Boxes(self.frame, self.query.reach, moves)
         codes = self.replay.predicted(rows).codes if len(rows) else np.zeros(0, np.int64)
@@ -231,7 +231,7 @@ class _Work:
         return Verdict(ROBUST, "", 0, PROVED)
 
     def _moved(self, row: Array, v: Array, box: Box) -> Array:
-        """The row at a solution; numbers that stay keep their bits."""
+        """Return the row at a solution; numbers that do not move keep their bits."""
         changed = row.copy()
         for cell, place in self.frame.numbers.items():
             if box.low[place] < box.high[place] and v[place] != box.v[place]:
@@ -241,7 +241,7 @@ class _Work:
         return changed
 
     def _decided(self, verdict: Verdict, effort: Effort, each: Iterable[Iterator[tuple[Array, Array]]]) -> Verdict:
-        """The verdict on candidates: of each tree, pairs of rows whose answers break the property."""
+        """Return the verdict on candidates: of each tree, pairs of rows whose predictions violate the property."""
         shown: list[Counterexample] = []
         failed = 0
         for pairs in each:
@@ -262,13 +262,13 @@ class _Work:
         return replace(verdict, outcome=UNDECIDED, why=NO_END) if effort.undecided else verdict
 
     def _size(self, shown: Counterexample) -> float:
-        """The largest distance of a number of two rows from its training mean, in standard deviations."""
+        """Return the largest distance of a number of two rows from its training mean, in standard deviations."""
         numbers = list(self.frame.numbers)
         away = [np.abs((cells - self.frame.center) / self.frame.scale)[numbers] for cells in (shown.row, shown.changed)]
         return float(np.nanmax(away)) if numbers else 0.0
 
     def _counterexample(self, kind: str, direction: int, row: Array, changed: Array) -> Counterexample | None:
-        """Two rows whose answers break the property, rounded as far as they still do; else None."""
+        """Return two rows whose predictions violate the property, rounded as far as they still do; else None."""
         for digits in (None,) if kind == ROBUST else (*DIGITS, None):
             pair = (row, changed) if digits is None else (self._rounded(row, digits), self._rounded(changed, digits))
             if not self._allowed(kind, direction, *pair):
@@ -279,7 +279,7 @@ class _Work:
         return None
 
     def _rounded(self, cells: Array, digits: int) -> Array:
-        """The cells with numbers of some digits."""
+        """Return the cells with numbers of some digits."""
         rounded = cells.copy()
         for cell in self.frame.numbers:
             if np.isfinite(cells[cell]):
@@ -287,7 +287,7 @@ class _Work:
         return rounded
 
     def _allowed(self, kind: str, direction: int, row: Array, changed: Array) -> bool:
-        """Whether the request covers a pair of rows: the column moves its way, and both are within."""
+        """Return whether the request covers two rows: the column moves in its direction, both are within."""
         for cell, (least, most) in self.query.within.items():
             if not all(least <= cells[cell] <= most for cells in (row, changed) if cells[cell] == cells[cell]):
                 return False
@@ -297,7 +297,7 @@ class _Work:
         return True
 
     def _violates(self, kind: str, answers: Answers, at: int) -> bool:
-        """Whether answers to rows `at` and `at + 1` break a property."""
+        """Return whether the predictions for rows `at` and `at + 1` violate a property."""
         before, after = answers.codes[at], answers.codes[at + 1]
         if kind == ROBUST:
             return bool(before != after)
@@ -317,7 +317,7 @@ class _Work:
         return Counterexample(*pair, labels[0], labels[1], shares, self.procedure.classes[of], PREDICT)
 
     def replayed(self, verdicts: list[Verdict]) -> Iterator[Verdict]:
-        """The same verdicts, with all counterexamples replayed by the export."""
+        """Yield the verdicts with all counterexamples replayed by the export."""
         refuted = [verdict.counterexample for verdict in verdicts if verdict.counterexample is not None]
         rows = [cells for example in refuted for cells in (example.row, example.changed)]
         answers, by = self.replay.exported(np.array(rows)) if rows else (None, "")
