@@ -13,7 +13,7 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 
 DISTANCES = ("centroid", "overlap")
 
-# Distances within this share of the smallest are equal: rounding must not choose among points of a lattice.
+# Distances within this share of the smallest are equal, so that rounding never chooses among points of a lattice.
 TIE = 1e-9
 
 
@@ -25,25 +25,25 @@ class Plane(NamedTuple):
     gain: float
 
 
-# Rows (n, p), which of two groups each belongs to, 0 or 1, as (n,) int32, and the number of the merge, 1, 2, ...; None
-# if no plane tells them apart.
+# Rows (n, p), their group 0 or 1 as (n,) int32, and the number of the merge, 1, 2, ... -> plane; None if no plane
+# separates the groups.
 Splitter = Callable[[Array, Ints, int], Plane | None]
 
 
 def merge_order(
     X: Array, clusters: Sequence[Rows], labels: Sequence[int], distance: str = "centroid"
 ) -> list[tuple[int, int]]:
-    """Return which two nodes each merge joins; merge i makes node m + i.
+    """Return the pair of nodes that each merge joins; merge i makes node m + i.
     clusters : m arrays of row numbers, none empty; labels : (m,) class codes; distance : "centroid" (Euclid) or
-    "overlap" (Bhattacharyya). The nearest nodes of different classes are joined to a class of its own; among equal
-    distances the lowest numbers."""
+    "overlap" (Bhattacharyya). The nearest two nodes of different classes are joined into a node with a new class; among
+    equal distances the lowest numbers."""
     measure: _Centroids | _Overlap = _Centroids(X) if distance == "centroid" else _Overlap(X, clusters)
     rows = list(clusters)
     classes = list(labels)
     alive = list(range(len(rows)))
     summaries = [measure.summary(r) for r in rows]
     total = 2 * len(rows) - 1
-    D = np.full((total, total), np.inf)  # upper triangle; infinite where two nodes may not be joined
+    D = np.full((total, total), np.inf)  # upper triangle; infinite for pairs that may not be joined
 
     def compare(node: int) -> None:
         for other in alive:
@@ -71,8 +71,8 @@ def merge_order(
 
 
 def degrees_of_overlap(X: Array, clusters: Sequence[Rows], labels: Sequence[int]) -> Array:
-    """Return the largest Bhattacharyya coefficient, 0 (apart) to 1 (the same), of each cluster's normal distribution
-    and those of other classes, 0 without such; (m,). Arguments as for `merge_order`."""
+    """Return the largest Bhattacharyya coefficient, 0 (disjoint) to 1 (equal), between each cluster's normal
+    distribution and those of other classes, 0 without other classes; (m,). Arguments as for `merge_order`."""
     measure = _Overlap(X, clusters)
     summaries = [measure.summary(rows) for rows in clusters]
     degrees = np.zeros(len(clusters))
@@ -98,8 +98,8 @@ class _Centroids:
 
 
 class _Overlap:
-    """Bhattacharyya distance between the normal distributions of two groups, in any units. Each group counts p + 1 more
-    rows of the covariance within clusters, which makes that of a small group regular."""
+    """Bhattacharyya distance between the normal distributions of two groups, independent of units. Each covariance
+    includes p + 1 rows' weight of the covariance within clusters and so is regular."""
 
     def __init__(self, X: Array, clusters: Sequence[Rows]) -> None:
         spread = X.std(axis=0)
@@ -129,9 +129,9 @@ def grow_bottom_up(
     merges: Sequence[tuple[int, int]],
     splitter: Splitter,
 ) -> Tree:
-    """Return the tree whose leaves are the clusters and whose nodes are the merges, by a plane, the child of more rows
-    left. Counts and classes are of the rows in a node's clusters, wherever planes send them. Where no plane tells the
-    children apart, all rows go to the larger one, the first on a tie; the other stays, a leaf without rows."""
+    """Return the tree whose leaves are the clusters and whose nodes are the merges, each with its plane; the child of
+    more rows is on the left. Counts and classes are those of the clusters' rows, wherever planes send them. If no plane
+    separates the children, all rows go to the larger one, the first on a tie; the other becomes a leaf without rows."""
     builder = TreeBuilder(X.shape[1], n_classes)
 
     def add(rows: Rows) -> int:
@@ -153,16 +153,15 @@ def grow_bottom_up(
             continue
         goes_left = np.asarray(_core.project(X[rows], plane.coef)) <= plane.threshold
         left_a, left_b = int(goes_left[:a].sum()), int(goes_left[a:].sum())
-        # Rows that end on the side of their own child: with the first child on the left, then with the second one
-        # there.
+        # Rows that end on the side of their own child: with the first child on the left, then with the second.
         left, right = (first, second) if left_a + (b - left_b) >= left_b + (a - left_a) else (second, first)
         builder.split(node, plane.coef, plane.threshold, plane.gain, left, right)
     return builder.finish(len(members) - 1)
 
 
 def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree]) -> Tree:
-    """Return `tree` with a tree of `grow` (row numbers, number of the leaf -> tree) in place of each leaf that rows (X,
-    y) of another class than its own reach. Counts below such a leaf are those of the rows that arrive."""
+    """Return `tree` with each leaf that rows (X, y) of another class reach replaced by a tree of `grow` (row numbers,
+    number of the leaf -> tree). Counts below such a leaf are those of the arriving rows."""
     leaf_of = tree.apply(X)
     builder = TreeBuilder(tree.n_features, tree.counts.shape[1])
     stack: list[tuple[Tree, int, int]] = []

@@ -1,4 +1,4 @@
-"""How a node with missing values is split: the side of such rows is learned with the hyperplane."""
+"""Split of a node with missing values: the side of rows with missing values is learned with the hyperplane."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oblique_cli.tree.structure import EVERYTHING, lacking
 
 
 class MissingDivision(NamedTuple):
-    """A node divided. goes_left : (n,) rows; missing_left : the side of rows that lack a value the hyperplane uses."""
+    """Division of a node. goes_left : (n,) rows; missing_left : side of rows without a value the hyperplane uses."""
 
     split: Split
     goes_left: Mask
@@ -25,15 +25,15 @@ class MissingDivision(NamedTuple):
 def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0, finish: Finish = PLAIN) -> MissingDivision | None:
     """Return the best division of a node, or None if there is no split. NaN in node.X is a missing value.
 
-    Without NaN this is `best_split`, which `finish` is for. With NaN the candidates are, in this order:
+    Without NaN this is `best_split` refined by `finish`. With NaN the candidates are, in this order:
 
-    1. The split that the heuristic finds on the complete rows, which see only features with some value at the node.
-       Rows that lack a feature it uses go left as a block, then right as a block; other rows go by their values.
-    2. Only if there is none: for every feature the best axis-parallel cut of the rows that have it, with the others
-       left, then right.
-    3. For every feature that some rows have and some lack: rows that have it left, the others right.
+    1. The heuristic's split of the complete rows, using only features with some value at the node. Rows without a value
+       of a feature it uses go left as a block, then right as a block; other rows go by their values.
+    2. Only if there is none: for every feature the best axis-parallel cut of the rows that have a value, with the
+       others left, then right.
+    3. For every feature with missing and present values: rows with a value go left, the others right.
 
-    The score of all rows decides, and the first of the best wins, by the tie rule of every search.
+    The score over all rows decides; among equals, by the tie rule of every search, the first.
     """
     absent = np.isnan(node.X)
     if not absent.any():
@@ -48,7 +48,7 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0, finish: Finish
         options.append(MissingDivision(split, ~absent[:, j], missing_left=False))
     if not options:
         return None
-    # Every option is a feature with two values, so that the exact search itself compares the options.
+    # Each option becomes a feature with two values, so that the exact search compares the options.
     right = np.column_stack([~option.goes_left for option in options]).astype(np.float64)
     best = search(replace(node, X=right), [Candidates.axes()], min_leaf)
     if best is None:
@@ -69,7 +69,7 @@ def heavier_left(node: Node, goes_left: Mask) -> bool:
 def _on_complete_rows(
     node: Node, features: NDArray[np.intp], proposer: Proposer | None, min_leaf: float, finish: Finish = PLAIN
 ) -> Split | None:
-    """The split that a heuristic, or None for axis-parallel cuts, finds on rows complete in `features`."""
+    """Return the split of rows complete in `features` by a heuristic, or by axis-parallel cuts if it is None."""
     rows = np.flatnonzero(~np.isnan(node.X[:, features]).any(axis=1))
     if len(features) == 0 or len(np.unique(node.y[rows])) < 2:
         return None
@@ -91,14 +91,14 @@ def _on_complete_rows(
 
 
 def _by_values(node: Node, split: Split) -> MissingDivision:
-    """The sides of rows by their values, as in prediction; a missing value counts 0."""
+    """Return the sides of rows by their values, as in prediction; a missing value counts 0."""
     X = np.where(np.isnan(node.X), 0.0, node.X)
     goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
     return MissingDivision(split, goes_left, heavier_left(node, goes_left))
 
 
 def _either_side(node: Node, split: Split) -> list[MissingDivision]:
-    """Divisions with the block of lacking rows left, then right; one division if no row lacks a value."""
+    """Return divisions with the block of incomplete rows left, then right; one division if no row lacks a value."""
     division, block = _by_values(node, split), lacking(node.X, split.coef)
     if not block.any():
         return [division]

@@ -1,13 +1,13 @@
-"""Trees whose answers keep an order: they never fall, or never rise, as a feature grows.
+"""Monotonic trees: predictions never fall, or never rise, as a constrained feature grows.
 
-A split whose hyperplane uses a constrained feature is taken only if rows that cross it in the direction of the
-constraint come from the side of smaller answers. Its children are given bounds: the middle of their answers is the most
-that anything below the one says, and the least that anything below the other does. So two rows that differ in a
-constrained feature part at one split, if at all, and their leaves answer on the right sides of its middle. A node that
-is cut back to a leaf answers within its own bounds, so every pruned tree keeps the order as well.
+A split whose hyperplane uses a constrained feature is allowed only if rows that cross it in the direction of the
+constraint come from the side of smaller predictions. Its children get bounds: the middle of their predictions is the
+upper bound of everything below one child and the lower bound of everything below the other. So two rows that differ in
+a constrained feature separate at one split, if at all, and their leaves' predictions lie on the correct sides of its
+middle. A node that pruning turns into a leaf predicts within its bounds, so every pruned tree is monotonic too.
 
-The basic method of LightGBM (Auguste, Malory and Smirnov 2020), which scikit-learn has for axis-parallel trees, for
-hyperplanes. The core does the same (core/split/monotone.hpp).
+The method is the basic method of LightGBM (Auguste, Malory and Smirnov 2020), which scikit-learn has for axis-parallel
+trees, extended to hyperplanes. The core does the same (core/split/monotone.hpp).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
 
-Signs = NDArray[np.int32]  # of each feature 1, -1, or 0 for one without a constraint
+Signs = NDArray[np.int32]  # for each feature 1, -1, or 0 without a constraint
 
 
 class Bounds(NamedTuple):
-    """The range of answers that the splits above a node allow."""
+    """Range of predictions that the splits above a node allow."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -34,23 +34,22 @@ OPEN = Bounds()
 
 
 def way_across(signs: Signs, coef: Array) -> int | None:
-    """Return which way rows cross a hyperplane (p,) as a constrained feature moves in its direction: 1 left to right,
-    -1 right to left, 0 neither; None where features disagree."""
+    """Return the direction in which rows cross a hyperplane (p,) as constrained features move in their direction: 1
+    left to right, -1 right to left, 0 neither; None if features disagree."""
     agreement = np.sign(signs * coef)
     rises, falls = bool((agreement > 0).any()), bool((agreement < 0).any())
     return None if rises and falls else int(rises) - int(falls)
 
 
 def agreeing(signs: Signs, coef: Array, way: int) -> Array:
-    """Return what of a normal agrees with a way across it, of unit length. coef : (p,)"""
+    """Return the part of a normal that agrees with a crossing direction, of unit length. coef : (p,)"""
     part = np.where(way * signs * coef < 0.0, 0.0, coef)
     unit: Array = part / np.linalg.norm(part)
     return unit
 
 
 def children_bounds(way: int | None, left: float, right: float, bounds: Bounds) -> tuple[Bounds, Bounds] | None:
-    """Return the bounds of two children by what they answer; None if they break an order or `bounds`, of the node that
-    is split.
+    """Return the bounds of two children from their predictions; None if these violate the order or the node's `bounds`.
     way : as of `way_across`"""
     within = bounds.low <= left <= bounds.high and bounds.low <= right <= bounds.high
     if way is None or not within or (way and not way * left < way * right):
@@ -63,8 +62,8 @@ def children_bounds(way: int | None, left: float, right: float, bounds: Bounds) 
 
 
 def bounds_of(tree: Tree, signs: Signs, answers: Array) -> tuple[Array, Array]:
-    """Return the least and the most that each node of a fitted tree may answer, (n_nodes,) twice.
-    answers : (n_nodes,) by which its splits are in order"""
+    """Return the least and the largest prediction allowed at each node of a fitted tree, (n_nodes,) twice.
+    answers : (n_nodes,) that are in order at every split"""
     low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(~tree.is_leaf):
         children = tree.left[node], tree.right[node]
@@ -78,7 +77,7 @@ def bounds_of(tree: Tree, signs: Signs, answers: Array) -> tuple[Array, Array]:
 
 
 def within_order(tree: Tree, signs: Signs) -> Tree:
-    """Return a tree of two classes whose probabilities keep the order that the shares of its counts keep."""
+    """Return a two-class tree whose probabilities are monotonic in the same features as the shares of its counts."""
     assert tree.probabilities is not None
     second = np.clip(tree.probabilities[:, 1], *bounds_of(tree, signs, second_shares(tree.counts)))
     return tree.with_probabilities(np.stack([1.0 - second, second], axis=1))

@@ -1,10 +1,10 @@
-"""Regression trees whose answers keep an order: models of nodes, and cuts that leave them in order.
+"""Monotonic regression trees: models of nodes, and cuts that keep them in order.
 
-Linear models of two leaves cross somewhere, whatever their slopes are, unless these are the same. So all leaves below
-the topmost split on a constrained feature have the slope of that node's model, whose constrained coefficients have the
-signs asked for, and constants of their own, which the splits keep in order as those of a tree of constants (tree/
-monotone.py): slope @ x and the constant of the leaf both keep the order, and so does their sum. Splits further up use
-no constrained feature, so that no row crosses them by moving in one: there every side has a model of its own.
+Linear models of two leaves intersect somewhere unless their slopes are equal. So all leaves below the topmost split on
+a constrained feature have the slope of that node's model, whose constrained coefficients have the required signs. Each
+leaf has its own constant; the splits keep the constants in order as in a tree of constants (tree/monotone.py). So slope
+@ x and the constant are both monotonic, and so is their sum. Splits further up use no constrained feature, so that no
+row crosses them by moving in such a feature: each side has a model of its own.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, scaled
 from oblique_cli.tree.monotone import OPEN, Bounds, Signs, agreeing, children_bounds, way_across
 
-NOISE = 1e-9  # a coefficient that moves rows by no more than this share of what the largest does is rounding
+NOISE = 1e-9  # a coefficient that moves rows by at most this share of the largest coefficient's effect is rounding
 
 
-AT_ONCE = 256  # normals whose cuts are looked at together
+AT_ONCE = 256  # number of normals whose cuts are evaluated together
 
-Plane = tuple[Array, float | None, int]  # normal, threshold where it is given, and the way across
+Plane = tuple[Array, float | None, int]  # normal, threshold if fixed, and the crossing direction
 
 
 class Held(NamedTuple):
-    """The state of a node beside its rows: their model; whether all below have its slope; bounds of its constant where
-    they do."""
+    """State of a node beside its rows: model of the rows; whether all nodes below have its slope; if so, bounds of its
+    constant."""
 
     model: Linear
     shares_slope: bool = False
     bounds: Bounds = OPEN
 
     def rest(self, X: Array, y: Array) -> Array:
-        """Return what the slope leaves of the targets. X : (n, p); y : (n,); returns (n,)"""
+        """Return the targets minus the slope's part. X : (n, p); y : (n,); returns (n,)"""
         left: Array = y - X @ self.model.coef
         return left
 
     def divided(
         self, way: int | None, X: Array, y: Array, goes_left: NDArray[np.bool_], signs: Signs
     ) -> tuple[Held, Held] | None:
-        """Return what the children have; None if they are not in order.
+        """Return the states of the children; None if they are not in order.
         way : as of `way_across`; X, y : rows of the node; goes_left : (n,)"""
         if way == 0 and not self.shares_slope:
             left, right = (Held(fit_in_order(X[side], y[side], signs)) for side in (goes_left, ~goes_left))
@@ -58,7 +58,7 @@ class Held(NamedTuple):
 
 
 def root_of(X: Array, y: Array, signs: Signs, linear: bool) -> Held:
-    """Return the state of the root: a linear model whose coefficients have the signs, or a constant."""
+    """Return the state of the root: a linear model whose coefficients have the required signs, or a constant."""
     return Held(fit_in_order(X, y, signs)) if linear else Held(_with_slope(np.zeros(X.shape[1]), y), True)
 
 
@@ -68,8 +68,8 @@ def _with_slope(slope: Array, rest: Array) -> Linear:
 
 
 def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
-    """Return the least-squares model of y (n,) on X (n, p), n >= 1, whose coefficients have these signs (p,) or are 0,
-    by the active sets of Stark and Parker (1995) where the model without signs has others."""
+    """Return the least-squares model of y (n,) on X (n, p), n >= 1, whose coefficients have the signs (p,) or are 0, by
+    the active sets of Stark and Parker (1995) if the unconstrained model violates the signs."""
     free = fit_linear(X, y)
     if not (signs * free.coef < 0.0).any():
         return free
@@ -86,7 +86,7 @@ def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
 
 
 class OrderedCut(NamedTuple):
-    """A hyperplane, the residual sum that constants leave on both sides of it, and which way rows cross it."""
+    """Hyperplane with the residual sum of constants on both sides, and the direction in which rows cross it."""
 
     coef: Array
     threshold: float
@@ -95,8 +95,8 @@ class OrderedCut(NamedTuple):
 
 
 def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs: Signs) -> Iterator[Plane]:
-    """Yield normals that all constrained features agree in, with a threshold where that is given, and the way across;
-    two for a direction whose features disagree.
+    """Yield normals in which all constrained features agree, with a fixed threshold if there is one, and the crossing
+    direction; two normals for a direction whose features disagree.
     X : (n, p) rows of a node; directions : (k, p); thresholds : (k,) or None"""
     widths = np.ptp(X, axis=0)
     for k, direction in enumerate(directions):
@@ -116,7 +116,7 @@ def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs
 def best_in_order(
     X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int, margin: float
 ) -> OrderedCut | None:
-    """Return the allowed cut after which constants leave least of `rest` (n,), the first of equals but for `margin`, or
+    """Return the allowed cut with the least residual sum of constants for `rest` (n,), the first within `margin`, or
     None.
     least : rows on either side"""
     best: OrderedCut | None = None
@@ -130,8 +130,8 @@ def best_in_order(
 
 
 def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int) -> tuple[Array, Array]:
-    """The residual sum that the best allowed cut along each of k normals leaves, infinite without one; its threshold.
-    Means of both sides come from running sums, of numbers less their mean."""
+    """Return the residual sum of the best allowed cut along each of k normals, infinite without one, and its threshold.
+    Means of both sides come from running sums of numbers minus their mean."""
     n = len(X)
     normals, ways = np.array([plane[0] for plane in planes]), np.array([plane[2] for plane in planes])
     fixed_thresholds = np.array([np.nan if plane[1] is None else plane[1] for plane in planes])
@@ -155,7 +155,7 @@ def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, 
 
 
 def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, margin: float) -> OrderedCut | None:
-    """Return the cut after which linear models of both sides leave least, as `best_in_order` does for constants."""
+    """Return the cut of least residual sum by linear models on both sides; `best_in_order` is for constants."""
     if not planes:
         return None
     passes, best = Passes(X, y), None

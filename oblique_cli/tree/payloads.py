@@ -1,7 +1,7 @@
-"""The answers of a tree's nodes: class shares or linear models of classes, numbers or linear models of a number.
+"""Payload of a tree: what its nodes predict (class shares or linear models of classes, numbers or linear models).
 
 A tree is hyperplanes and one payload. Growing, pruning, refining, describing, saving and drawing ask the payload for
-what differs: its answers, the cost of its nodes as leaves, and its part of the nodes that a smaller tree keeps.
+the parts that differ: its predictions, the cost of its nodes as leaves, and its part for the nodes of a smaller tree.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 VALUE, SQUARE, LEVEL = "value", "square", "level"  # kinds of terms in a leaf's model
-FARTHEST = 1e100  # standard deviations; a score stays finite
-FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would outvote all else
+FARTHEST = 1e100  # cap of a feature in standard deviations, so that a score stays finite
+FARTHEST_SQUARED = 3.0  # cap before squaring, in standard deviations: the square of an outlier would dominate the score
 
 
 class Counted(Protocol):
-    """The part of a tree that a payload needs: training weight of each class by node, and what follows from it."""
+    """Part of a tree that a payload needs: training weight of each class by node, and quantities derived from it."""
 
     @property
     def counts(self) -> Array: ...
@@ -39,7 +39,7 @@ class Counted(Protocol):
 
 
 class Frozen:
-    """Arrays that are read-only: all fields that are there, but for tuples."""
+    """Read-only arrays: all fields other than None and tuples."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
@@ -49,31 +49,31 @@ class Frozen:
                 object.__setattr__(self, name, array)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Copies of arrays may be written to.
+        # Copies of arrays are writable.
         vars(self).update(state)
         self.__post_init__()
 
     def plain(self) -> dict[str, Any]:
-        """Return the arrays that are there as plain data for JSON."""
+        """Return the arrays that are not None as plain data for JSON."""
         parts = {name: v for name, v in vars(self).items() if v is not None and not isinstance(v, tuple)}
         return {name: v.plain() if isinstance(v, Frozen) else v.tolist() for name, v in parts.items()}
 
 
 class Payload(Frozen, ABC):
-    """The answers of all nodes of one tree."""
+    """Predictions of all nodes of one tree."""
 
     @abstractmethod
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
-        """Return what rows X (n, p) get in given nodes (n,): class codes, or numbers; (n,), of k outputs (n, k)."""
+        """Return predictions for rows X (n, p) at nodes (n,): class codes or numbers, (n,), for k outputs (n, k)."""
 
     @abstractmethod
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-        """Return what each answer costs where the target is known, (n,): whether it is wrong, or its squared error,
-        over all outputs."""
+        """Return the loss of each prediction given its target, (n,): whether it is wrong, or its squared error, summed
+        over outputs."""
 
     @abstractmethod
     def costs(self, tree: Counted) -> Array:
-        """Return R(t), the cost of every node as a leaf, (n_nodes,), from which weakest links follow."""
+        """Return R(t), the cost of every node as a leaf, (n_nodes,), for the weakest-link sequence."""
 
     @abstractmethod
     def at(self, nodes: Sequence[int]) -> Payload:
@@ -81,13 +81,13 @@ class Payload(Frozen, ABC):
 
     @abstractmethod
     def n_terms(self, nodes: NDArray[Any]) -> int:
-        """Return how many coefficients a reader finds in the models of some nodes, intercepts not counted."""
+        """Return how many coefficients a description shows for the models of some nodes, intercepts not counted."""
 
 
 class Term(NamedTuple):
-    """The term of a coefficient of a leaf's model.
-    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level;
-    feature : its position; level : its code, -1 for the other kinds"""
+    """Term of a coefficient of a leaf's model.
+    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level; feature
+    : its position; level : its code, -1 for the other kinds"""
 
     kind: str
     feature: int
@@ -117,7 +117,7 @@ class LeafModels(Frozen):
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """The terms that some leaf has a coefficient for: values, squares, then levels, each by feature."""
+        """Terms with a coefficient in some leaf: values, squares, then levels, each by feature."""
         terms = [Term(VALUE, int(j)) for j in np.flatnonzero(self.coef.any(axis=(0, 1)))]
         if self.curve is not None:
             terms += [Term(SQUARE, int(j)) for j in np.flatnonzero(self.curve.any(axis=(0, 1)))]
@@ -138,8 +138,8 @@ class LeafModels(Frozen):
         return weights
 
     def columns(self, X: Array) -> Array:
-        """Return what the terms are in rows X (n, p), in the order of `terms`; (n, len(terms)). A score is the
-        intercept plus the weights times these, but for the last digits."""
+        """Return the values of the terms for rows X (n, p), in the order of `terms`; (n, len(terms)). Up to rounding, a
+        score is the intercept plus the weights times these values."""
         z, columns = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
         for i, (kind, j, level) in enumerate(self.terms):
             columns[:, i] = X[:, j] == level if kind == LEVEL else z[:, j] if kind == VALUE else squares(z[:, j])
@@ -156,7 +156,7 @@ class LeafModels(Frozen):
         scores: Array = self.intercept[leaves]
         for leaf in np.unique(leaves):
             rows = leaves == leaf
-            # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
+            # A row's sum does not depend on the other rows of the call, unlike that of a matrix product.
             scores[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
             if self.curve is not None:
                 scores[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
@@ -187,12 +187,12 @@ class LeafModels(Frozen):
         )
 
     def n_terms(self, leaf: int) -> int:
-        """Return how many coefficients a reader finds in a leaf; of two classes those of the difference."""
+        """Return how many coefficients a description shows for a leaf; for two classes those of the difference."""
         weights = self.weights(leaf)
         return int(np.count_nonzero(weights[1] - weights[0] if len(weights) == 2 else weights))
 
     def check(self, sizes: tuple[int, ...]) -> None:
-        """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
+        """Raise ValueError unless these are models for a tree with these numbers of nodes, classes and features."""
         n_nodes, n_classes, n_features = sizes
         shapes = {
             "center": (n_features,),
@@ -213,21 +213,21 @@ class LeafModels(Frozen):
 @dataclass(frozen=True, eq=False)
 class Classes(Payload):
     """Class shares of every node, or linear models of the classes in the leaves.
-    probabilities : (n_nodes, C) where they are no shares of the counts (tree/probabilities.py), else None;
+    probabilities : (n_nodes, C) if they are not the shares of the counts (tree/probabilities.py), else None;
     leaf_models : as of tree/leaf_models.py, None without"""
 
     probabilities: Array | None = None
     leaf_models: LeafModels | None = None
 
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
-        """Return class codes: labels of the nodes, or the classes that their models prefer."""
+        """Return class codes: the labels of the nodes, or the classes of highest score by their models."""
         if self.leaf_models is None:
             return np.asarray(tree.labels[leaves])
         scores = self.leaf_models.scores(X.astype(np.float64, copy=False), leaves)
         return np.asarray(scores.argmax(axis=1).astype(np.int32))
 
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-        """Return whether answers are wrong."""
+        """Return whether predictions are wrong."""
         return np.asarray(answers != targets)
 
     def costs(self, tree: Counted) -> Array:
@@ -236,21 +236,21 @@ class Classes(Payload):
         return shares
 
     def at(self, nodes: Sequence[int]) -> Classes:
-        """Return the shares of some nodes; models are of leaves, so that other leaves have none."""
+        """Return the shares of some nodes; models are of leaves, so further leaves have none."""
         return Classes(None if self.probabilities is None else self.probabilities[nodes])
 
     def n_terms(self, nodes: NDArray[Any]) -> int:
-        """Return the coefficients of scores; of two classes a reader has one score, their difference."""
+        """Return the number of coefficients of the scores; two classes have one score, their difference."""
         return 0 if self.leaf_models is None else sum(self.leaf_models.n_terms(int(node)) for node in nodes)
 
 
 @dataclass(frozen=True, eq=False)
 class Equations(Payload):
-    """y = coef @ x + intercept at every node: a linear model of its training rows, or a number.
+    """Equations y = coef @ x + intercept of all nodes: a linear model of the training rows, or a number.
 
-    coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares, of the
-    equations without bounds; bounds : (n_nodes, 2) least and largest answer (truncation.py), None without. Of k outputs
-    coef is (n_nodes, k, p), intercept (n_nodes, k), bounds (n_nodes, k, 2), and rss the sum over all of them
+    coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares of the
+    equations without bounds; bounds : (n_nodes, 2) least and largest prediction (truncation.py), None without. With k
+    outputs coef is (n_nodes, k, p), intercept (n_nodes, k), bounds (n_nodes, k, 2), and rss the sum over outputs
     """
 
     coef: Array
@@ -260,7 +260,7 @@ class Equations(Payload):
 
     @classmethod
     def of(cls, models: Sequence[Linear]) -> Equations:
-        """Return the equations of the models of all nodes."""
+        """Return the equations of all nodes from their models."""
         return cls(*(np.array([getattr(model, name) for model in models]) for name in ("coef", "intercept", "rss")))
 
     @property
@@ -269,14 +269,14 @@ class Equations(Payload):
         return 1 if self.intercept.ndim == 1 else int(self.intercept.shape[1])
 
     def of_output(self, k: int) -> Equations:
-        """Return the equations of one of several outputs; their residual sums are those of all."""
+        """Return the equations of one of several outputs; their residual sums remain those of all outputs."""
         bounds = None if self.bounds is None else self.bounds[:, k]
         return Equations(self.coef[:, k], self.intercept[:, k], self.rss, bounds)
 
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
-        """Return numbers."""
+        """Return the predicted numbers."""
         values: Array = self.intercept[leaves]
-        if values.ndim == 1 or self.coef.any():  # n k p zeros are not worth their room
+        if values.ndim == 1 or self.coef.any():  # avoid an array of n k p zeros
             values = np.einsum("ij,i...j->i...", X, self.coef[leaves]) + values
         return values if self.bounds is None else np.clip(values, *np.moveaxis(self.bounds[leaves], -1, 0))
 
@@ -288,7 +288,7 @@ class Equations(Payload):
     def costs(self, tree: Counted) -> Array:
         """Return the residual sums as shares of the root's."""
         total = float(self.rss[0])
-        # A model of more parameters never leaves more error, but for rounding.
+        # Up to rounding, a model of more parameters never has more error.
         return np.asarray(np.maximum(self.rss, 0.0) / (total if total > 0.0 else np.inf))
 
     def decreases(self, left: Ints, right: Ints) -> Array:
@@ -302,19 +302,18 @@ class Equations(Payload):
         return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes], bounds)
 
     def bounds_of(self, node: int) -> tuple[float, float] | None:
-        """Return least and largest answer of a node's equation of one output (`of_output`), None where nothing bounds
-        it."""
+        """Return least and largest prediction of a node's equation of one output (`of_output`), None without bounds."""
         if self.bounds is None or not self.coef[node].any():
             return None
         low, high = self.bounds[node].tolist()
         return low, high
 
     def n_terms(self, nodes: NDArray[Any]) -> int:
-        """Return the coefficients of equations."""
+        """Return the number of coefficients of the equations."""
         return int(np.count_nonzero(self.coef[nodes]))
 
 
-SHARES = Classes()  # of the counts
+SHARES = Classes()  # shares of the counts
 
 
 def softmax(scores: Array) -> Array:
@@ -325,15 +324,15 @@ def softmax(scores: Array) -> Array:
 
 
 def standardized(X: Array, center: Array, scale: Array) -> Array:
-    """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
+    """Return rows (n, p) in standard deviations from the center, 0 for missing values."""
     with np.errstate(over="ignore"):
         z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
     return z
 
 
 def squares(z: Array) -> Array:
-    """Return squares of standardized features, at most FARTHEST_SQUARED, less 1 and over sqrt(2): those of a normal
-    feature have mean 0 and deviation 1 as well."""
+    """Return (z^2 - 1) / sqrt(2) of standardized features, with z^2 at most FARTHEST_SQUARED^2: for a normal feature it
+    has mean 0 and standard deviation 1."""
     bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
     normalized: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
     return normalized

@@ -1,11 +1,10 @@
 """PILOT: linear model trees grown by boosting models of one predictor along the path (Raymaekers, Rousseeuw, Verdonck
 & Yao 2024, "Fast linear model trees by PILOT", Machine Learning 113).
 
-At a node, five models of the residuals are compared, each on the one predictor where it is best: a constant (CON), a
-line (LIN), a constant on either side of a cut (PCON), a continuous line that bends at a cut (BLIN), and a line on
-either side of one (PLIN). The least BIC decides. CON makes a leaf; LIN goes on at the same node with what it leaves
-over; the other three divide the node. So a leaf answers the sum of the models on the way to it, one linear model of the
-features.
+At a node, five models of the residuals are compared, each on its best predictor: a constant (CON), a line (LIN), a
+constant on either side of a cut (PCON), a continuous line that bends at a cut (BLIN), and a line on either side of a
+cut (PLIN). The least BIC decides. CON makes a leaf; LIN continues at the same node with its residuals; the other three
+divide the node. So a leaf predicts the sum of the models on its path, one linear model of the features.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ Line = tuple[float, float]  # slope, intercept
 
 CON, LIN, PCON, BLIN, PLIN = "con", "lin", "pcon", "blin", "plin"
 MODELS = (LIN, PCON, BLIN, PLIN)  # in the order of the core's columns
-# Of CON, then of MODELS: parameters, and three more for a cut.
+# Degrees of freedom of CON, then of MODELS: parameters, and three more for a cut.
 DEGREES = (1, 2, 5, 5, 7)
 
-# Residuals of this share of the training set's variance are rounding errors: there is nothing left to explain.
+# Residuals below this share of the training set's variance are rounding errors: the node is a leaf.
 PERFECT = 1e-20
-# A residual sum below this share of the node's own is no better than this share: rounding decides nothing.
+# A residual sum below this share of the node's counts as this share, so that rounding decides nothing.
 EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
 class Settings:
-    """When to stop, and which models may be.
+    """Stopping rules, and which models are allowed.
 
     min_fit         a node of fewer rows is a leaf
     min_leaf        least rows on either side of a cut
-    max_depth       cuts on the way to a leaf; max_models : cuts and lines together
+    max_depth       cuts on the path to a leaf; max_models : cuts and lines together
     min_values      distinct values that a slope needs, on either side of a cut
-    min_improvement share of the residual sum that a line without a cut must take away for the node to go on
+    min_improvement share of the residual sum that a line without a cut must remove for the node to continue
     """
 
     min_fit: int = 10
@@ -66,7 +65,7 @@ class Choice(NamedTuple):
 
 @dataclass
 class _Here:
-    """The state of a node: rows by each predictor, and the model on the way, of scaled features and target."""
+    """State of a node: rows sorted by each predictor, and the model so far, of scaled features and target."""
 
     orders: NDArray[np.int64]
     coef: Array
@@ -75,7 +74,7 @@ class _Here:
     rss: float = 0.0
 
     def with_line(self, feature: int, line: Line, orders: NDArray[np.int64]) -> _Here:
-        """The same with a line added, for rows in these orders."""
+        """Return this state with a line added, for rows in these orders."""
         coef = self.coef.copy()
         coef[feature] += line[0]
         return _Here(orders, coef, self.constant + line[1], self.n_models + 1)
@@ -83,7 +82,7 @@ class _Here:
 
 def grow(X: Array, y: Array, settings: Settings) -> Tree:
     """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, in an order that depends on their content
-    alone."""
+    only."""
     n, p = X.shape
     Z, center, spread = scaled(X)
     Z = np.ascontiguousarray(Z)
@@ -152,9 +151,9 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
 
 
 def best_model(X: Array, y: Array, orders: NDArray[np.int64], settings: Settings) -> Choice:
-    """Return the model of least BIC = m log(rss / m) + v log m, v of DEGREES, of the rows of a node; of equals the
+    """Return the model of least BIC = m log(rss / m) + v log m, v of DEGREES, for the rows of a node; among equals the
     simplest, then that of the first predictor.
-    X : (n, p); y : (n,) residuals; orders : (p, m) the node's rows by each predictor, rising"""
+    X : (n, p); y : (n,) residuals; orders : (p, m) the node's rows by each predictor, ascending"""
     m = orders.shape[1]
     targets = y[orders[0]]
     total = float(((targets - targets.mean()) ** 2).sum())
@@ -170,7 +169,7 @@ def best_model(X: Array, y: Array, orders: NDArray[np.int64], settings: Settings
 
 
 def lines_of(model: str, x: Array, y: Array, goes_left: NDArray[np.bool_], knot: float) -> tuple[Line, Line]:
-    """Return the lines on both sides of a cut, by least squares. x, y : (m,); knot : where BLIN bends"""
+    """Return the least-squares lines on both sides of a cut. x, y : (m,); knot : where BLIN bends"""
     if model == BLIN:
         above = np.maximum(x - knot, 0.0)
         columns = np.column_stack([x - x.mean(), above - above.mean()])
@@ -182,7 +181,7 @@ def lines_of(model: str, x: Array, y: Array, goes_left: NDArray[np.bool_], knot:
 
 
 def line_of(x: Array, y: Array, flat: bool = False) -> Line:
-    """Return the least-squares line, or the mean where it is flat or x is constant. x, y : (m,)"""
+    """Return the least-squares line, or the mean if `flat` or x is constant. x, y : (m,)"""
     moved = x - x.mean()
     square = float(moved @ moved)
     slope = 0.0 if flat or not square > 0.0 else float(moved @ (y - y.mean())) / square

@@ -1,8 +1,8 @@
-"""Class probabilities of the nodes of a tree, beside the shares of its training rows.
+"""Class probabilities of the nodes of a tree other than the shares of its training rows.
 
-The shares of a pure leaf are 0 and 1 however few rows it has, so the log loss of a grown tree is infinite. The rules
-here draw the shares of a leaf towards equal ones, towards those of the root, or towards those of its ancestors. None
-changes which class a tree predicts: that is the most frequent one of the leaf.
+The shares of a pure leaf are 0 and 1 however few rows it has, so the log loss of an unpruned tree is infinite. The
+rules here shrink the shares of a leaf towards equal shares, those of the root, or those of its ancestors. They never
+change the predicted class, which is the most frequent class of the leaf.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
 
-# A tree and rows that it was not grown on: features (n, p), class codes (n,), weights (n,) or None.
+# A tree and held-out rows: features (n, p), class codes (n,), weights (n,) or None.
 Unseen = tuple[Tree, Array, NDArray[np.int32], Array | None]
 
 
 class Branching(Protocol):
-    """The structure that rules need of one tree, or of several in a row: children by node, -1 at leaves."""
+    """Structure of one tree, or of several concatenated trees, that rules need: children by node, -1 at leaves."""
 
     @property
     def left(self) -> NDArray[Any]: ...
@@ -33,12 +33,12 @@ class Branching(Protocol):
 Nodes = NDArray[Any]
 ONE = np.zeros(1, dtype=np.intp)  # the root of a single tree
 COUNTS = "counts"
-STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # among which cross-validation chooses
-LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss, as in the metric of this name
+STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # candidates for cross-validation
+LEAST = float(np.finfo(np.float64).eps)  # least probability in a log loss, as in the metric `log_loss`
 
 
 def laplace(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
-    """Return (n_k + s) / (n + s C) for C classes: the law of succession of Laplace with s = 1."""
+    """Return (n_k + s) / (n + s C) for C classes: Laplace's rule of succession with s = 1."""
     return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[roots])
 
 
@@ -50,11 +50,11 @@ def m_estimate(tree: Branching, counts: Array, strength: float, roots: Nodes = O
 
 def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return hierarchical shrinkage (Agarwal et al. 2022, equation 2): the shares of the root, plus every change of
-    shares on the way down, divided by 1 + s / n of the node above. As a mean of the shares on the path with weights of
-    at least 0, no probability is outside 0 and 1 by rounding."""
+    shares on the path, divided by 1 + s / n of the node above. Computed as a mean of the shares on the path with
+    non-negative weights, so that rounding gives no probability outside 0 and 1."""
     n = counts.sum(axis=1)
     shares = _divided(counts, n, counts[roots])
-    # fixed : the part of a node's probabilities that does not depend on where the path goes on from there.
+    # fixed : the part of a node's probabilities that does not depend on the rest of the path.
     fixed, weight = np.zeros_like(counts), np.ones(len(counts))
     for inner in inner_by_depth(tree, roots):
         held, above = n[inner], weight[inner]
@@ -63,14 +63,14 @@ def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ON
         for children in (tree.left[inner], tree.right[inner]):
             fixed[children] = fixed[inner] + (above - below)[:, None] * shares[inner]
             weight[children] = below
-            empty = n[children] == 0.0  # of a tree that was merged from clusters
+            empty = n[children] == 0.0  # in a tree merged from clusters
             shares[children[empty]] = shares[inner[empty]]
     probabilities: Array = fixed + weight[:, None] * shares
     return probabilities
 
 
 def inner_by_depth(tree: Branching, roots: Nodes = ONE) -> Iterator[Nodes]:
-    """Yield the nodes with children, those of one depth together, from the roots down."""
+    """Yield the inner nodes, grouped by depth, from the roots down."""
     left, right = np.asarray(tree.left), np.asarray(tree.right)
     nodes = np.unique(roots)
     while len(inner := nodes[left[nodes] >= 0]):
@@ -79,14 +79,14 @@ def inner_by_depth(tree: Branching, roots: Nodes = ONE) -> Iterator[Nodes]:
 
 
 def _divided(values: Array, totals: Array, root: Array) -> Array:
-    """Rows of values by their totals; those of a node without rows are the shares of the root."""
+    """Return rows of values divided by their totals; a node without rows gets the shares of the root."""
     empty = totals <= 0.0
     shares = root / root.sum(axis=1, keepdims=True)
     quotients: Array = np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None])
     return quotients
 
 
-# A rule: children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or of all of them, (1,).
+# A rule takes children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or the one root, (1,).
 Rule = Callable[[Branching, Array, float, Nodes], Array]
 RULES: Mapping[str, Rule | None] = MappingProxyType(
     {COUNTS: None, "laplace": laplace, "m_estimate": m_estimate, "shrinkage": shrinkage}
@@ -94,14 +94,14 @@ RULES: Mapping[str, Rule | None] = MappingProxyType(
 
 
 def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
-    """Return the tree with the probabilities of a rule of `RULES`. strength : in the unit of its counts"""
+    """Return the tree with the probabilities by a rule of `RULES`. strength : in units of its counts"""
     estimate = RULES[rule]
     return tree if estimate is None else tree.with_probabilities(estimate(tree, tree.counts, strength, ONE))
 
 
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:
-    """Return the strength of `STRENGTHS` with the least log loss on rows that trees have not seen, the first of equals.
-    folds : a tree and rows that it was not grown on, fold by fold"""
+    """Return the strength of `STRENGTHS` with the least log loss on held-out rows, the first of equals.
+    folds : for each fold, a tree and rows that it was not grown on"""
     losses = np.zeros(len(STRENGTHS))
     for tree, X, codes, weights in folds:
         leaves = tree.apply(X)

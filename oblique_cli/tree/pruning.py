@@ -34,8 +34,8 @@ TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al
 
 @dataclass(frozen=True, eq=False)
 class PruningPath:
-    """The weakest-link sequence of a tree, of n_leaves (K,). Member k has a leaf for each node of complexity node_alpha
-    (n_nodes,), -inf at leaves, <= alphas[k]; alphas (K,) rise from -inf, the tree as grown, to the root alone."""
+    """Weakest-link sequence of a tree, with n_leaves (K,). Member k has a leaf for each node with node_alpha (n_nodes,)
+    (-inf at leaves) <= alphas[k]; alphas (K,) rise from -inf, the full tree, to that of the root alone."""
 
     alphas: Array
     node_alpha: Array
@@ -43,7 +43,7 @@ class PruningPath:
 
     @property
     def between(self) -> Array:
-        """(K,) geometric means of neighboring complexities, at which other trees of the same kind are cut (CART)."""
+        """Geometric means of neighboring complexities, (K,), at which trees of folds are cut (CART)."""
         positive = np.maximum(self.alphas, 0.0)
         return np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
 
@@ -53,7 +53,7 @@ class PruningPath:
 
 
 def cost_complexity_path(tree: Tree) -> PruningPath:
-    """Return the weakest-link sequence by what the payload costs: the misclassified share of the training weight, or
+    """Return the weakest-link sequence by the costs of the payload: the misclassified share of the training weight, or
     the residual sum of squares as a share of the root's (Breiman et al. 1984, section 8.5).
     """
     return complexity_path(tree, tree.payload.costs(tree))
@@ -61,9 +61,9 @@ def cost_complexity_path(tree: Tree) -> PruningPath:
 
 def complexity_path(tree: Tree, errors: Array) -> PruningPath:
     """Return the weakest-link sequence: repeatedly collapse the internal nodes of smallest alpha(t) = (R(t) - R(T_t)) /
-    (leaves(T_t) - 1), R(t) = errors[t], (n_nodes,), together those tied within 1e-12."""
+    (leaves(T_t) - 1), R(t) = errors[t], (n_nodes,); ties within 1e-12 collapse together."""
     node_alpha = np.asarray(tree.walker.weakest_links(np.ascontiguousarray(errors), TIE))
-    # A node below one of smaller alpha is gone before its turn, so only the running minimum from the root matters.
+    # A node below one of smaller alpha is removed before its turn, so only the running minimum from the root matters.
     effective = np.where(tree.is_leaf, -np.inf, node_alpha)
     for node in np.flatnonzero(~tree.is_leaf):
         for child in (tree.left[node], tree.right[node]):
@@ -72,7 +72,7 @@ def complexity_path(tree: Tree, errors: Array) -> PruningPath:
     internal = np.sort(effective[~tree.is_leaf])
     if len(internal) == 0:
         return PruningPath(np.array([-np.inf]), node_alpha, np.array([1]))
-    # A step ends where the next alpha is further away than a tie.
+    # A step ends when the next alpha is larger by more than a tie.
     last_of_step = np.append(np.diff(internal) > TIE, True)
     alphas = np.concatenate([[-np.inf], internal[last_of_step]])
     still_internal = len(internal) - np.searchsorted(internal, alphas, side="right")
@@ -92,10 +92,10 @@ def sequence_errors(
 
 
 def smallest_within(errors: Array, total: float, standard_errors: float, by_group: ByGroup | None = None) -> int:
-    """Return the last member, the smallest tree, whose error is within c standard errors, sqrt(q (1 - q) / total) at
-    the smallest rate q, of the smallest (thesis 1.7.1).
-    errors : (K,) misclassified weight of `total`; by_group : errors (G, K) and weights (G,) of groups of rows, between
-    which alone errors are independent"""
+    """Return the last member (the smallest tree) whose error is within c standard errors of the smallest error, with
+    standard error sqrt(q (1 - q) / total) at the smallest rate q (thesis 1.7.1).
+    errors : (K,) misclassified weight of `total`; by_group : errors (G, K) and weights (G,) of groups of rows, for rows
+    whose errors are independent between groups only"""
     q = float(errors.min()) / total
     error = np.sqrt(q * (1.0 - q) / total)
     if by_group is not None:
@@ -113,7 +113,7 @@ def errors_by_group(
     weights: Array | None,
     groups: NDArray[Any],
 ) -> ByGroup:
-    """Return the misclassified weight of every T(alpha) on the rows of each group, and what these weigh.
+    """Return the misclassified weight of every T(alpha) on each group's rows, and the weight of each group.
     alphas : (m,) ascending; groups : (n,) of the rows"""
     some = [np.flatnonzero(groups == group) for group in np.unique(groups)]
     weigh = [float(len(group_rows)) if weights is None else float(weights[group_rows].sum()) for group_rows in some]
@@ -134,9 +134,9 @@ def cost_complexity(
     standard_errors: float = 0.0,
     groups: NDArray[Any] | None = None,
 ) -> Tree:
-    """Prune with an independent set: the smallest member of the sequence within c standard errors of the best.
+    """Prune with a held-out set: return the smallest member of the sequence within c standard errors of the best.
 
-    X, y, weights, groups : rows that were not used for growth, and which of them belong together
+    X, y, weights, groups : held-out rows, and the group of each
     """
     path = cost_complexity_path(tree)
     total = float(len(y)) if weights is None else float(weights.sum())
@@ -163,10 +163,10 @@ def chosen_alpha(
     standard_errors: float,
     groups: NDArray[Any] | None = None,
 ) -> float:
-    """Return the complexity of a regression tree that cross-validation chooses by the c-SE rule, -inf as grown. The
-    trees of the folds are cut at the path's `between`; the standard error is that over all rows, or over independent
-    groups (n,).
-    parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows"""
+    """Return the complexity of a regression tree chosen by cross-validation and the c-SE rule, -inf for the full tree.
+    Trees of the folds are cut at the path's `between`; the standard error is over all rows, or over independent groups
+    (n,).
+    parts : disjoint held-out rows of each fold; grown : rows -> the tree of these rows"""
     path = cost_complexity_path(tree)
     if len(path.alphas) < 2 or len(parts) < 2:
         return -np.inf
@@ -222,7 +222,7 @@ class LabeledRows(NamedTuple):
 
     @property
     def groups(self) -> NDArray[np.int64] | None:
-        """Codes of groups of rows that belong together, (n,); None for independent rows."""
+        """Codes of groups of dependent rows, (n,); None for independent rows."""
         return None
 
 
@@ -243,7 +243,7 @@ NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 
 
 class RuleParameters(Declared, kw_only=True):
-    """The parameters of the rules here, which a tree has as well; those of several rules mean the same to all."""
+    """Parameters of the rules here, which trees have as well; a parameter of several rules has one meaning."""
 
     pruning_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv".')
     pruning_repeats: int = parameter(
@@ -290,11 +290,11 @@ class PruningRule(Declared, BaseEstimator, ABC):
 
     @abstractmethod
     def prune(self, tree: Tree, rows: Any) -> Tree:
-        """Return the pruned tree. rows : None, `LabeledRows` or `CrossValidation`, as `rows` of the class asks for."""
+        """Return the pruned tree. rows : None, `LabeledRows` or `CrossValidation`, by the class attribute `rows`."""
 
 
 def pruned(rule: PruningRule, tree: Tree, rows: Any) -> Tree:
-    """Return the tree that a rule prunes; PluginError, with its file, for anything but a `Tree`."""
+    """Return the tree pruned by a rule; PluginError, with the rule's file, if the result is not a `Tree`."""
     pruned_tree = rule.prune(tree, rows)
     if not isinstance(pruned_tree, Tree):
         raise PluginError(
@@ -304,7 +304,7 @@ def pruned(rule: PruningRule, tree: Tree, rows: Any) -> Tree:
 
 
 def _fault(rule: Any) -> str | None:
-    """The fault of a rule, as text after its name."""
+    """Return the fault of a rule as text that follows its name, or None."""
     if not (isinstance(rule, type) and issubclass(rule, PruningRule)):
         return "is no subclass of PruningRule"
     if rule.rows not in (NO_ROWS, KEPT_ROWS, TRAINING_ROWS):
@@ -341,7 +341,7 @@ _RESERVED: set[str] = set()
 
 
 def reserve(parameters: Mapping[str, Parameter]) -> None:
-    """Keep the names of a tree's parameters, but for those of rules here, from rules; ConfigError if one is taken."""
+    """Reserve a tree's parameter names, except those of the rules here; ConfigError if a rule uses one."""
     others = {parameter.also.name for parameter in parameters.values() if parameter.also}
     _RESERVED.update((parameters.keys() | others) - RuleParameters.parameters.keys())
     for name, rule in PRUNINGS.items():
@@ -416,7 +416,7 @@ class ReducedError(PruningRule):
         wrong = np.zeros(tree.n_nodes)
         w = np.ones(len(y)) if weights is None else weights
         X = np.ascontiguousarray(X, dtype=np.float64)
-        # Each row is counted at every node of its path.
+        # Each row counts at every node of its path.
         here = tree.apply(X).astype(np.int64)
         active = np.arange(len(y))
         while len(active):
@@ -514,7 +514,7 @@ class MinimumError(RuleParameters, PruningRule, takes=("prior_weight",)):
         n, m = tree.counts.sum(axis=1), self.prior_weight
         prior = tree.counts[0] / n[0]
         at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
-        # Expected errors times rows add up over the branches.
+        # Expected errors times rows are additive over branches.
         wrong = n * (1.0 - (at_label + m * prior[tree.labels]) / (n + m))
         return cheapest(tree, wrong, np.zeros(tree.n_nodes), 1e-12 * float(n[0]))
 

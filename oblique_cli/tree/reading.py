@@ -1,8 +1,8 @@
-"""Hyperplanes as people read them: weights per standard deviation, the largest first, one direction down the tree.
+"""Hyperplanes in readable form: weights per standard deviation, the largest first, one direction in the whole tree.
 
-A `Tree` keeps a hyperplane as growth found it, in the units of the features and with the sign that growth gave it.
-Neither helps a reader: a weight of 0.003 may be the one that matters, and "more" leads left at one node and right at
-the next. Nothing here changes what a tree predicts.
+A `Tree` stores a hyperplane as it was grown: in the units of the features and with an arbitrary sign. A reader is
+misled by both: a weight of 0.003 may be the most important, and "more" leads left at one node and right at the next.
+Nothing here changes what a tree predicts.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ LevelNames = Mapping[int, Sequence[str]]
 
 @dataclass(frozen=True)
 class Units:
-    """The unit of a feature for the reader: a name in a sum stands for (value - center) / spread, (p,), 0 and 1 for its
-    own units.
-    of_levels : qualitative feature -> share of each level, by which its scores spread; {} if that is not known"""
+    """Units for display: a feature's name in a sum stands for (value - center) / spread, (p,); 0 and 1 give original
+    units.
+    of_levels : qualitative feature -> share of each level, which gives the spread of its scores; {} if unknown"""
 
     center: Array
     spread: Array
@@ -35,11 +35,11 @@ class Units:
 
     @classmethod
     def raw(cls, n_features: int) -> Units:
-        """The features' own units."""
+        """Return the features' original units."""
         return cls(np.zeros(n_features), np.ones(n_features), {}, standard=False)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the same as plain data, for the facts of a model file."""
+        """Return the units as plain data, for the facts of a model file."""
         return {
             "center": self.center.tolist(),
             "spread": self.spread.tolist(),
@@ -48,7 +48,7 @@ class Units:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], n_features: int) -> Units:
-        """Return the inverse of `to_plain`, for units that are standard deviations. DataError if it is none."""
+        """Return the inverse of `to_plain`, for units that are standard deviations. DataError for invalid data."""
         try:
             center = np.array(plain["center"], dtype=np.float64)
             spread = np.array(plain["spread"], dtype=np.float64)
@@ -69,12 +69,12 @@ class Units:
 
     @classmethod
     def deviations(cls, X: Array, levels: Sequence[int] = ()) -> Units:
-        """Standard deviations from the mean of the rows X (n, p), without missing values; 1 for a constant feature.
+        """Return units of means and deviations of rows X (n, p), without missing values; 1 for a constant feature.
         levels : p counts as in `Tree`; a qualitative feature keeps its scores"""
         present = np.isfinite(X)
         counts = np.maximum(present.sum(axis=0), 1)
         known = np.where(present, X, 0.0)
-        # By halves of the largest value, since the sum of finite numbers need not be finite.
+        # Computed relative to half the largest value, since the sum of finite numbers may overflow.
         size = np.maximum(np.abs(known).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
         scaled = known / size
         mean = scaled.sum(axis=0) / counts
@@ -93,7 +93,7 @@ class Units:
 
 @dataclass(frozen=True)
 class LevelGroup:
-    """Levels of a qualitative feature that count alike. weight : what each adds to the sum"""
+    """Levels of a qualitative feature with equal contributions. weight : contribution of each to the sum"""
 
     names: tuple[str, ...]
     weight: float
@@ -101,10 +101,10 @@ class LevelGroup:
 
 @dataclass(frozen=True)
 class Term:
-    """One feature in a sum.
-    weight : per unit, of a qualitative feature the deviation of what its levels add; levels : groups with what they
-    add, the largest first, () for a quantitative feature; yes : whether it is an indicator, 1 where its name ("island
-    is Biscoe") holds"""
+    """Feature in a sum.
+    weight : per unit; for a qualitative feature the standard deviation of its levels' contributions; levels : groups
+    with their contributions, the largest first, () for a quantitative feature; yes : whether it is an indicator, 1 if
+    its name ("island is Biscoe") holds"""
 
     feature: int
     name: str
@@ -120,15 +120,15 @@ class Term:
 
 @dataclass(frozen=True)
 class Reading:
-    """A split as a reader sees it: a sum, and what lies on either side.
+    """Readable form of a split: a sum, and the conditions of both sides.
 
-    terms      the largest first, all of them; one term means that the feature decides alone
-    threshold  a row goes to the first child if the sum is below or, unless `strict`, equal; of a single quantitative
-               feature the sum is the feature itself in its own units, whose sides `first` and `second` say
-    flipped    whether the first child is the right one of the tree
-    expression, first, second   the sum in words; what follows it on the way to the first child, and to the second
-    condition  when a row goes to the first child, in one line
-    scale      what a sum of `coef_ @ x` is divided by, negative if flipped; `shift` is subtracted first
+    terms      all terms, the largest first; a single term means that the feature decides alone
+    threshold  a row goes to the first child if the sum is below or, unless `strict`, equal; with a single quantitative
+               feature the sum is the feature itself in original units, and `first` and `second` state its sides
+    flipped    whether the first child is the right child in the tree
+    expression, first, second   the sum as text, and the comparisons that lead to the first and the second child
+    condition  condition for the first child, in one line
+    scale      divisor of the sum `coef_ @ x`, negative if flipped; `shift` is subtracted first
     """
 
     terms: tuple[Term, ...]
@@ -144,9 +144,9 @@ class Reading:
 
 
 def turned(tree: Tree) -> NDArray[np.bool_]:
-    """Return which splits are read with their children exchanged, (n_nodes,): the second child, on the side of larger
-    sums, is to have the larger share of the tree's most frequent class, or of the node's where it lacks that; equal
-    shares leave them."""
+    """Return which splits are shown with their children exchanged, (n_nodes,): the second child, on the side of larger
+    sums, gets the larger share of the tree's most frequent class (of the node's, if the node lacks that class); equal
+    shares change nothing."""
     weights = tree.counts.sum(axis=1)
     shares = tree.counts / np.where(weights > 0.0, weights, 1.0)[:, None]
     inner = np.flatnonzero(~tree.is_leaf)
@@ -157,7 +157,7 @@ def turned(tree: Tree) -> NDArray[np.bool_]:
 
 
 def number(value: float, precision: int = 3) -> str:
-    """Return a number of `precision` significant digits, digits before the point all shown: 1234.5 is "1234"."""
+    """Return a number with `precision` significant digits, and all digits before the point: 1234.5 is "1234"."""
     if value == 0.0 or not np.isfinite(value):
         return f"{value + 0.0:g}"
     size = abs(value)
@@ -179,8 +179,8 @@ def read(
     level_names: LevelNames | None = None,
     most: int | None = None,
 ) -> Reading:
-    """Return a split of `tree` in the units given.
-    flipped : as of `turned`; names : (p,); most : terms that its condition shows, all without it"""
+    """Return the readable form of a split of `tree` in the given units.
+    flipped : as of `turned`; names : (p,); most : terms that its condition shows, None for all"""
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
     if len(used) == 1:
@@ -212,7 +212,7 @@ def read(
     shown_terms = terms if most is None or len(terms) <= most else terms[:most]
     expression = _sum(shown_terms, precision) + counted(len(terms) - len(shown_terms))
     below, above = ("<", ">=") if flipped else ("<=", ">")
-    # A hair's breadth beside 0 is rounding, and no number to read.
+    # A number within rounding of 0 is shown as 0.
     shown = number(0.0 if units.standard and abs(at) < 10.0 ** -(precision + 6) else at, precision)
     levels = "".join(
         f" with {term.name} = "
@@ -244,7 +244,7 @@ def _single(
     precision: int,
     level_names: LevelNames,
 ) -> Reading:
-    """A split of one feature, in its own units."""
+    """Return the readable form of a split on one feature, in its original units."""
     coef, threshold, name = float(tree.coef_[node, j]), float(tree.thresholds[node]), names[j]
     scale = -1.0 if flipped else 1.0
     if isinstance(name, Indicator) and (coef <= threshold) != (threshold >= 0.0):
@@ -289,19 +289,19 @@ def _single(
 
 
 def _missing(tree: Tree, node: int, quantitative: Sequence[int], flipped: bool) -> str:
-    """What follows a condition if rows that lack a value of it go the same way."""
+    """Return the suffix of a condition if rows with a missing value go to the same side, else ""."""
     if tree.missing_left is None or not quantitative or bool(tree.missing_left[node]) == flipped:
         return ""
     return ", or missing" if len(quantitative) == 1 else ", or any of these missing"
 
 
 def counted(rest: int) -> str:
-    """Return how terms are named that are not shown, "" for none."""
+    """Return the text for terms that are not shown, "" for none."""
     return f" and {rest} smaller term{'' if rest == 1 else 's'}" if rest else ""
 
 
 def _sum(terms: Sequence[Term], precision: int) -> str:
-    """The terms in one line, the first sign close to its number."""
+    """Return the terms in one line, without a space after the first sign."""
     text = ""
     for term in terms:
         text += f" {'-' if term.weight < 0 else '+'} "
@@ -312,7 +312,7 @@ def _sum(terms: Sequence[Term], precision: int) -> str:
 
 
 def _side(mark: str, shown: str) -> str:
-    """A comparison as drawings write it."""
+    """Return a comparison as drawings show it."""
     return f"{ {'<=': '≤', '>=': '≥'}.get(mark, mark) } {shown.replace('-', '−', 1) if shown[0] == '-' else shown}"
 
 
@@ -322,7 +322,7 @@ def _names_of(feature: int, count: int, level_names: LevelNames) -> list[str]:
 
 
 def _groups(adds: Array, names: Sequence[str], precision: int) -> tuple[LevelGroup, ...]:
-    """Levels that add the same, to `precision` digits, together; levels without a score are left out."""
+    """Return groups of levels with equal contributions, to `precision` digits; levels without a score are omitted."""
     groups: dict[str, list[int]] = {}
     for level, add in enumerate(adds.tolist()):
         if add:
