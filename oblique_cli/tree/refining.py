@@ -1,9 +1,9 @@
-"""Trees of hyperplanes refined: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
+"""Refinement of trees of hyperplanes: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
 
-A tree is first grown by any heuristic, then improved as a whole: one node after another gets the hyperplane that is
-best with all others as they are. A `Space` does the work: for trees of classes `PlaneSpace`, by `core/refinement` over
-standardized features, for trees of numbers refining_equations.py. Here are the path over penalties and the choice of
-penalty and start by cross-validation, the same for both: the payload of a tree defines its loss.
+A tree is first grown by any heuristic, then improved as a whole: one node after another gets its best hyperplane with
+all others fixed. A `Space` does this: `PlaneSpace` for trees of classes, by `core/refinement` over standardized
+features, and refining_equations.py for regression trees. This module has the path over penalties and the choice of
+penalty and start by cross-validation for both: the payload of a tree defines its loss.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from oblique_cli.tree.payloads import SHARES, Classes, LeafModels
 from oblique_cli.tree.pruning import LabeledRows
 from oblique_cli.tree.structure import Tree, TreeBuilder, numbered
 
-Planes = dict[str, NDArray[Any]]  # a tree as the core takes it, over the columns of a `PlaneSpace`
+Planes = dict[str, NDArray[Any]]  # a tree in the form of the core, over the columns of a `PlaneSpace`
 
 SURROGATES = ("logistic", "squared_hinge")
 REFINEMENTS = ("none", "tao")
-EQUAL = 1e-12  # losses of cross-validation closer than this share are the same
+EQUAL = 1e-12  # cross-validation losses closer than this share are equal
 
 
 class Run(NamedTuple):
     """One run of the optimization.
-    penalty : share of the training weight that a unit of |w|_1 costs, with |w|_2 = 1; sweeps : passes over all nodes;
-    objective : (steps,) what the leaves cost (`Payload.costs`) plus the penalties, at the start and after each update;
-    sweep, node : (steps,) of each; node below 0 where leaves got new answers"""
+    penalty : cost of a unit of |w|_1, with |w|_2 = 1, as a share of the training weight; sweeps : passes over all
+    nodes; objective : (steps,) cost of the leaves (`Payload.costs`) plus the penalties, at the start and after each
+    update; sweep, node : (steps,) of each; node below 0 for an update of the leaves"""
 
     penalty: float
     sweeps: int
@@ -47,9 +47,9 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """How trees are refined.
-    surrogate : loss whose minima are proposed as planes; max_sweeps, threads : of a run; max_terms : most features of a
-    plane that is proposed, None for no limit"""
+    """Settings of refinement.
+    surrogate : loss whose minima are the proposed planes; max_sweeps, threads : of a run; max_terms : most features of
+    a proposed plane, None for no limit"""
 
     surrogate: str = "logistic"
     max_sweeps: int = 40
@@ -61,9 +61,9 @@ class Settings:
 
 class LeafPrior(NamedTuple):
     """Logistic models in leaves under refinement.
-    scores : (C, q + 1) from which every leaf starts; columns : (n, q) what models see of the rows; penalty : ridge of
-    what a leaf adds, in the unit of the weights of the `PlaneSpace`; made : scores (n_nodes, C, q + 1) -> the models of
-    a tree"""
+    scores : (C, q + 1) start of every leaf; columns : (n, q) of the models for the training rows; penalty : ridge on a
+    leaf's change from the start, in the unit of the weights of the `PlaneSpace`; made : scores (n_nodes, C, q + 1) ->
+    the models of a tree"""
 
     scores: Array
     columns: Array
@@ -72,7 +72,7 @@ class LeafPrior(NamedTuple):
 
 
 class Space(ABC):
-    """Training rows on which trees are refined, whose states are trees in a form that can change."""
+    """Training rows on which trees are refined; a state is a mutable form of a tree."""
 
     @abstractmethod
     def begin(self, tree: Tree) -> Any:
@@ -80,28 +80,28 @@ class Space(ABC):
 
     @abstractmethod
     def step(self, state: Any, penalty: float, settings: Settings, leaves: LeafPrior | None) -> tuple[Any, Run]:
-        """Return the refined state and what the run was like."""
+        """Return the refined state and the record of the run."""
 
     @abstractmethod
     def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
-        """Return the tree of a state. start : of which it came"""
+        """Return the tree of a state. start : the tree before refinement"""
 
     def unchanged(self, state: Any, before: Any) -> bool:
-        """Whether a step has left a state as it was."""
+        """Return whether a step has left a state unchanged."""
         return False
 
 
 class PlaneSpace(Space):
-    """Training rows as the core refines on them: standardized features, each level of a qualitative one by itself.
+    """Training rows for refinement in the core: standardized features, one column for each level of a qualitative one.
 
-    A level is a column that is 1 in its rows, so that a plane may give every level any score; the tree then keeps these
-    as `level_scores`. NaN in a quantitative feature is absent: the node's `missing_left` sends the row, and the
-    surrogate sees the mean. A level never seen is a row of zeros, as in prediction.
+    A level's column is 1 in its rows, so that a plane may give every level any score; the tree stores these as
+    `level_scores`. NaN in a quantitative feature is a missing value: the node's `missing_left` sends the row, and the
+    surrogate uses the mean. A level not seen in training is a row of zeros, as in prediction.
 
-    X : (n, p), quantitative features finite but for NaN; codes : (n,) below n_classes
+    X : (n, p), quantitative features finite or NaN; codes : (n,) below n_classes
     weights : (n,) positive, or None
     levels : p counts, 0 for a quantitative feature
-    numbers : (n, k) of variances near 1, whose means leaves answer in place of a class; then there is one class
+    numbers : (n, k) targets of variances near 1, whose means are the leaves' predictions; then there is one class
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class PlaneSpace(Space):
         self.n_classes = n_classes
         self.numbers = None if numbers is None else np.ascontiguousarray(numbers)
         self.levels = (0,) * p if levels is None else tuple(levels)
-        # In units of the lightest row, as in growth, so that counts do not depend on the scale of the weights.
+        # In units of the smallest weight, as in growth, so that counts do not depend on the scale of the weights.
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / weights.min(), np.float64)
         self.total = float(self.weights.sum())
         self.features: list[int] = []  # of each column
@@ -142,7 +142,7 @@ class PlaneSpace(Space):
         share = known / np.maximum(known.sum(axis=0), np.finfo(float).tiny)
         self._mean = (share * present).sum(axis=0)
         spread = np.sqrt((share * (present - self._mean) ** 2).sum(axis=0))
-        # A column that does not vary beyond rounding is constant: no plane uses it.
+        # A column that varies by rounding only is constant: no plane uses it.
         largest = np.abs(present).max(axis=0)
         self._scale = np.where(spread > 1e-13 * largest, spread, 0.0)
         usable = np.where(self._scale > 0.0, self._scale, 1.0)
@@ -155,11 +155,11 @@ class PlaneSpace(Space):
         return self.planes(tree)
 
     def step(self, state: Any, penalty: float, settings: Settings, leaves: LeafPrior | None) -> tuple[Any, Run]:
-        """Return the refined arrays and what the run was like."""
+        """Return the refined arrays and the record of the run."""
         return self.refine(state, penalty, settings, leaves)
 
     def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
-        """Return the tree of some arrays, its leaves with their models."""
+        """Return the tree of some arrays, with models in its leaves."""
         models = None
         if leaves is not None:
             scores = leaves.scores + state["models"].reshape(-1, *leaves.scores.shape)
@@ -167,23 +167,23 @@ class PlaneSpace(Space):
         return self.tree(state, start.missing_left is not None, as_it_is=leaves is not None, models=models)
 
     def unchanged(self, state: Any, before: Any) -> bool:
-        """Whether all arrays are the same."""
+        """Return whether all arrays are equal."""
         return state.keys() == before.keys() and all(np.array_equal(state[name], before[name]) for name in state)
 
     def planes(self, tree: Tree) -> Planes:
-        """Return the arrays of a tree over these features as the core takes them."""
+        """Return the arrays of a tree over these features in the core's form."""
         coef = tree.coef_[:, self.features].copy()
         at_level = 0
         for column, level in enumerate(self._level):
             if level >= 0:
                 coef[:, column] *= tree.level_scores[:, at_level]
                 at_level += 1
-        largest = int(self._powers.max())  # the length of a plane is free
+        largest = int(self._powers.max())  # a plane may be scaled freely
         coef = measured(coef, largest - self._powers)
         offset = -measured(tree.thresholds, largest) + coef @ self._mean
         w = coef * self._scale
         size = np.sqrt((w * w).sum(axis=1))
-        # A plane that is this far from all rows, in standard deviations, sends them all to one side.
+        # A plane this far from all rows, in standard deviations, sends them all to one side.
         some = size > np.abs(offset) * np.finfo(float).tiny ** 0.5
         w[some] /= size[some, None]
         w[~some] = 0.0
@@ -201,7 +201,7 @@ class PlaneSpace(Space):
     def refine(
         self, planes: Planes, penalty: float, settings: Settings, leaves: LeafPrior | None = None
     ) -> tuple[Planes, Run]:
-        """Return the refined arrays and what the run was like.
+        """Return the refined arrays and the record of the run.
         penalty : share of the training weight; leaves : models in place of labels"""
         arguments: dict[str, Any] = dict(planes)
         if leaves is not None:
@@ -233,8 +233,8 @@ class PlaneSpace(Space):
     def tree(
         self, planes: Planes, missing: bool = False, as_it_is: bool = False, models: LeafModels | None = None
     ) -> Tree:
-        """Return the tree over the features themselves, with the counts of the training rows.
-        missing : whether it takes missing values; as_it_is : whether divisions between leaves of one label stay;
+        """Return the tree over the original features, with the counts of the training rows.
+        missing : whether it accepts missing values; as_it_is : whether to keep splits between leaves of equal label;
         models : of the leaves, by the nodes of the arrays"""
         w, b = planes["w"], planes["b"]
         coef = np.where(self._scale > 0.0, w / np.where(self._scale > 0.0, self._scale, 1.0), 0.0)
@@ -273,8 +273,8 @@ class PlaneSpace(Space):
 
 
 def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = False) -> Tree:
-    """Return a tree with the counts of given rows, without branches that none reaches nor, unless it is to stay
-    `as_it_is`, divisions between leaves of one label."""
+    """Return a tree with the counts of given rows, without branches that no row reaches and, unless `as_it_is`, without
+    splits between leaves of equal label."""
     n_classes = tree.counts.shape[1]
     counts, n_rows = np.zeros((tree.n_nodes, n_classes)), np.zeros(tree.n_nodes, dtype=np.int64)
     leaves = tree.apply(X)
@@ -285,7 +285,7 @@ def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = 
         counts[parent] += counts[node]
         n_rows[parent] += n_rows[node]
     labels = counts.argmax(axis=1)
-    # The label that all leaves below a node share, -1 if they differ.
+    # The common label of all leaves below a node, -1 if they differ.
     common = np.where(tree.is_leaf, labels, -1)
     for node in range(tree.n_nodes - 1, -1, -1):
         if not tree.is_leaf[node]:
@@ -309,35 +309,35 @@ def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = 
     counted_tree = builder.finish()
     if tree.leaf_models is None:
         return counted_tree
-    was = np.zeros(counted_tree.n_nodes, dtype=np.intp)  # inner nodes have no models, as the root of the given tree
+    was = np.zeros(counted_tree.n_nodes, dtype=np.intp)  # inner nodes and the old root have no models
     was[counted_tree.apply(X)] = leaves
     return counted_tree.with_leaf_models(tree.leaf_models.at(was))
 
 
 def gini_decrease(node: Array, left: Array, right: Array) -> float:
-    """Return by how much a split lowers the Gini impurity; class weights (C,) of the node and of its children."""
+    """Return the decrease of Gini impurity by a split; class weights (C,) of the node and of its children."""
     n = node.sum()
     squares = sum(float((side * side).sum() / side.sum()) for side in (left, right))
     return float((squares - float((node * node).sum()) / n) / n)
 
 
 def _packed(planes: Planes) -> Planes:
-    """The arrays without nodes that are nobody's children, children numbered after their parents."""
+    """Return the arrays without unreachable nodes, children numbered after their parents."""
     order, left, right = numbered(planes["left"], planes["right"])
     arrays = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
     return arrays | {"left": left, "right": right}
 
 
 class Path(NamedTuple):
-    """Trees of rising penalty, each refined from the one before. runs[k] ended in trees[k]."""
+    """Trees of rising penalty, each refined from the previous tree. runs[k] gave trees[k]."""
 
     trees: list[Tree]
     runs: list[Run]
 
 
 def penalties_of(space: PlaneSpace, number: int) -> Array:
-    """Return a geometric path of penalties, as shares of the training weight: from that of one row (a cut for a row is
-    noise) to that of all rows outside the largest class, where no cut pays."""
+    """Return a geometric path of penalties, as shares of the training weight: from the weight of one row (a cut for one
+    row is noise) to the weight outside the largest class, where no cut pays."""
     of_class = np.bincount(space.codes, weights=space.weights, minlength=space.n_classes)
     low = 1.0 / len(space.X)
     high = max(1.0 - float(of_class.max()) / space.total, 2.0 * low)
@@ -347,8 +347,8 @@ def penalties_of(space: PlaneSpace, number: int) -> Array:
 def along_path(
     tree: Tree, space: Space, penalties: Iterable[float], settings: Settings, leaves: LeafPrior | None = None
 ) -> Path:
-    """Return the trees of rising penalties: the first refined from `tree`, each further one from the one before.
-    leaves : models in the leaves, which answer in place of labels"""
+    """Return the trees of rising penalties: the first refined from `tree`, each further tree from the previous one.
+    leaves : models in the leaves, whose predictions replace labels"""
     state = space.begin(tree)
     path = Path([], [])
     for penalty in penalties:
@@ -366,9 +366,9 @@ def n_coefficients(tree: Tree) -> int:
 
 
 class Chosen(NamedTuple):
-    """The choice of cross-validation.
-    start, penalty : positions; error : (starts, penalties) mean losses; coefficients : (starts, penalties) non-zero
-    ones, means over the folds; unrefined : (starts,) their own mean losses"""
+    """Choice of cross-validation.
+    start, penalty : positions; error : (starts, penalties) mean losses; coefficients : (starts, penalties) mean number
+    of non-zero coefficients; unrefined : (starts,) mean losses of the unrefined starts"""
 
     start: int
     penalty: int
@@ -387,8 +387,8 @@ class Fold(NamedTuple):
 
 def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard_errors: float) -> Chosen:
     """Choose start and penalty by cross-validation: the fewest coefficients (then the smaller error, the earlier start,
-    the larger penalty) within c standard errors sqrt(q (1 - q) / n) of the smallest error q, n the number of rows of
-    equal weight that would say as much. Each fold grows its own starts, on its own rows."""
+    the larger penalty) within c standard errors sqrt(q (1 - q) / n) of the smallest error q, n the effective number of
+    rows under weights. Each fold grows its own starts, on its own rows."""
     fold_results: list[tuple[list[list[float]], list[list[int]], list[float]]] = []
     total, squares = 0.0, 0.0
     for fold in folds:
@@ -421,9 +421,9 @@ def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A refined tree.
-    start : the tree before; path : the trees of rising penalties, the last the result, empty if the start stays;
-    penalties : all that were tried; chosen : by cross-validation, None if there was nothing to choose"""
+    """Refined tree.
+    start : the tree before; path : trees of rising penalties, the last one the result, empty if the start is kept;
+    penalties : all candidates; chosen : by cross-validation, None with a single candidate"""
 
     start: Tree
     path: Path
@@ -432,16 +432,16 @@ class Refined:
 
     @property
     def tree(self) -> Tree:
-        """The result."""
+        """Refined tree, or the start if it is kept."""
         return self.path.trees[-1] if self.path.trees else self.start
 
     @property
     def run(self) -> Run:
-        """The run that ended in the result."""
+        """Run that gave the refined tree."""
         return self.path.runs[-1]
 
     def summary(self) -> str:
-        """Return in a sentence what was done: penalty, sizes, errors of the training rows before and after, sweeps."""
+        """Return a sentence on the refinement: penalty, sizes, training errors before and after, sweeps."""
         if not self.path.runs:
             single = self.start.n_leaves == 1
             return f"not refined: {'the tree is a single leaf' if single else 'cross-validation prefers the start'}"
@@ -476,7 +476,7 @@ def refined(
 ) -> Refined:
     """Refine the best of several trees at the best penalty.
     starts : each grows its tree on all rows; folds : the same on parts of the rows; penalties : (k,) rising, chosen by
-    cross-validation; may_stay : whether a tree stays as it is where no penalty has less error than the tree itself"""
+    cross-validation; may_stay : whether to keep an unrefined tree if no penalty has less error"""
     chosen = None
     if len(starts) > 1 or len(penalties) > 1:
         chosen = choose(folds, penalties, settings, standard_errors)
@@ -488,14 +488,14 @@ def refined(
 
 
 def random_tree(space: PlaneSpace, depth: int, rng: np.random.Generator, missing: bool = False) -> Tree:
-    """Return a complete tree of random hyperplanes, each of which halves the rows of its node; one that cannot be
+    """Return a complete tree of random hyperplanes, each of which halves the rows of its node; a node that cannot be
     halved is a leaf.
-    missing : whether the tree takes missing values"""
+    missing : whether the tree accepts missing values"""
     p = space.Z.shape[1]
     nodes: list[tuple[int, Array, float]] = []  # left child, or -1; direction; offset
     rows_of = [(np.arange(len(space.Z)), 0)]
     varying = space.Z.any(axis=0)
-    for rows, level in rows_of:  # grows as it goes
+    for rows, level in rows_of:  # the list grows during the loop
         direction = np.asarray(rng.normal(size=p) * varying)
         size = float(np.sqrt(direction @ direction))
         split = False

@@ -1,14 +1,14 @@
-"""Regression trees refined as a whole: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
+"""Refinement of regression trees: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
 
-One node after another, the deepest first, gets the hyperplane that is best with all others as they are; leaves then
-get the models of the rows they now hold. What is minimized is
+One node after another, the deepest first, gets its best hyperplane with all others fixed; leaves are then refitted to
+the rows that reach them. The objective is
 
     E = sum of squared errors / sum of squares at the root + penalty * sum over nodes of |w|_1, with |w|_2 = 1
 
-over features standardized on the training rows. A row that the left and the right branch predict equally well does not
-care where it goes; every other row has a side, and the difference of its squared errors as a weight. Planes are
-proposed and E decides, so E never rises. No plane leaves a leaf with fewer rows than growth would have allowed: a
-least-squares model of fewer rows than that would say anything away from them.
+over features standardized on the training rows. A row with equal errors in the left and the right branch has no
+preferred side; every other row has one, with the difference of its squared errors as its weight. Planes are proposed
+and accepted by E, so E never rises. No plane leaves a leaf with fewer rows than the limit of growth: a least-squares
+model of fewer rows may predict anything away from them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 N_PENALTIES = 8
 FOLDS = 5
 MAX_SWEEPS = 40
-TOLERANCE = 1e-6  # a sweep that lowers E by less than this share of E is the last
-SURROGATES = 5  # l1 penalties of the logistic surrogate at a node, each a fifth of the one before
+TOLERANCE = 1e-6  # a sweep that lowers E by less than this share of E is the last one
+SURROGATES = 5  # number of l1 penalties of the logistic surrogate at a node, each a fifth of the previous one
 
 
 @dataclass(eq=False)
 class _Branch:
-    """A node that can change. `model` predicts in a leaf; a node with children has a hyperplane."""
+    """Mutable node. A leaf predicts by `model`; a node with children has a hyperplane."""
 
     model: Linear
     coef: Array
@@ -64,7 +64,7 @@ class _Branch:
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """A candidate: rows with coef @ x <= threshold go left; `loss` is what the node then costs, its price included."""
+    """Candidate plane: rows with coef @ x <= threshold go left; `loss` is the node's cost, penalty included."""
 
     coef: Array
     threshold: float
@@ -82,7 +82,7 @@ def _below(branch: _Branch) -> list[_Branch]:
 
 @dataclass(frozen=True, eq=False)
 class Problem(Space):
-    """Training rows X (n, p), y (n,), and what a leaf may be."""
+    """Training rows X (n, p), y (n,), and the kind and limits of leaves."""
 
     X: Array
     y: Array
@@ -98,21 +98,21 @@ class Problem(Space):
             object.__setattr__(self, name, value)
 
     def begin(self, tree: Tree) -> _Branch:
-        """Return a tree in a form that can change."""
+        """Return a tree in mutable form."""
         return branches_of(tree)
 
     def step(self, state: Any, penalty: float, settings: Any, leaves: Any) -> tuple[Any, Run]:
-        """Return the state, which is refined in place, and what the run was like."""
-        if self.total == 0.0:  # a constant target has one leaf, and no share of it is anything
+        """Return the state, refined in place, and the record of the run."""
+        if self.total == 0.0:  # a constant target has one leaf, and shares of its zero error are undefined
             return state, Run(penalty, 0, True, np.zeros(1), np.zeros(1, np.int32), np.full(1, -1, np.int32))
         return state, run(self, state, penalty)
 
     def end(self, state: Any, start: Tree, leaves: Any) -> Tree:
-        """Return the tree as it now is."""
+        """Return the tree of the state."""
         return tree_of(state, self)
 
     def price(self, coef: Array) -> float:
-        """Return |w|_1 / |w|_2 of a hyperplane over the standardized features, from 1 to sqrt(p)."""
+        """Return the penalty term |w|_1 / |w|_2 of a hyperplane over the standardized features, from 1 to sqrt(p)."""
         w = np.abs(coef) * self.spread
         largest = float(w.max(initial=0.0))
         if largest == 0.0:
@@ -138,7 +138,7 @@ class Problem(Space):
         return squared / self.total, leaf
 
     def prices(self, branch: _Branch) -> float:
-        """Return the sum of the prices of all hyperplanes from a node down."""
+        """Return the sum of the penalty terms of all hyperplanes from a node down."""
         return float(sum(self.price(node.coef) for node in _below(branch) if not node.is_leaf))
 
     def objective(self, branch: _Branch, penalty: float) -> float:
@@ -147,7 +147,7 @@ class Problem(Space):
 
 
 def branches_of(tree: Tree) -> _Branch:
-    """Return a tree in a form that can change."""
+    """Return a tree in mutable form."""
     equations = tree.equations
     made = [
         _Branch(
@@ -195,9 +195,9 @@ def tree_of(branch: _Branch, problem: Problem) -> Tree:
 
 
 class Reduced:
-    """The cost of one node's hyperplane, with everything else as it is.
-    X, Z : (m, p) its rows, plain and standardized; left, right : (m,) cost of each row in either branch; left_leaf,
-    right_leaf : (m,) the leaf that it would end in"""
+    """Cost of one node's hyperplane with everything else fixed.
+    X, Z : (m, p) its rows, original and standardized; left, right : (m,) cost of each row in either branch; left_leaf,
+    right_leaf : (m,) its leaf in either branch"""
 
     def __init__(self, problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> None:
         self.problem, self.penalty, self.branch = problem, penalty, branch
@@ -209,14 +209,14 @@ class Reduced:
         self.leaves = tuple(sum(node.is_leaf for node in _below(side)) for side in (left, right))
 
     def present(self) -> _Plane:
-        """Return the hyperplane that is there."""
+        """Return the present hyperplane."""
         goes_left = np.asarray(_core.project(self.X, self.branch.coef)) <= self.branch.threshold
         price = self.penalty * self.problem.price(self.branch.coef)
         loss = float(np.where(goes_left, self.left, self.right).sum()) + price
         return _Plane(self.branch.coef, self.branch.threshold, loss)
 
     def _room(self, rank: NDArray[np.intp], leaf: NDArray[np.intp], count: int) -> int:
-        """Return how many of the first rows must go to a branch for each of its leaves to have enough of them."""
+        """Return how many of the first rows must go to a branch so that each of its leaves has enough rows."""
         least, needed = self.problem.settings.min_leaf, 1
         for number in range(count):
             places = rank[leaf == number]
@@ -226,7 +226,7 @@ class Reduced:
         return needed
 
     def best_along(self, coef: Array) -> _Plane | None:
-        """Return the best cut along a direction, either branch on either side, in the middle of its gap."""
+        """Return the best cut along a direction, with the branches in either order, in the middle of its gap."""
         values = np.asarray(_core.project(self.X, np.ascontiguousarray(coef)))
         order = np.argsort(values, kind="stable")
         along, m = values[order], len(values)
@@ -259,13 +259,13 @@ class Reduced:
         return best
 
     def directions(self) -> list[Array]:
-        """Return the directions to be searched: every axis, the present one, and those of the surrogate."""
+        """Return the directions to search: every axis, the present normal, and those of the surrogate."""
         p = self.X.shape[1]
         axes = [np.eye(1, p, j)[0] for j in np.flatnonzero(np.ptp(self.X, axis=0) > 0.0).tolist()]
         return [*axes, self.branch.coef, *self.surrogates()]
 
     def surrogates(self) -> list[Array]:
-        """Return the normals of l1-penalized logistic regression of the rows that care, each weighed by how much."""
+        """Return normals of l1-penalized logistic regression on rows with a preferred side, weighted by preference."""
         difference = self.left - self.right
         care = np.abs(difference) > EQUAL / len(self.problem.y)
         side = np.where(difference[care] > 0.0, 1.0, -1.0)
@@ -294,7 +294,7 @@ class Reduced:
 
 
 def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> float:
-    """Give a node with children what is best with all others as they are; return by how much E falls, 0 or more."""
+    """Give a node with children its best hyperplane with all others fixed; return by how much E falls, 0 or more."""
     reduced = Reduced(problem, branch, rows, penalty)
     left, right = branch.children
     below = [penalty * problem.prices(side) for side in (left, right)]
@@ -323,7 +323,7 @@ def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> flo
 
 
 def refit(problem: Problem, branch: _Branch) -> None:
-    """Give every leaf the model of its rows, where the model leaves less error than the one that is there."""
+    """Refit every leaf to its rows if the new model has less error than the present one."""
     for node, rows, _ in _reached(branch, problem):
         if node.is_leaf:
             X, y = problem.X[rows], problem.y[rows]
@@ -362,7 +362,7 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
 
 def penalties_of(tree: Tree, n: int, number: int = N_PENALTIES) -> Array:
     """Return a geometric path of penalties, as shares of the root's sum of squares: from the mean squared error of one
-    row (a cut for a row is noise) to the mean gain of a split, past which few cuts pay."""
+    row (a cut for one row is noise) to the mean gain of a split, beyond which few cuts pay."""
     left = max(float(tree.equations.rss[tree.is_leaf].sum() / tree.equations.rss[0]), 0.0)
     low = max(left / n, 1e-9)
     high = max((1.0 - left) / max(tree.n_leaves - 1, 1), 2.0 * low)
@@ -377,9 +377,9 @@ def refined(
     parts: Sequence[NDArray[Any]],
     grown: Callable[[Rows], Tree],
 ) -> Refined:
-    """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients, where one
-    has less error than the starts themselves.
-    start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start"""
+    """Refine a tree at the penalty of least cross-validation error, then fewest coefficients; keep the start if no
+    penalty is better.
+    start : the tree of rows X (n, p), y (n,); parts : held-out rows of each fold; grown : rows -> start"""
     if start.n_leaves == 1 or not start.equations.rss[0] > 0.0 or len(parts) < 2:
         return Refined(start, Path([], []), np.empty(0), None)
 

@@ -1,13 +1,12 @@
 """Growth of regression trees by the split heuristics of classification.
 
-A heuristic needs classes. At a node they are the signs of the residuals of the node's own model: rows above it, and
-rows on it or below it. Where a constant is the model, these are the rows above and below the mean; where the model is
-linear, a bend of the target shows as signs that change along some direction (Chaudhuri, Huang, Loh & Yao 1994; Loh
-2002). The heuristic proposes directions, and among them the cut is taken after which the models of both children leave
-least error.
+A heuristic needs classes. At a node these are the signs of the residuals of the node's model: rows above it, and rows
+on or below it. If the model is a constant, these are the rows above and below the mean; if it is linear, a bend of the
+target appears as signs that change along some direction (Chaudhuri, Huang, Loh & Yao 1994; Loh 2002). The heuristic
+proposes directions; the cut along them with the least error of both children's models is taken.
 
-Of several outputs the residuals of a row are one number along the first principal component of the node's residuals:
-the direction in which most error is left. The error of a cut is the sum over the outputs, as they are given.
+With several outputs, each row's residuals are projected on the first principal component of the node's residuals, the
+direction of most error. The error of a cut is the sum over the outputs in their given units.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
-PERFECT = 1e-24  # a node of so small a share of the root's sum of squares is fitted exactly
-AT_ONCE = 256  # directions that are searched in one call, so that p of them need no p x p numbers
-ZERO_COMPONENT = 1e-9  # of a unit vector: its sign may be rounding
+PERFECT = 1e-24  # a node below this share of the root's sum of squares is fitted exactly
+AT_ONCE = 256  # number of directions searched in one call, to avoid p x p arrays
+ZERO_COMPONENT = 1e-9  # a smaller component of a unit vector is zero: its sign may be rounding
 EQUAL = 1e-12  # errors closer than this share of the node's sum of squares are equal: the first cut is taken
 
 
 @dataclass(frozen=True)
 class Settings:
-    """When a node is split, and what its leaves are.
-    min_leaf : least rows of a child; max_depth : None for no limit; linear : models in the leaves, else constants;
-    max_leaf_nodes : as in `growing.grow_by`; signs : (p,) of features with which answers keep an order
+    """Stopping rules, and the models of leaves.
+    min_leaf : least rows of a child; max_depth : None for no limit; linear : linear models in the leaves, else
+    constants; max_leaf_nodes : as in `growing.grow_by`; signs : (p,) monotonic constraints of features
     (monotone_models.py), None without"""
 
     min_leaf: int = 5
@@ -50,7 +49,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A hyperplane: rows with coef @ x <= threshold go left. `error` is the residual sum of both sides."""
+    """Hyperplane: rows with coef @ x <= threshold go left. `error` is the residual sum of both sides."""
 
     coef: Array
     threshold: float
@@ -67,20 +66,19 @@ def model_of(X: Array, y: Array, settings: Settings) -> Linear:
 
 def above(residuals: Array) -> NDArray[np.int32]:
     """Return the classes of a node's rows, (n,): 1 above its model.
-    residuals : (n,) or, of k outputs, (n, k) taken along their first principal component, the eigenvector of the
-    largest eigenvalue of the sum of r r', its first component that is not zero positive"""
+    residuals : (n,) or, of k outputs, (n, k), which are projected on their first principal component: the eigenvector
+    of the largest eigenvalue of the sum of r r', with its first non-zero component positive"""
     if residuals.ndim > 1:
         axis = np.linalg.eigh(residuals.T @ residuals)[1][:, -1]
         axis = axis * np.sign(axis[np.abs(axis) > ZERO_COMPONENT][0])
-        # A row's sum does not depend on which other rows there are, as that of a matrix product may.
+        # A row's sum does not depend on the other rows, unlike that of a matrix product.
         residuals = np.einsum("nk,k->n", residuals, axis)
     return (residuals > 0.0).astype(np.int32)
 
 
 def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> Tree:
-    """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1, in an order that depends on their content
-    alone.
-    seed : of what nodes draw"""
+    """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1, in an order that depends on their content only.
+    seed : of the random numbers of nodes"""
     noise, order = PERFECT * float(((y - y.mean(axis=0)) ** 2).sum()), settings.signs
 
     def children(held: Held, A: Array, b: Array, coef: Array, goes_left: NDArray[np.bool_]) -> tuple[Held, Held] | None:
@@ -119,7 +117,7 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
 
 
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:
-    """Return the cut of least error, the first of equal ones in the order of the proposals, or None.
+    """Return the cut of least error, the first of equals in the order of the proposals, or None.
     node : rows with the signs of their residuals as classes; y : (n,) or (n, k) their targets"""
     # The residual sum of a linear model is the same in every rotated space.
     passes = Passes(node.X, y, constant=not settings.linear)
@@ -134,9 +132,9 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
 
 
 def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings: Settings) -> Cut | None:
-    """Return the cut of least error that leaves both sides in order, as `best_cut` does, along the axes where none
-    along a proposal is allowed; or None.
-    held : what the node has"""
+    """Return the cut of least error with both sides in order, as `best_cut` does; along the axes if no cut along a
+    proposal is allowed; or None.
+    held : state of the node"""
     signs = settings.signs
     assert signs is not None
     margin = EQUAL * float(((y - y.mean()) ** 2).sum())
@@ -157,7 +155,7 @@ def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings:
 
 
 def _directions(node: Node, proposer: Proposer) -> Iterator[tuple[Array, Array | None]]:
-    """Yield the directions of a heuristic, some at a time: unit normals (k, p), and thresholds (k,) if it has any."""
+    """Yield the directions of a heuristic in groups: unit normals (k, p), and thresholds (k,) if it gives any."""
     p = node.X.shape[1]
     for group in proposer.propose(node):
         kind, *rest = group.spec

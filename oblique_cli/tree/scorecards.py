@@ -1,7 +1,7 @@
 """Scorecards: readable formulas of the models in leaves. Nothing here changes what a tree predicts.
 
-A model keeps the square of a standardized feature as (z^2 - 1) / sqrt(2) and has a score for each class, of which one
-says nothing where there are two. A reader gets z^2 itself, and of two classes the difference of their scores: the log
+A model stores the square of a standardized feature as (z^2 - 1) / sqrt(2) and has a score for each class, which is
+redundant for two classes. A scorecard shows z^2 itself, and for two classes the difference of their scores: the log
 odds of one against the other.
 """
 
@@ -17,14 +17,14 @@ from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE, Le
 from oblique_cli.tree.reading import number
 
 SQUARED = "²"
-MOST_SCORES = 12  # classes of a leaf whose scores are written
+MOST_SCORES = 12  # number of classes of a leaf whose scores are shown
 
 
 @dataclass(frozen=True)
 class CardTerm:
-    """One term of a score.
-    kind, feature, level : as of `payloads.Term`; name : as in the sum, "age", "age²", "(island is Biscoe)"; weight : of
-    what the name stands for"""
+    """Term of a score.
+    kind, feature, level : as of `payloads.Term`; name : as in the sum, "age", "age²", "(island is Biscoe)"; weight :
+    coefficient of the name"""
 
     kind: str
     feature: int
@@ -35,9 +35,9 @@ class CardTerm:
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a class, or of one class of two against the other.
-    label, against : class codes, -1 where every class has a score; name : of the class, or "yes against no";
-    terms : the largest weight first; formula : the sum in one line"""
+    """Score of a class, or of one class of two against the other.
+    label, against : class codes, -1 if every class has a score; name : of the class, or "yes against no"; terms : the
+    largest weight first; formula : the sum in one line"""
 
     label: int
     against: int
@@ -59,9 +59,9 @@ def scores_of(
     level_names: Mapping[int, Sequence[str]] | None = None,
     most: int | None = None,
 ) -> tuple[Score, ...]:
-    """Return the scores of a leaf: one for each class, or the difference of two, in `first`'s favor.
-    feature_names : (p,), an `Indicator` where a feature is a level; class_names : (C,); raw : terms in the features'
-    own units, but for squares; most : terms that `formula` has, all without it; the others are counted"""
+    """Return the scores of a leaf: one for each class, or for two classes the difference in favor of `first`.
+    feature_names : (p,), an `Indicator` for a feature that is a level; class_names : (C,); raw : terms in the original
+    units, except squares; most : terms that `formula` shows, None for all; the others are counted"""
     weights, intercepts = models.weights(leaf), models.intercept[leaf]
     if len(weights) == 2:
         sign = 1.0 if first == 1 else -1.0
@@ -80,7 +80,7 @@ def scores_of(
                 with np.errstate(over="ignore", invalid="ignore"):
                     of_unit = weight / models.scale[term.feature]
                     moved = of_unit * models.center[term.feature]
-                own_units = bool(np.isfinite([of_unit, moved]).all())  # else the feature's unit is none to read in
+                own_units = bool(np.isfinite([of_unit, moved]).all())  # else there is no readable unit
                 if own_units:
                     weight, shift = of_unit, shift - moved
             name = _named(models, term, feature_names, level_names or {}, raw and not own_units, precision)
@@ -103,7 +103,7 @@ def _named(
     spelled: bool,
     precision: int,
 ) -> str:
-    """The name of a term in a sum. spelled : whether standard deviations are written out"""
+    """Return the name of a term in a sum. spelled : whether to write out standard deviations"""
     kind, feature, level = term
     name = names[feature]
     if kind == LEVEL:
@@ -120,17 +120,17 @@ def _named(
 
 
 def _sum(intercept: float, terms: Sequence[CardTerm], precision: int, most: int | None) -> str:
-    """A score in one line: "0.5 - 1.2 age + 0.3 age² and 3 more terms"."""
+    """Return a score in one line: "0.5 - 1.2 age + 0.3 age² and 3 more terms"."""
     shown = terms if most is None or len(terms) <= most else terms[:most]
     text = number(intercept, precision)
     for term in shown:
-        apart = BLANK if term.name[0] == "(" else " "  # no line breaks before a bracket
+        apart = BLANK if term.name[0] == "(" else " "  # no line break before a bracket
         text += f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)}{apart}{term.name}"
     return text + more(len(terms) - len(shown))
 
 
 def more(rest: int) -> str:
-    """Return how terms are named that are not shown, "" for none."""
+    """Return the text for terms that are not shown, "" for none."""
     return f" and {rest} more term{'' if rest == 1 else 's'}" if rest else ""
 
 

@@ -1,7 +1,7 @@
-"""The path of sizes of a tree: its nested pruned subtrees, with the terms and the accuracy of each.
+"""Path of sizes of a tree: its nested pruned subtrees, with the number of terms and the accuracy of each.
 
-The weakest-link sequence of a grown tree, with the errors of each member in cross-validation of the training rows
-(Breiman et al. 1984, section 3.4.2): what pruning "cv" chooses from, kept for whoever chooses by themselves.
+The weakest-link sequence of a full tree, with the cross-validation error of each member (Breiman et al. 1984, section
+3.4.2). Pruning "cv" chooses from these members; they are stored for users who choose by themselves.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from oblique_cli.tree.structure import Tree
 
 
 class Member(NamedTuple):
-    """A tree of the sequence.
+    """Tree of the sequence.
 
-    alpha : complexity from which on it is that of pruning "ccp_alpha"; -inf for the tree as grown
+    alpha : complexity from which on it is the tree of pruning "ccp_alpha"; -inf for the full tree
     n_leaves, n_terms : its size, terms as `Tree.n_terms` counts them
-    accuracy : share of the weight that is right in cross-validation, NaN without rows to divide
-    standard_error : of the accuracy, as that of so many rows
+    accuracy : share of the weight that is right in cross-validation, NaN without folds
+    standard_error : of the accuracy, for the number of training rows
     """
 
     alpha: float
@@ -35,8 +35,8 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SizePath:
-    """The members of a sequence, from the tree as grown to the root alone.
-    chosen : number of the member that the pruning rule took, None where it made another tree"""
+    """Members of a sequence, from the full tree to the root alone.
+    chosen : number of the pruning rule's member, None if the rule's tree is no member"""
 
     grown: Tree
     sequence: PruningPath
@@ -46,8 +46,8 @@ class SizePath:
     @classmethod
     def of(cls, grown: Tree, pruned: Tree, folds: Iterable[tuple[Tree, LabeledRows]]) -> SizePath:
         """Return the path of a tree.
-        pruned : what a rule made of it; folds : trees of other rows, which are cut at the path's `between`, and rows to
-        test on"""
+        pruned : the tree after the pruning rule; folds : trees of the folds, which are cut at the path's `between`, and
+        their test rows"""
         sequence = cost_complexity_path(grown)
         wrong, total = np.zeros(len(sequence.alphas)), 0.0
         for tree, left_out in folds:
@@ -55,7 +55,7 @@ class SizePath:
             total += left_out.total
         rates = wrong / total if total > 0.0 else np.full(len(wrong), np.nan)
         trees = [sequence.member(grown, k) for k in range(len(wrong))]
-        # Rows that several repetitions leave out add nothing to what is known of the rate.
+        # Rows that several repetitions test count once: repetitions add no information on the rate.
         errors = np.sqrt(rates * (1.0 - rates) / (grown.counts[0].sum() or 1.0))
         members = tuple(
             Member(float(alpha), tree.n_leaves, tree.n_terms, float(1.0 - rate), float(error))
@@ -74,7 +74,7 @@ class SizePath:
         return iter(self.members)
 
     def tree(self, number: int) -> Tree:
-        """Return the tree of a member, counted from 0, or from the end below 0; ConfigError if there is none."""
+        """Return the tree of a member, counted from 0, or from the end below 0; ConfigError if it does not exist."""
         n = len(self.members)
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or not -n <= number < n:
             raise ConfigError(f"the number of a member of the path must be from 0 to {n - 1}. Got {number!r}.")
@@ -85,7 +85,7 @@ class SizePath:
         return replace(self, chosen=int(number) % len(self.members))
 
     def front(self) -> list[int]:
-        """Return the members that are more often right than every smaller one, from the smallest."""
+        """Return the members of higher accuracy than every smaller one, from the smallest."""
         indices: list[int] = []
         for k in reversed(range(len(self.members))):
             if not indices or self.members[k].accuracy > self.members[indices[-1]].accuracy:
@@ -93,7 +93,7 @@ class SizePath:
         return indices
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the table as plain data for JSON; the complexity of the tree as grown is None."""
+        """Return the table as plain data for JSON; the complexity of the full tree is None."""
         rows = [
             {**member._asdict(), "alpha": member.alpha if np.isfinite(member.alpha) else None}
             for member in self.members
@@ -111,5 +111,5 @@ class SizePath:
 
 
 def _are_same(a: Tree, b: Tree) -> bool:
-    """Whether two trees, cut from one, are cut alike."""
+    """Return whether two trees, cut from one, are equal."""
     return np.array_equal(a.left, b.left) and np.array_equal(a.n_rows, b.n_rows)

@@ -1,4 +1,4 @@
-"""Fewer terms in the hyperplanes of a finished tree, for people to read."""
+"""Removal of terms from the hyperplanes of a finished tree, to make it easier to read."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from oblique_cli.errors import DataError
 from oblique_cli.ground.arrays import Array, Ints
 from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
 
-# A gap between two sums must be wider than this share of their range, so that prediction, which may round otherwise
-# than a matrix product, finds rows on the side where they were counted.
+# A gap between two sums must be wider than this share of their range, so that prediction, which may round unlike a
+# matrix product, finds rows on the side where they were counted.
 LEAST_GAP = 1e-9
 
-EXACT_EVERY = 64  # terms that are left out before a sum is added up anew
+EXACT_EVERY = 64  # number of removed terms after which a sum is recomputed
 
 
 class SparseTree(NamedTuple):
-    """A tree with fewer terms. terms_before, terms_after : in all splits together"""
+    """Tree with fewer terms. terms_before, terms_after : in all splits together"""
 
     tree: Tree
     terms_before: int
@@ -31,17 +31,17 @@ class SparseTree(NamedTuple):
 @dataclass(frozen=True)
 class Light:
     """Terms that a display of a tree's splits can omit: without them no training row changes its side.
-    pairs : (first, second) feature of two indicators, the first 1 less the second; cuts : node -> threshold and
-    features left out, once the first of each pair stands in the second"""
+    pairs : (first, second) feature of two indicators, the first 1 minus the second; cuts : node -> threshold and
+    omitted features, after the first feature of each pair is expressed by the second"""
 
     pairs: tuple[tuple[int, int], ...]
     cuts: Mapping[int, tuple[float, tuple[int, ...]]]
 
     @classmethod
     def of(cls, tree: Tree, X: Array, pairs: Sequence[tuple[int, int]] = ()) -> Light:
-        """Return the terms that the training rows X (n, p), NaN where missing, do not need, tried from the smallest as
-        in `sparsified` without a loss at each node that sends rows both ways.
-        pairs : as in `Light`; one of which some row has none or both stays two features"""
+        """Return the terms that the training rows X (n, p), NaN if missing, do not need, tried from the smallest as in
+        `sparsified` without a loss at each node that sends rows both ways.
+        pairs : as in `Light`; a pair stays two features if some row has neither or both indicators"""
         pairs = tuple(pair for pair in pairs if (X[:, list(pair)].sum(axis=1) == 1.0).all())
         merged = _merged(tree, pairs)
         arrived = arrivals(tree, X)
@@ -57,7 +57,7 @@ class Light:
         return cls(pairs, cuts)
 
     def tree(self, tree: Tree) -> Tree:
-        """Return the tree node for node, with fewer terms: normals again of length 1, everything else as it was."""
+        """Return the tree with the same nodes and fewer terms, its normals rescaled to length 1."""
         merged = _merged(tree, self.pairs)
         coef, thresholds = merged.coef_.copy(), merged.thresholds.copy()
         for node, (threshold, gone) in self.cuts.items():
@@ -70,13 +70,13 @@ class Light:
         return tree.changed(coef=coef, thresholds=thresholds)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the same as plain data, for the facts of a model file: a few bytes for each term left out."""
+        """Return plain data for the facts of a model file: a few bytes for each omitted term."""
         cuts = [[node, threshold, list(gone)] for node, (threshold, gone) in self.cuts.items()]
         return {"pairs": [list(pair) for pair in self.pairs], "cuts": cuts}
 
     @classmethod
     def from_plain(cls, plain: Any, tree: Tree) -> Light:
-        """Return the inverse of `to_plain`; DataError for what is not of this tree."""
+        """Return the inverse of `to_plain`; DataError if the data do not fit this tree."""
         try:
             pairs = tuple((_index(a, tree.n_features), _index(b, tree.n_features)) for a, b in plain["pairs"])
             if any(a == b or {a, b} & set(tree.level_columns) for a, b in pairs):
@@ -97,7 +97,7 @@ class Light:
 
 
 def idle_terms(tree: Tree, light: Tree) -> tuple[str, ...]:
-    """Return remarks on the terms that a light tree leaves out, () if there are none."""
+    """Return notes on the terms that a light tree omits, () if there are none."""
     before, after = (int(np.count_nonzero(each_tree.coef_)) for each_tree in (tree, light))
     if before == after:
         return ()
@@ -112,10 +112,10 @@ def _index(value: Any, count: int) -> int:
 
 
 def _merged(tree: Tree, pairs: Sequence[tuple[int, int]]) -> Tree:
-    """The tree with the first of each pair expressed by the second: a (1 - x) + b x = a + (b - a) x."""
+    """Return the tree with the first of each pair expressed by the second: a (1 - x) + b x = a + (b - a) x."""
     coef, thresholds = tree.coef_.copy(), tree.thresholds.copy()
     for first, second in pairs:
-        # Where the second alone is left without a term, the split would have none.
+        # If only the second had a term and it vanished, the split would have none.
         here = (coef[:, first] != 0.0) & (coef[:, first] != coef[:, second])
         thresholds[here] -= coef[here, first]
         coef[here, second] -= coef[here, first]
@@ -137,15 +137,15 @@ def arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
     return rows_at
 
 
-# What a single split may lose of its decrease of impurity, as it is tried until the whole tree is right enough.
+# Candidate losses of a single split's impurity decrease; one is chosen so that the whole tree is accurate enough.
 LOSSES = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
 
 
 def simplified(tree: Tree, X: Array, y: Ints, tolerance: float = 0.0, weights: Array | None = None) -> SparseTree:
-    """Return the tree of the fewest terms, made by `sparsified` with one of `LOSSES` or none, about as right on
+    """Return the tree of fewest terms by `sparsified`, over the losses in `LOSSES` and none, that is accurate enough on
     training rows.
-    X : (n, p), NaN where missing; y : (n,) class codes; weights : (n,) or None; tolerance : share of the weight, 0 to
-    1, that may be wrong in addition; 0 keeps each row on its side"""
+    X : (n, p), NaN if missing; y : (n,) class codes; weights : (n,) or None; tolerance : share of the weight, 0 to 1,
+    that may be wrong in addition; 0 keeps each row on its side"""
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
 
     def right(candidate: Tree) -> float:
@@ -164,12 +164,12 @@ def sparsified(tree: Tree, X: Array, y: Ints, loss: float = 0.0, weights: Array 
     """Return the tree with terms dropped from its splits, from the root down.
 
     X, y, weights : as in `simplified`
-    loss : share of a split's decrease of Gini impurity that may go, from 0 to 1
+    loss : share of a split's decrease of Gini impurity that may be lost, from 0 to 1
 
     At a node, terms are tried from the smallest, by |coefficient| times the standard deviation at the node. First a
-    term goes if some threshold leaves every training row on its side, then, with a loss, if the best threshold without
-    it keeps at least 1 - loss of the decrease. What stays keeps its proportions. Counts are those of the training rows
-    as the new tree sends them; a split that sends them all one way is dropped with what is below it on the other.
+    term is dropped if some threshold leaves every training row on its side; then, with a loss, if the best threshold
+    without the term keeps at least 1 - loss of the decrease. Other terms keep their ratios. Counts are those of the
+    training rows under the new tree; a split that sends all rows to one child is replaced by that child.
     """
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     n_classes = tree.counts.shape[1]
@@ -187,7 +187,7 @@ def sparsified(tree: Tree, X: Array, y: Ints, loss: float = 0.0, weights: Array 
             continue
         coef, threshold, goes_left = _lighter(tree, old, X[rows], y[rows], weights[rows], n_classes, loss)
         if goes_left.all() or not goes_left.any():
-            # The node is as if it were the child that takes its rows.
+            # Replace the node by the child that gets its rows.
             stack.append((int(tree.left[old] if goes_left.all() else tree.right[old]), new, rows))
             continue
         after += int(np.count_nonzero(coef))
@@ -203,7 +203,7 @@ def sparsified(tree: Tree, X: Array, y: Ints, loss: float = 0.0, weights: Array 
 def _lighter(
     tree: Tree, node: int, X: Array, y: Ints, weights: Array, n_classes: int, loss: float
 ) -> tuple[Array, float, NDArray[np.bool_]]:
-    """The hyperplane of a node with fewer terms, its threshold, and which rows it sends left."""
+    """Return the hyperplane of a node with fewer terms, its threshold, and which rows it sends left."""
     coef, threshold = tree.coef_[node].copy(), float(tree.thresholds[node])
     values = scored(tree, node, X)
     to_left = tree.missing_left is not None and bool(tree.missing_left[node])
@@ -230,15 +230,15 @@ def _lighter(
 
 
 def _from_the_smallest(coef: Array, values: Array) -> list[int]:
-    """The features of a hyperplane by how much their terms spread over the rows, the least first."""
+    """Return the features of a hyperplane by the spread of their terms over the rows, the smallest first."""
     used = np.flatnonzero(coef)
     spread = np.abs(coef[used]) * values[:, used].std(axis=0)
     return [int(j) for j in used[np.argsort(spread, kind="stable")]]
 
 
 def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.bool_]) -> tuple[Array, float]:
-    """The normal of a node, not scaled again, without terms that some threshold makes up for, and that threshold.
-    X : (n, p) rows at the node; goes_left : (n,) their sides, of which each has a row"""
+    """Return the normal of a node, not rescaled, without terms that a new threshold can replace, and the threshold.
+    X : (n, p) rows at the node; goes_left : (n,) their sides, both non-empty"""
     coef, threshold = tree.coef_[node].copy(), float(tree.thresholds[node])
     used = np.flatnonzero(coef)
     if len(used) < 2:
@@ -253,12 +253,12 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
     order = _from_the_smallest(coef, values)
     sums, lacks = values @ coef, None if gaps is None else gaps[:, used].sum(axis=1)
     sure, dropped, before = (coef.copy(), threshold), 0, -1
-    while dropped > before:  # once a term is gone, another one may be of no use that was
+    while dropped > before:  # the removal of a term may make another term removable
         before = dropped
         for j in order:
             if coef[j] == 0.0 or np.count_nonzero(coef) < 2:
                 continue
-            # One feature is taken off the sum: adding up the others anew would take p times as long.
+            # One feature is subtracted from the sum: adding up the others anew would take p times as long.
             fewer = sums - coef[j] * values[:, j]
             fewer_lack = None if gaps is None else lacks - gaps[:, j]
             fewer_threshold = parting(fewer, fewer_lack)
@@ -267,7 +267,7 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
             coef[j], threshold, sums, lacks, dropped = 0.0, fewer_threshold, fewer, fewer_lack, dropped + 1
             if dropped % EXACT_EVERY == 0:
                 sums = values @ coef
-        # What was taken off bit by bit carries rounding; a side counts only by the sum of what stays.
+        # Repeated subtraction accumulates rounding; a side counts only by the recomputed sum of the remaining terms.
         sums = values @ coef
         exact = parting(sums, lacks)
         if exact is None:
@@ -278,7 +278,7 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
 
 
 def scored(tree: Tree, node: int, X: Array) -> Array:
-    """Return the rows with the scores of a node in place of level codes, missing values as 0. X : (n, p)"""
+    """Return the rows with level codes replaced by the node's scores, missing values by 0. X : (n, p)"""
     values = np.array(X, dtype=np.float64)
     for j, columns in tree.level_columns.items():
         scores = tree.level_scores[node, columns]
@@ -307,7 +307,7 @@ def _goes_left(coef: Array, threshold: float, X: Array, values: Array, to_left: 
 def _separating(
     sums: Array, goes_left: NDArray[np.bool_], absent: NDArray[np.bool_] | None, to_left: bool
 ) -> float | None:
-    """A threshold that leaves every row on its side, or None. absent : rows that lack a value, None if no row does"""
+    """Return a threshold that leaves every row on its side, or None. absent : rows with a missing value, or None"""
     if absent is not None:
         if (goes_left[absent] != to_left).any():
             return None
@@ -329,7 +329,7 @@ def _best(
     to_left: bool,
     least: float,
 ) -> float | None:
-    """The threshold of the largest decrease of impurity, the lowest of equal ones, or None if that is below `least`."""
+    """Return the threshold of the largest decrease of impurity, the lowest of equals; None if below `least`."""
     known = np.flatnonzero(~absent)
     if len(known) < 2:
         return None
@@ -352,6 +352,6 @@ def _best(
 
 
 def _middle(below: float, above: float) -> float:
-    """A number between two, the lower one where rounding would give the upper."""
+    """Return a number between two others, the lower one if rounding would give the upper."""
     middle = below + (above - below) / 2.0
     return middle if middle < above else below

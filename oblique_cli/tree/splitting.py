@@ -1,4 +1,4 @@
-"""The split of one node: the input of a heuristic, its proposals, and the exact search among them."""
+"""Split of one node: the input of a heuristic, its proposals, and the exact search among them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from oblique_cli.ground.registry import Registry, fault_of_texts, has_docstring,
 from oblique_cli.parameters import Declared
 from oblique_cli.tree.monotone import OPEN, Bounds, Signs
 
-# Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
+# Options of every family in the compiled core, set by growth. `Proposer.native_options` gives all others.
 GROWTH_OPTIONS = frozenset(
     ("criterion", "min_parent", "max_misrate", "max_depth", "max_leaf_nodes", "min_leaf", "strict_ties", "exhaustive")
 ) | frozenset(("seed", "polish", "max_terms", "split_cost"))
@@ -54,18 +54,18 @@ class Node:
 
     @property
     def class_weights(self) -> Array:
-        """(n_classes,) weight of each class at the node."""
+        """Weight of each class at the node, (n_classes,)."""
         return np.bincount(self.y, weights=self.weights, minlength=self.n_classes).astype(np.float64)
 
     @property
     def tree_seed(self) -> int:
-        """The seed, for a heuristic that draws in the compiled core; ConfigError if the node has none."""
+        """Seed of the tree, for a heuristic that draws numbers in the compiled core; ConfigError without a seed."""
         if self.seed is None:
             raise ConfigError("a node made by hand has no random numbers; give it a seed, as in Node(..., seed=0).")
         return self.seed
 
     def search_options(self, seed: int = 0) -> dict[str, Any]:
-        """Options of the compiled core for a search at this node. seed : of what it draws there."""
+        """Return the options of the compiled core for a search at this node. seed : of its random numbers"""
         return {
             "criterion": self.criterion,
             "min_leaf": float(self.min_leaf),
@@ -76,22 +76,21 @@ class Node:
 
     @property
     def core_path(self) -> int:
-        """As much of the path as the core keeps: beyond depth 63 two nodes may share a stream."""
+        """Path of the node as the core stores it: beyond depth 63 two nodes may share a stream."""
         return self.path % 2**64
 
     def rng(self, *names: str | int) -> np.random.Generator:
         """Return a new generator of this node, the same for the same names; ConfigError if the node has no seed.
 
-        names : what the numbers are for, where one stream is not enough: rng("restart", 3). Asking twice by one name
-            gives the same numbers twice
+        names : purpose of the numbers, if one stream is not enough: rng("restart", 3). Equal names give equal numbers
 
-        The stream depends on the tree's seed, the node's path and the names alone. So a node draws the same numbers
-        whichever other nodes are split, in whichever order, and a tree that stops earlier is the top of the larger one.
+        The stream depends only on the tree's seed, the node's path and the names. So a node draws the same numbers
+        whichever other nodes are split, in any order, and a tree that stops earlier is the top of the larger one.
         """
         return seeds.generator(self.tree_seed, "node", f"{self.path:x}", *names)
 
     def of_class(self, code: int) -> tuple[Array, Array | None]:
-        """Rows and weights of one class."""
+        """Return rows and weights of one class."""
         mask = self.y == code
         return self.X[mask], None if self.weights is None else self.weights[mask]
 
@@ -108,27 +107,27 @@ class Candidates:
 
     @classmethod
     def axes(cls) -> Candidates:
-        """The p original axes."""
+        """Return the p original axes."""
         return cls(("axes",))
 
     @classmethod
     def reflection(cls, u: Array) -> Candidates:
-        """The p columns of I - 2uu'. u : (p,) unit vector."""
+        """Return the p columns of I - 2uu'. u : (p,) unit vector."""
         return cls(("reflection", np.ascontiguousarray(u, dtype=np.float64)))
 
     @classmethod
     def directions(cls, D: Array, thresholds: Array | None = None) -> Candidates:
-        """The rows of D, unit normals. D : (k, p); thresholds : (k,), or None to search them."""
+        """Return the rows of D, unit normals. D : (k, p); thresholds : (k,), or None to search them."""
         t = None if thresholds is None else np.ascontiguousarray(thresholds, dtype=np.float64)
         return cls(("directions", np.ascontiguousarray(D, dtype=np.float64), t))
 
 
 @dataclass(frozen=True)
 class Finish:
-    """Refinements of the split of a heuristic, none by default.
-    polish : perturb the hyperplane as OC1 does (Murthy et al. 1994) and keep what is better; max_terms : most
-    coefficients (`limited`); split_cost : c, k of p coefficients have to beat the best axis-parallel split by more than
-    c (k - 1) / p of the node's impurity"""
+    """Refinements of a heuristic's split, none by default.
+    polish : perturb the hyperplane as OC1 does (Murthy et al. 1994) and keep improvements; max_terms : most
+    coefficients (`limited`); split_cost : c; a split with k of p coefficients must beat the best axis-parallel split by
+    more than c (k - 1) / p of the node's impurity"""
 
     polish: bool = False
     split_cost: float = 0.0
@@ -138,7 +137,7 @@ class Finish:
         return self.polish or self.split_cost > 0.0 or self.max_terms is not None
 
     def options(self) -> dict[str, Any]:
-        """The options of the compiled core."""
+        """Return the options for the compiled core."""
         most = -1 if self.max_terms is None else int(self.max_terms)
         return {"polish": bool(self.polish), "split_cost": float(self.split_cost), "max_terms": most}
 
@@ -148,7 +147,7 @@ EQUAL = 1e-9  # gains closer than this share are equal
 
 
 class Split(NamedTuple):
-    """A hyperplane for a node: left iff coef @ x <= threshold."""
+    """Hyperplane of a node: left iff coef @ x <= threshold."""
 
     coef: Array
     threshold: float
@@ -191,23 +190,23 @@ class Proposer(Declared, BaseEstimator, ABC):
 
     @abstractmethod
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield groups of directions, the same for the same node; yielding nothing makes the node a leaf."""
+        """Yield groups of directions, the same for the same node; without any, the node becomes a leaf."""
 
     def native_family(self) -> str | None:
-        """The family that grows the same tree with these parameters, or None."""
+        """Return the core's family that grows the same tree with these parameters, or None."""
         return self.native
 
     def is_quantitative(self) -> bool:
-        """Whether the heuristic, with these parameters, cannot use qualitative features."""
+        """Return whether the heuristic, with these parameters, cannot use qualitative features."""
         return self.quantitative
 
     def native_options(self) -> dict[str, Any]:
-        """Parameters as the compiled core takes them: all options of the family, which has no defaults of its own."""
+        """Return all options of the core's family, which has no defaults of its own."""
         return {}
 
 
 def _fault(proposer: Any) -> str | None:
-    """The fault of a heuristic, as text after its name."""
+    """Return the fault of a heuristic as text that follows its name, or None."""
     if not (isinstance(proposer, type) and issubclass(proposer, Proposer)):
         return "is no subclass of Proposer"
     if inspect.isabstract(proposer):
@@ -235,7 +234,7 @@ def _fault(proposer: Any) -> str | None:
 
 
 def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
-    """The fault of a heuristic's declaration, as text after its name."""
+    """Return the fault of a heuristic's declaration as text that follows its name, or None."""
     for name in ("constraints", "aliases", "tree_defaults"):
         if not isinstance(getattr(proposer, name), Mapping):
             return f"has {name} {getattr(proposer, name)!r}, which must be a mapping of the names of parameters"
@@ -252,7 +251,7 @@ def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
 
 
 def _native_fault(native: str, proposer: Proposer) -> str | None:
-    """The fault of the native growth of a heuristic, as text after the heuristic's name."""
+    """Return the fault of the native growth of a heuristic as text that follows its name, or None."""
     families = _core.families()
     if native not in families:
         return f"has native {native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
@@ -263,7 +262,7 @@ def _native_fault(native: str, proposer: Proposer) -> str | None:
 
 
 def from_core(proposer: Proposer, node: Node, seed: int = 0) -> Iterator[Candidates]:
-    """Yield what the native family of a heuristic proposes, for one that has no other form. seed : of what it draws."""
+    """Yield the proposals of a heuristic's native family, if it has no Python form. seed : of its random numbers"""
     options = node.search_options(seed) | proposer.native_options()
     groups = _core.propose(node.X, node.y, node.weights, node.n_classes, str(proposer.native), options, node.core_path)
     yield from map(Candidates, groups)
@@ -287,7 +286,7 @@ def best_split(
 
 
 def proposed(proposer: Proposer, node: Node) -> Iterator[Candidates]:
-    """Yield what a heuristic proposes at a node; PluginError for anything but `Candidates`, which names its file."""
+    """Yield the proposals of a heuristic at a node; PluginError, with its file, for anything but `Candidates`."""
     groups = proposer.propose(node)
     if not isinstance(groups, Iterable):
         raise _no_candidates(proposer, groups)
@@ -303,8 +302,8 @@ def _no_candidates(proposer: Proposer, output: Any) -> PluginError:
 
 
 def finished(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
-    """Return the split of a heuristic, polished, then limited to few features, then replaced by the best axis if that
-    is good enough; None if nothing is left of it."""
+    """Return a heuristic's split after polishing, then limiting its features, then comparison with the best
+    axis-parallel split; None if no split remains."""
     if finish.polish:
         split = polished(node, split, min_leaf)
     if finish.max_terms is not None:
@@ -321,12 +320,12 @@ def finished(node: Node, proposer: Proposer, split: Split, min_leaf: float, fini
 
 
 def _slack(node: Node) -> float:
-    """Up to which two gains are equal but for rounding, as in every search."""
+    """Return the difference below which two gains are equal up to rounding, as in every search."""
     return 0.0 if node.ties == "strict" else EQUAL * impurity(node.class_weights, node.criterion)
 
 
 def polished(node: Node, split: Split, min_leaf: float) -> Split:
-    """Return a split whose hyperplane is perturbed as OC1 does, if that is better."""
+    """Return a split with its hyperplane perturbed as OC1 does, if that improves it."""
     options = node.search_options(node.tree_seed) | {"min_leaf": float(min_leaf)}
     start = (split.coef, split.threshold, split.gain, node.core_path)
     coef, threshold, gain = _core.polish(node.X, node.y, node.weights, node.n_classes, options, *start)
@@ -335,8 +334,8 @@ def polished(node: Node, split: Split, min_leaf: float) -> Split:
 
 def limited(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
     """Return a split of at most `finish.max_terms` coefficients by backward elimination (Brodley and Utgoff 1995, by
-    dispersion): the half of the features that moves rows least is left out, and the heuristic looks among the others.
-    In each round the plane of before without them is another candidate, at the end the best axis is."""
+    dispersion): drop the half of the features with the smallest spread of terms, and run the heuristic on the others.
+    In each round the previous plane without the dropped features is a candidate too; at the end the best axis is."""
     most = finish.max_terms or len(split.coef)
     if np.count_nonzero(split.coef) <= most:
         return split
@@ -349,8 +348,8 @@ def limited(node: Node, proposer: Proposer, split: Split, min_leaf: float, finis
 
 
 def widest_terms(node: Node, coef: Array, count: int) -> NDArray[np.intp]:
-    """Return so many features, in their order, whose terms (|coefficient| times the feature's deviation at the node)
-    spread most over the rows; of equal ones the first."""
+    """Return the `count` features, in their order, whose terms (|coefficient| times the feature's deviation at the
+    node) spread most over the rows; among equals the first."""
     low, high = node.X.min(axis=0), node.X.max(axis=0)
     centered = (node.X - (0.5 * low + 0.5 * high)) / np.where(high > low, high - low, 1.0)
     mean = np.average(centered, axis=0, weights=node.weights)
@@ -365,7 +364,7 @@ def widest_terms(node: Node, coef: Array, count: int) -> NDArray[np.intp]:
 def _on_chosen(
     node: Node, proposer: Proposer, coef: Array, chosen: NDArray[np.intp], min_leaf: float, finish: Finish
 ) -> Split | None:
-    """The better of what the heuristic finds among some features, and the best cut along what is left of a plane."""
+    """Return the better of the heuristic's split on some features and the best cut along a plane restricted to them."""
     part = replace(node, X=np.ascontiguousarray(node.X[:, chosen]))
     rest = coef[chosen] / np.linalg.norm(coef[chosen])
     along = search(part, [Candidates.directions(rest[None])], min_leaf)
@@ -382,15 +381,15 @@ def _on_chosen(
 
 
 def impurity(class_weights: Array, criterion: str) -> float:
-    """Return the impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only. That of
-    twoing is half of Gini's, as its value is with two classes. A ValueError names what is no criterion."""
+    """Return the impurity of a node in units of the criterion: the gain of a cut with pure sides only. For twoing it is
+    half of Gini's, as its value is with two classes. Raise ValueError for an unknown criterion."""
     return _core.impurity(class_weights[class_weights > 0], criterion)
 
 
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:
     """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none.
-    With an order, candidates across which features disagree are searched along their parts that agree, and the axes
-    where no cut is allowed (core/split/monotone_search.hpp)."""
+    Under monotonic constraints, a candidate across which features disagree is replaced by its agreeing parts, and axes
+    are searched if no cut is allowed (core/split/monotone_search.hpp)."""
     candidates = [group.spec for group in groups]
     if not candidates and node.signs is None:
         return None

@@ -1,4 +1,4 @@
-"""When a node is not split further."""
+"""Stopping rules of growth."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Stopping:
-    """Every stopping rule but the lack of a useful split (thesis 1.5 and 3.5).
+    """All stopping rules except the lack of a useful split (thesis 1.5 and 3.5).
 
-    min_parent     a node is split only if it weighs more than this; rows weigh 1, and with sample weights the unit is
-                   the smallest positive weight, so that weight 2 is a doubled row and scaling all weights changes
-                   nothing
+    min_parent     a node is split only if its weight is above this; rows weigh 1; with sample weights the unit is the
+                   smallest positive weight, so that weight 2 equals a duplicated row and the scale of all weights
+                   does not matter
     max_misrate    a node is split only if its misclassification rate is above this
     max_depth      no node at this depth is split; None for no limit
-    max_leaf_nodes growth ends at so many leaves, see `growing.grow_by`; None for no limit
+    max_leaf_nodes growth ends at this number of leaves, see `growing.grow_by`; None for no limit
     """
 
     min_parent: float = 2.0
@@ -26,7 +26,7 @@ class Stopping:
     max_leaf_nodes: int | None = None
 
     def is_leaf(self, class_weights: NDArray[np.float64], depth: int) -> bool:
-        """Whether a node with the given class weights must be a leaf. class_weights : (C,)."""
+        """Return whether a node with the given class weights must be a leaf. class_weights : (C,)."""
         if self.max_depth is not None and depth >= self.max_depth:
             return True
         total = float(class_weights.sum())

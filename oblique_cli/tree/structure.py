@@ -1,4 +1,4 @@
-"""A fitted tree as frozen arrays."""
+"""Fitted tree as frozen arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from oblique_cli.tree.payloads import SHARES, Classes, Equations, LeafModels, Pa
 
 SCHEMA = "oblique-tree/1"
 
-EVERYTHING = float(np.finfo(np.float64).max)  # the threshold of a cut with every value on its left
+EVERYTHING = float(np.finfo(np.float64).max)  # threshold of a cut with every value on its left
 
 
 @dataclass(eq=False, repr=False)
@@ -67,12 +67,12 @@ class Tree:
             self.missing_left = _frozen(self.missing_left, np.bool_)
 
     def changed(self, **parts: Any) -> Tree:
-        """Return the tree with other parts, by the names of the constructor."""
+        """Return the tree with some parts replaced, by the names of the constructor."""
         return replace(self, **({"coef": self.coef_} | parts))
 
     @property
     def is_regression(self) -> bool:
-        """Whether leaves answer numbers."""
+        """Whether leaves predict numbers."""
         return isinstance(self.payload, Equations)
 
     @property
@@ -83,7 +83,7 @@ class Tree:
 
     @property
     def probabilities(self) -> Array | None:
-        """(n_nodes, C) probabilities of the classes where they are no shares of the counts, else None."""
+        """Probabilities of the classes, (n_nodes, C), if they are not the shares of the counts, else None."""
         return self.payload.probabilities if isinstance(self.payload, Classes) else None
 
     @property
@@ -113,7 +113,7 @@ class Tree:
 
     @property
     def used_features(self) -> NDArray[np.bool_]:
-        """(p,) whether an answer can change with a feature: by a hyperplane, or an equation of a leaf."""
+        """Features that can change a prediction, (p,), by a hyperplane or by an equation of a leaf."""
         used = (self.coef_ != 0.0).any(axis=0)
         if self.is_regression:
             used |= (self.equations.coef[self.is_leaf].reshape(-1, self.n_features) != 0.0).any(axis=0)
@@ -121,7 +121,7 @@ class Tree:
 
     @property
     def n_terms(self) -> int:
-        """The size for a reader: leaves, coefficients of hyperplanes and coefficients of models in leaves, together."""
+        """Size for a reader: sum of leaves, coefficients of hyperplanes and coefficients of models in leaves."""
         in_leaves = self.payload.n_terms(np.flatnonzero(self.is_leaf))
         return self.n_leaves + int(np.count_nonzero(self.coef_)) + in_leaves
 
@@ -153,13 +153,13 @@ class Tree:
 
     @cached_property
     def labels(self) -> Ints:
-        """(n_nodes,) class code a node has as a leaf: the most frequent, the lowest code on a tie (thesis 1.5)."""
+        """Class code of each node as a leaf, (n_nodes,): the most frequent, the lowest code on a tie (thesis 1.5)."""
         codes: Ints = np.argmax(self.counts, axis=1).astype(np.int32)
         return codes
 
     @property
     def shares(self) -> Array:
-        """(n_nodes, C) probability of each class at every node: `probabilities`, or shares of its counts.
+        """Probability of each class at every node, (n_nodes, C): `probabilities`, or shares of its counts.
 
         NaN at a leaf of a merged tree that no training row reaches, unless there are `probabilities`.
         """
@@ -175,15 +175,15 @@ class Tree:
         return shares
 
     def predicted(self, X: NDArray[Any], n_threads: int = 1, leaves: Ints | None = None) -> NDArray[Any]:
-        """Return what the payload answers in each row's leaf, (n,): class codes, or numbers; of k outputs (n, k).
+        """Return the prediction for each row, (n,): class codes, or numbers; for k outputs (n, k).
 
-        X : (n, p), float32 and float64 as they are
-        leaves : (n,) of the rows, where they are known
+        X : (n, p), float32 or float64 without conversion
+        leaves : (n,) of the rows, if known
         """
         return self.payload.answers(self, X, self.apply(X, n_threads) if leaves is None else leaves)
 
     def predicted_shares(self, X: NDArray[Any], n_threads: int = 1, leaves: Ints | None = None) -> Array:
-        """Return the probability of each class for each row, (n, C), from the same as `predicted`."""
+        """Return the probability of each class for each row, (n, C), from the arguments of `predicted`."""
         leaves = self.apply(X, n_threads) if leaves is None else leaves
         if self.leaf_models is None:
             return self.shares_at(leaves)
@@ -203,7 +203,7 @@ class Tree:
 
     @cached_property
     def misclassification_rates_of_parents(self) -> Array:
-        """(n_nodes,) what a node gets wrong as a share of the weight of its parent; infinite for the root."""
+        """Misclassified weight of a node as a share of its parent's weight, (n_nodes,); infinite for the root."""
         rates = np.full(self.n_nodes, np.inf)
         split = np.flatnonzero(~self.is_leaf)
         weights = self.counts.sum(axis=1)
@@ -213,25 +213,25 @@ class Tree:
 
     @cached_property
     def walker(self) -> _core.Walker:
-        """The compiled traversal; it refuses arrays whose node numbers do not form a tree."""
+        """Compiled traversal; it rejects arrays whose node numbers do not form a tree."""
         levels = np.array(self.levels, dtype=np.int32) if any(self.levels) else None
         scores = None if levels is None else self.level_scores
         return _core.Walker(self.left, self.right, self.coef_, self.thresholds, levels, scores, self.missing_left)
 
     def apply(self, X: NDArray[Any], n_threads: int = 1) -> Ints:
-        """Return the leaf of each row. X : (n, p), float32 and float64 as they are; returns (n,) int32."""
+        """Return the leaf of each row, (n,) int32. X : (n, p), float32 or float64 without conversion"""
         return np.asarray(self.walker.apply(_as_walked(X), n_threads))
 
     def apply_finite(self, X: NDArray[Any], n_threads: int = 1) -> Ints | None:
-        """Return the leaf of each row, or None if a value is missing or infinite, which one reading of X tells."""
+        """Return the leaf of each row, or None if a value is missing or infinite, found in a single pass over X."""
         leaves = self.walker.apply(_as_walked(X), n_threads, only_finite=True)
         return None if leaves is None else np.asarray(leaves)
 
     def apply_limits(self, X: Array, limits: Array, rates: Array) -> Ints:
-        """Return where each row stops if nodes of rate <= limit were leaves.
+        """Return the node at which each row stops if all nodes of rate <= limit were leaves.
 
         X : (n, p); limits : (m,) ascending; rates : (n_nodes,); returns (n, m) node ids. The split at a node does not
-        depend on the limit, so this one tree holds the tree of every limit.
+        depend on the limit, so this tree contains the tree of every limit.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         return np.asarray(self.walker.apply_limits(X, rates, np.ascontiguousarray(limits)))
@@ -241,7 +241,7 @@ class Tree:
         return np.asarray(self.walker.leaves_of_limits(rates, np.ascontiguousarray(limits)))
 
     def with_missing_to_the_heavier(self) -> Tree:
-        """Return the tree with a side for missing values: that of the heavier child, the left one on a tie."""
+        """Return the tree with missing values sent to the heavier child, the left one on a tie."""
         weights = self.counts.sum(axis=1)
         return self.changed(missing_left=~self.is_leaf & (weights[self.left] >= weights[self.right]))
 
@@ -254,7 +254,7 @@ class Tree:
         return self.changed(payload=Classes(self.probabilities, models))
 
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
-        """Return the tree in which every marked node is a leaf, without models in leaves. leaves : (n_nodes,) bool."""
+        """Return the tree with every marked node as a leaf, without models in leaves. leaves : (n_nodes,) bool."""
         order, left, right = numbered(self.left, self.right, leaves)
         inner = left >= 0
         return Tree(
@@ -297,22 +297,22 @@ class Tree:
 
 
 def _as_walked(X: NDArray[Any]) -> NDArray[Any]:
-    """Rows as the compiled traversal takes them: float32 as it is, all else as float64."""
+    """Return rows in the traversal's types: float32 unchanged, all else as float64."""
     return np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
 
 
 def of_classes(tree: Any) -> TypeGuard[Tree]:
-    """Return whether a fitted structure of any kind is a tree of hyperplanes with classes in its leaves."""
+    """Return whether an object is a tree of hyperplanes with classes in its leaves."""
     return isinstance(tree, Tree) and not tree.is_regression
 
 
 def lacking(X: Array, coef: Array) -> NDArray[np.bool_]:
-    """Return which rows lack a value that a hyperplane uses. X : (n, p); coef : (p,); returns (n,)."""
+    """Return which rows lack a value used by a hyperplane. X : (n, p); coef : (p,); returns (n,)."""
     return np.asarray(np.isnan(X[:, coef != 0.0]).any(axis=1))
 
 
 def check_probabilities(probabilities: Array | None, shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless `probabilities` is None or has the probabilities of a tree. shape : (n_nodes, C)"""
+    """Raise ValueError unless `probabilities` is None or an array of probabilities. shape : (n_nodes, C)"""
     if probabilities is None:
         return
     if probabilities.shape != shape:
@@ -324,9 +324,9 @@ def check_probabilities(probabilities: Array | None, shape: tuple[int, ...]) -> 
 def numbered(
     left: NDArray[Any], right: NDArray[Any], leaves: NDArray[np.bool_] | None = None, root: int = 0
 ) -> tuple[list[int], Ints, Ints]:
-    """Return the nodes below `root` in the order of a fitted tree, pairs of children as their parents are visited, left
-    first, and the children of each by their places in it.
-    leaves : (n_nodes,) nodes to be leaves"""
+    """Return the nodes below `root` in the order of a fitted tree: pairs of children as their parents are visited, left
+    first; and the children of each node as positions in this order.
+    leaves : (n_nodes,) nodes that become leaves"""
     order, stack = [root], [root]
     stays = left < 0 if leaves is None else (left < 0) | leaves
     while stack:
@@ -347,7 +347,7 @@ def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
 
 
 class TreeBuilder:
-    """Appends nodes in any order; `finish` numbers them so that children are larger than parents, and freezes."""
+    """Builder that appends nodes in any order; `finish` numbers children after parents and freezes the arrays."""
 
     def __init__(
         self, n_features: int, n_classes: int, levels: Sequence[int] | None = None, takes_missing: bool = False
@@ -374,7 +374,7 @@ class TreeBuilder:
         level_scores: Array | None = None,
         missing_left: bool = False,
     ) -> None:
-        """Make `node` internal with the given hyperplane and children; level_scores as in Tree, 0 without them."""
+        """Make `node` internal with this hyperplane and these children; level_scores as in Tree, 0 without them."""
         self._nodes[node] |= {"coef": coef, "threshold": threshold, "gain": gain, "children": (left, right)}
         self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
         self._nodes[node]["missing_left"] = missing_left
@@ -396,7 +396,7 @@ class TreeBuilder:
         return arrays
 
     def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
-        """Return the tree below `root`, numbered as `numbered` says. payload : of the nodes as they were appended"""
+        """Return the tree below `root`, numbered as in `numbered`. payload : of the nodes in appended order"""
         arrays = self.to_arrays()
         order, left, right = numbered(arrays["children"][:, 0], arrays["children"][:, 1], root=root)
         ordered = {name: values[order] for name, values in arrays.items()}

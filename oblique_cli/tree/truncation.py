@@ -1,7 +1,7 @@
-"""Answers of linear leaves that are held near the targets they were fitted to.
+"""Bounds on the predictions of linear leaves, near the targets they were fitted to.
 
-A linear model is unbounded far from its rows. Raymaekers et al. (2024) hold predictions of PILOT within
-1.5 times the range of the training targets, around its middle; the same is possible for each leaf's own rows.
+A linear model is unbounded far from its rows. Raymaekers et al. (2024) truncate predictions of PILOT to 1.5 times the
+range of the training targets, around its middle; the same is possible with the range of each leaf's rows.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from oblique_cli.tree.structure import Tree
 
 NONE, ALL, LEAF = "none", "all", "leaf"
 TRUNCATIONS = (NONE, ALL, LEAF)
-WIDTH = 1.5  # ranges of the targets
+WIDTH = 1.5  # in ranges of the targets
 
 
 def truncated(tree: Tree, X: Array, y: Array, which: str) -> Tree:
-    """Return a regression tree whose answers stay within WIDTH times the range of targets, around its middle.
-    X, y : the training rows (n, p) and targets (n,) or (n, k); which : "none", "all" targets, or those of each "leaf",
-    within the former"""
+    """Return a regression tree whose predictions stay within WIDTH times the range of targets, around its middle.
+    X, y : the training rows (n, p) and targets (n,) or (n, k); which : "none", "all" for the range of all targets, or
+    "leaf" for the range in each leaf, inside that of all"""
     if which == NONE:
         return tree
     groups = [y] * tree.n_nodes if which == ALL else [y[rows] for rows in arrivals(tree, X)]

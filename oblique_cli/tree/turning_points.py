@@ -12,8 +12,8 @@ from oblique_cli.ground.arrays import Array
 
 @dataclass(frozen=True)
 class TurningPoints:
-    """Centroids at which a trend turns, in the space of all features and the target.
-    feature : (t,) along which each was found; centers : (t, p) means of all features over the rows of its window;
+    """Centroids at which the trend turns, in the space of all features and the target.
+    feature : (t,) along which each was computed; centers : (t, p) means of all features over the rows of its window;
     targets : (t,) means of y"""
 
     feature: NDArray[np.intp]
@@ -31,15 +31,15 @@ class TurningPoints:
 def turning_points(
     X: Array, y: Array, discrete: NDArray[np.bool_], subset_size: int, step: int, cos_beta: float
 ) -> TurningPoints:
-    """Return the turning points of every plane (feature, target), features in order, along each by rising value.
+    """Return the turning points of every plane (feature, target), features in order, in each by ascending value.
 
     X : (n, p); y : (n,); discrete : (p,) features whose every distinct value is a turning point, at its centroid
     subset_size, step   S and K: a window of S rows, sorted by the feature, drops its first K rows and takes the next K;
-                        rows at the end that fill no window are left out
-    cos_beta            a centroid, but for the first and the last, is a turning point if the cosine of the angle of the
+                        the last rows are ignored if they fill no window
+    cos_beta            a centroid, except the first and the last, is a turning point if the cosine of the angle of the
                         segments before and after it is below this; 1 means straight on
 
-    Rows of one value are sorted by target, then stay in their order. Centroids at one place count once.
+    Rows of equal value are sorted by target, then by position. Centroids at the same place count once.
     """
     both = np.column_stack([X, y])
     planes, centroids = [], []
@@ -59,7 +59,7 @@ def turning_points(
 
 
 def _windows(rows: Array, size: int, step: int) -> Array:
-    """Centroids of windows over sorted rows; none if there are fewer rows than a window has."""
+    """Return centroids of windows over sorted rows; none if there are fewer rows than one window has."""
     starts = np.arange(0, len(rows) - size + 1, step)
     if len(starts) == 0:
         return rows[:0]
