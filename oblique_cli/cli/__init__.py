@@ -1,6 +1,6 @@
-"""The command `oblique`: its subcommands, and how every error becomes a sentence and a fixed exit code.
+"""The command `oblique`: its subcommands, its error messages and its exit codes.
 
-A subcommand is a module here, imported when it is called for. Nothing numerical is imported before a subcommand runs,
+Each subcommand is a module of this package. It is imported, with the numerical libraries, only when it runs,
 so that `oblique --help` answers at once.
 """
 
@@ -42,8 +42,7 @@ from oblique_cli.foreign import plugin_fault
 from oblique_cli.ground import extensions, versions
 from oblique_cli.ground.registry import close_matches
 
-# Section of the help -> name -> module and function, and what it is for. (A module `list` would hide Python's own in
-# this file.)
+# Section of the help -> command -> module and function, and its purpose. (A module `list` would hide the built-in.)
 SECTIONS = {
     "One tree, one model": {
         "tree": ("tree.tree", "Look at a tree: of a table, a stored fold, a model."),
@@ -83,7 +82,7 @@ for _title, _behind in extensions.COMMANDS.items():
     SECTIONS.setdefault(_title, {}).update(_behind)
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
 
-# Former names of commands, and of options by command, each with its new place as it follows "is now".
+# Renamed commands, and renamed options by command, each with the text that follows "is now".
 MOVED_COMMANDS = {
     "convert": "`oblique data convert`",
     "retry": "`oblique run`: the command of the run, which `oblique status` prints, runs failed folds again",
@@ -100,19 +99,19 @@ MOVED_OPTIONS = {
     "--workers": {"fit": "--jobs"},
 }
 
-# What Python, the loader of libraries and the C library say where the system gives no more memory.
+# Error messages of Python, the dynamic loader and the C library when memory is exhausted.
 NO_MEMORY = re.compile("failed to map segment|annot allocate memory|can't start new thread|annot create thread")
 LEAST_ADDRESS_SPACE = 640 << 20  # bytes: imports take up to 590 MB
-TRACEBACK = "OBLIQUE_TRACEBACK"  # "1" shows how it came to an error
+TRACEBACK = "OBLIQUE_TRACEBACK"  # "1" prints the traceback of an error
 
 
 class ReaderGone(Exception):
-    """Nobody reads what is printed any more, as in `oblique list algorithms | head`."""
+    """Error: the reader of standard output has closed it, as in `oblique list algorithms | head`."""
 
 
 @contextlib.contextmanager
 def _noticing_the_reader() -> Iterator[None]:
-    # click would turn a broken pipe into exit code 1, which stands for a bug.
+    # click would end a broken pipe with exit code 1, which is reserved for bugs.
     try:
         yield
     except BrokenPipeError:
@@ -120,7 +119,7 @@ def _noticing_the_reader() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is asked for."""
+    """Group of commands that imports the module of a command only when the command is used."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _noticing_the_reader():
@@ -142,7 +141,7 @@ class LazyGroup(click.Group):
         return _prepared(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a list of commands for each section, without importing any."""
+        """Write the list of commands of each section without importing them."""
         width = max(map(len, COMMANDS))
         for title, section in SECTIONS.items():
             with formatter.section(title):
@@ -159,7 +158,7 @@ class LazyGroup(click.Group):
 
 
 def _prepared(command: click.Command) -> click.Command:
-    """Return a command that checks the memory and imports plugins before it begins; its help does neither."""
+    """Return the command, changed to check the memory and import plugins before it runs, but not for its help."""
     callback = command.callback
     assert callback is not None
 
@@ -177,10 +176,10 @@ def _prepared(command: click.Command) -> click.Command:
 
 
 def _check_address_space() -> None:
-    """Refuse a limit of the address space (`ulimit -v`) that the libraries of numbers do not fit in. DataError
+    """Raise DataError if the address space (`ulimit -v`) is too small for the numerical libraries.
 
-    There OpenBLAS waits for ever for the memory of its threads, and allocators end the process without a sentence.
-    Under a limit that is high enough, OpenBLAS gets one thread: each takes 32 MB in NumPy's copy and in SciPy's.
+    With too little, OpenBLAS waits forever for the memory of its threads, and allocators abort without a message.
+    With a limit that suffices, OpenBLAS gets one thread: each takes 32 MB in NumPy's copy and in SciPy's.
     """
     try:
         import resource
@@ -219,17 +218,17 @@ def cli(ctx: click.Context) -> None:
 def main() -> int:
     """Run the command line of this process and return its exit code."""
     if not sys.warnoptions:
-        # Warnings of libraries speak to programmers. `python -W default -m oblique_cli` shows them.
+        # Warnings of libraries are for programmers. `python -W default -m oblique_cli` shows them.
         warnings.simplefilter("ignore")
-    # Of all processes that this one starts, those of joblib and multiprocessing included: none imports a json.py of the
-    # current folder.
+    # For all child processes, including those of joblib and multiprocessing: do not import a json.py of the current
+    # folder.
     os.environ.setdefault("PYTHONSAFEPATH", "1")
     _open_streams()
     code = call(sys.argv[1:])
     dummy = sys.modules.get("multiprocessing.dummy")
     if dummy and any(isinstance(thread, dummy.DummyProcess) for thread in threading.enumerate()):
-        # A second Ctrl-C or a full disk ends the process while threads are inside compiled code, which nothing can
-        # stop. Those threads would crash at Python's regular end.
+        # A second Ctrl-C or a full disk ends the process while threads run compiled code, which cannot be interrupted.
+        # Those threads would crash in Python's regular shutdown.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -237,11 +236,11 @@ def main() -> int:
 
 
 def call(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; no exception and no traceback leaves this function."""
+    """Run a command and return its exit code; no exception leaves this function."""
     words = list(arguments)
     _write_all()
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show ± shows a question mark.
+        # On a terminal that cannot show ±, print a question mark.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
@@ -257,9 +256,9 @@ def call(arguments: Sequence[str]) -> int:
         return EXIT_INTERRUPTED
     except ObliqueError as error:
         _show_traceback()
-        # A configuration's problems are printed as lines with their places, any other error as one sentence.
+        # The problems of a configuration are printed as lines with their places, any other error as one sentence.
         text = str(error)
-        if typed := re.fullmatch(r"oblique [\w-]+: (.*)\n1 error\.", text):  # the only problem of what was typed
+        if typed := re.fullmatch(r"oblique [\w-]+: (.*)\n1 error\.", text):  # the only error is in the typed options
             text = typed[1]
         click.echo(text if "\n" in text else f"error: {_ended(text)}", err=True)
         return exit_code_of(error)
@@ -286,7 +285,7 @@ def call(arguments: Sequence[str]) -> int:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether an exception, or one of its causes, reports that no memory is left."""
+    """Return whether an exception or one of its causes reports exhausted memory."""
     while error is not None:
         match = isinstance(error, ImportError | RuntimeError | OSError) and NO_MEMORY.search(str(error))
         if isinstance(error, MemoryError) or match or getattr(error, "errno", None) == errno.ENOMEM:
@@ -296,7 +295,7 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def _advice(error: OSError) -> str:
-    """Return what to do about an error that is no bug, "" for any other."""
+    """Return advice for an error of the system, or "" for a bug."""
     if error.errno == errno.EBADF and not error.filename:
         return "standard output is closed; give --output FILE, or leave the output open"
     return {EXIT_STORE: "free some space, or write somewhere else", EXIT_CONFIG: "give a shorter path"}.get(
@@ -305,34 +304,34 @@ def _advice(error: OSError) -> str:
 
 
 def _blame(error: BaseException) -> int:
-    """Say which plugin an exception came out of, and return the exit code."""
+    """Print which plugin raised an exception, and return the exit code."""
     _show_traceback()
     click.echo(f"error: {plugin_fault(error)}; {TRACEBACK}=1 shows how it came to that.", err=True)
     return EXIT_CONFIG
 
 
 def _show_traceback() -> None:
-    """Print the traceback of the current exception if that is asked for."""
+    """Print the traceback of the current exception if OBLIQUE_TRACEBACK is set."""
     if os.environ.get(TRACEBACK) == "1":
         click.echo(traceback.format_exc(), err=True, nl=False)
 
 
 def _open_streams() -> None:
-    """Open the standard streams that the process was started without (`>&-`), so that no other file takes their number.
+    """Open standard streams that the process was started without (`>&-`), so that no other file takes their numbers.
 
-    What is printed to an output that was closed is an error, and to standard error is thrown away. Without an input
-    `sys.stdin` stays None, which commands know."""
+    Printing to a closed output raises an error; output to a closed standard error is discarded. Without an input
+    `sys.stdin` stays None, which the commands handle."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            # The least number that is free, which is this one. Nothing can be written to what is open for reading.
+            # open() takes the smallest free number, which is this one. It is opened for reading, so writing fails.
             opened = os.open(os.devnull, os.O_RDWR if name == "stderr" else os.O_RDONLY)
             if number:
                 setattr(sys, name, open(opened, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _write_all() -> None:
-    """Put a buffer in front of an unbuffered output (PYTHONUNBUFFERED): without one Python takes a short write, as to a
-    disk that is nearly full, for a whole one and says nothing."""
+    """Buffer an unbuffered output (PYTHONUNBUFFERED): without a buffer Python silently ignores a short write, as on a
+    nearly full disk."""
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         sys.stdout = open(  # noqa: SIM115
             sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False
@@ -340,20 +339,20 @@ def _write_all() -> None:
 
 
 def _forget_output() -> None:
-    """Throw away what is left to print: Python would complain when it flushes the rest at exit."""
+    """Discard the unprinted output: Python would report an error when it flushes it at exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(error: click.ClickException) -> int:
-    """Say what is wrong with the command line, in one line."""
+    """Print the error of a command line in one line."""
     text = error.format_message()
-    if isinstance(error, click.NoSuchOption):  # worded alike by no two versions of click
+    if isinstance(error, click.NoSuchOption):  # click changes this text between versions
         meant = " or ".join(repr(name) for name in sorted(error.possibilities or ()))
         text = f"No such option {error.option_name!r}." + (f" Did you mean {meant}?" if meant else "")
         place = MOVED_OPTIONS.get(error.option_name, {}).get(error.ctx.info_name or "") if error.ctx else None
         text = f"{error.option_name} is now {place}." if place else text
-    if text.startswith("Usage:"):  # a group without its command: click answers with the help
+    if text.startswith("Usage:"):  # a group without a command: click shows the help
         click.echo(text, err=True)
         return EXIT_CONFIG
     text = " ".join(text.split())
@@ -369,12 +368,12 @@ def _refuse(error: click.ClickException) -> int:
 
 
 def _ended(text: str) -> str:
-    """Return a sentence with its end."""
+    """Return a sentence with a full stop."""
     return text if text.endswith((".", "?", ")")) else f"{text}."
 
 
 def _meant(error: click.ClickException, command: click.Command) -> str:
-    """Return the advice for a format typed as an option (--svg), or an output file typed as an argument; else ""."""
+    """Return advice for a format typed as an option (--svg) or an output file typed as an argument, else ""."""
     options = {name: option for option in command.params for name in option.opts}
     form = options.get("--format")
     if isinstance(error, click.NoSuchOption):
@@ -385,7 +384,7 @@ def _meant(error: click.ClickException, command: click.Command) -> str:
 
 
 def _log(arguments: Sequence[str]) -> str:
-    """Write the traceback of the current exception to a new file and return its path, "" if that is not possible."""
+    """Write the traceback of the current exception to a new file; return its path, or "" on failure."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="oblique-", suffix=".log", delete=False, encoding="utf-8", errors="replace"

@@ -1,4 +1,4 @@
-"""`oblique fit` of a table that does not fit into the memory it may take."""
+"""`oblique fit` of a table that is larger than memory."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from oblique_cli.errors import ConfigError
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
-# Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
+# Bytes of memory per cell of a table: its text and its number, and the copies made during growth.
 CELL_BYTES = 120
-TEXT_FACTOR = 12  # the same of a byte of CSV
+TEXT_FACTOR = 12  # the same per byte of CSV
 FEATURES_OF_A_FOREST = {"max_features": None, "max_features_per_tree": 0.5}
 
 
 def is_beyond(data: str, memory: int | None) -> bool:
-    """Whether the rows are read from disk during growth: Parquet or .npy larger than `memory`.
+    """Return whether growth reads the rows from disk: for Parquet or .npy files larger than `memory`.
 
-    ConfigError for any other file larger than `memory`.
+    Raise ConfigError for any other file larger than `memory`.
     """
     if memory is None or not Path(data).is_file():
         return False
@@ -49,7 +49,7 @@ def is_beyond(data: str, memory: int | None) -> bool:
 
 
 def fit_beyond(params: Params) -> tuple[Model, str, tuple[str, ...], Any]:
-    """Fit to a table that is larger than memory; return the model, its title, sentences on the fit, and the fit."""
+    """Fit to a table larger than memory; return the model, its title, remarks on the fit, and the fitted estimator."""
     assert params.memory is not None
     _refuse_unmet(params)
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -82,7 +82,7 @@ def fit_beyond(params: Params) -> tuple[Model, str, tuple[str, ...], Any]:
 
 
 def _refuse_unmet(params: Params) -> None:
-    """Raise an error for what is not possible on a table that is larger than memory."""
+    """Raise an error for options that do not work with a table larger than memory."""
     once = "a table larger than --memory is fitted once"
     if params.report:
         raise click.UsageError(f"--report shows an estimate by folds; {once}")
@@ -125,14 +125,14 @@ def _table(params: Params) -> Any:
 
 
 def _usual(algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the defaults for a table larger than memory."""
+    """Return the default parameters for a table larger than memory."""
     from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED
 
     known = ALGORITHMS[algorithm]
     current = known.current(params)
     if known.family is BOOSTED:
         return {}
-    if "max_features_per_tree" in known.parameters:  # drawn once for a tree: no rows are needed
+    if "max_features_per_tree" in known.parameters:  # drawn once per tree, without reading rows
         return {} if {"max_features", "max_features_per_tree"} & current.keys() else FEATURES_OF_A_FOREST
     return {} if "pruning" in current else {"pruning": "cost_complexity", "standard_errors": 1.0}
 
@@ -146,13 +146,13 @@ def _workers(scheduler: str | None, workers: int) -> Any:
 
 
 def refuse_one_tree(algorithm: str) -> None:
-    """Raise a usage error for an algorithm in memory whose work is not for workers elsewhere."""
+    """Raise a usage error for an algorithm that cannot distribute its work to workers."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.forest.base import ForestClassifier
 
     forests = [name for name, known in ALGORITHMS.items() if issubclass(known.estimator, ForestClassifier)]
     if algorithm not in forests:
-        ALGORITHMS[algorithm] if algorithm != "auto" else None  # UnknownName comes first
+        ALGORITHMS[algorithm] if algorithm != "auto" else None  # raise UnknownName first
         raise click.UsageError(
             "--scheduler is for the trees of a forest, such as hhgdt_forest, or for a table that takes more than "
             "--memory; --jobs without it are threads of this process, for any algorithm"
@@ -161,7 +161,7 @@ def refuse_one_tree(algorithm: str) -> None:
 
 @contextlib.contextmanager
 def at_work(scheduler: str | None, workers: int) -> Iterator[None]:
-    """Let fits inside have threads of this process, or workers of a scheduler; for one thread, change nothing."""
+    """Fit with `workers` threads of this process or workers of a scheduler; with one thread, change nothing."""
     if scheduler is not None:
         from oblique_cli.scale.workers import forests_on
 
@@ -177,7 +177,7 @@ def at_work(scheduler: str | None, workers: int) -> Iterator[None]:
 
 
 def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
-    """Return sentences on the test error and on the memory and passes of the fit."""
+    """Return sentences on the test error and on the memory and passes over the data."""
     lines = []
     if fitted.tested:
         share = fitted.right / fitted.tested

@@ -1,4 +1,4 @@
-"""What commands share: the results file, running, one run with its table, and where text goes."""
+"""Functions that commands share: results file, runs, tables of runs, and output of text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _without_color(ctx: click.Context, param: click.Parameter, value: bool) -> b
 
 @dataclass(frozen=True)
 class Runner:
-    """The options of every command that runs folds."""
+    """Options of every command that runs folds."""
 
     jobs: int | str = declare.JOBS
     scheduler: str | None = declare.option(
@@ -67,10 +67,10 @@ class Runner:
         only: Callable[[Job], bool] | None = None,
         argv: Sequence[str] | None = None,
     ) -> tuple[RunSummary, ResultTable]:
-        """Run or resume an experiment; return how the run ended, and the table of what is stored now.
+        """Run or resume an experiment; return the summary of the run and the table of all stored folds.
 
         shard, only : the folds to run, see `running.run`
-        argv : the command to remember the run by, without it the one that is being run
+        argv : the command to store with the run; default: the current command line
         """
         from oblique_cli.evaluation.tables import table_of
         from oblique_cli.experiments.progress import Progress
@@ -100,7 +100,7 @@ class Runner:
             return summary, table_of(known, rows, remarks=remarks)
 
     def report(self, summary: RunSummary) -> None:
-        """Say on standard error how a run ended."""
+        """Print on standard error how a run ended."""
         from oblique_cli.experiments.progress import duration
 
         failed = len(summary.failures)
@@ -116,7 +116,7 @@ class Runner:
 
 
 def command_line() -> list[str]:
-    """Return the words of the command that is being run."""
+    """Return the words of the current command line."""
     words = click.get_current_context().find_root().obj
     return ["oblique", *(words or ())]
 
@@ -125,19 +125,19 @@ def command_line() -> list[str]:
 
 
 def database(results: str) -> Path:
-    """Return the file of results in the folder `results`."""
+    """Return the path of the results file in the folder `results`."""
     return Path(results) / "oblique.sqlite"
 
 
 def read_run(store: Store, name: str) -> Run:
-    """Return a stored run of which something is shown, and say on standard error how many of its folds are missing."""
+    """Return a stored run, and print on standard error how many of its folds are missing."""
     run = store.run(name)
     say_missing(run)
     return run
 
 
 def say_missing(run: Run) -> None:
-    """Say on standard error how many folds of a run are not stored, if any."""
+    """Print on standard error how many folds of a run are missing, if any."""
     if (missing := run.total - run.done - run.failed - run.damaged) > 0:
         command = shlex.join(word for word in run.argv if word != "--fresh")
         note(
@@ -159,7 +159,7 @@ def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[R
                 f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
                 f"began it: give its command again ({shlex.join(run.argv)})."
             )
-    # A file of results must not cause an import that the user has not allowed.
+    # A results file must not cause an import that the user has not allowed.
     if run.experiment.code or any(map(is_foreign, run.experiment.algorithms)):
         raise ConfigError(
             f"run {name!r} imports code of its own: give its command again ({shlex.join(run.argv)}), which says "
@@ -170,9 +170,9 @@ def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[R
 
 @contextlib.contextmanager
 def working(doing: str, quiet: bool = False) -> Iterator[Progress]:
-    """Show on standard error what a command does and for how long: on a terminal after a second, elsewhere after ten.
+    """Show on standard error the step and its elapsed time: on a terminal after one second, elsewhere after ten.
 
-    doing : "reading my.csv"; the `Progress` that is returned may be told what follows, and of steps
+    doing : text such as "reading my.csv"; the yielded `Progress` accepts further texts and counts of steps
     """
     from oblique_cli.experiments.progress import Progress
 
@@ -181,7 +181,7 @@ def working(doing: str, quiet: bool = False) -> Iterator[Progress]:
 
 
 def called(table: str) -> str:
-    """Return what a file is called in messages."""
+    """Return the name of a file for messages."""
     return "standard input" if table == "-" else table
 
 
@@ -189,13 +189,13 @@ def called(table: str) -> str:
 
 
 def write(text: str | bytes, output: str | None = None) -> None:
-    """Write a finished text or picture to a file, or to standard output."""
+    """Write a complete text or picture to a file or to standard output."""
     if output is None:
         click.echo(text, nl=False)
     else:
         from oblique_cli.data import files
 
-        # A file's name may be bytes that are no text.
+        # The name of a file may be bytes that cannot be decoded.
         files.write(Path(output), text.encode(errors="replace") if isinstance(text, str) else text)
 
 
@@ -205,13 +205,13 @@ def write_json(document: Any, output: str | None = None) -> None:
 
 
 def note(*sentences: str) -> None:
-    """Print sentences on standard error, each on a line."""
+    """Print sentences on standard error, one per line."""
     for sentence in sentences:
         click.echo(sentence, err=True)
 
 
 def rendered(table: HasSheet, format_: str, output: str | None) -> str:
-    """Return a table in a format; as text on a terminal, no wider than that."""
+    """Return a table in a format; text for a terminal is limited to its width."""
     from oblique_cli.evaluation.tables import narrow, render
 
     width = terminal_width() if output is None and format_ == "text" else None
@@ -219,12 +219,12 @@ def rendered(table: HasSheet, format_: str, output: str | None) -> str:
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal that is written to, None if it is none: files and pipes get whole lines."""
+    """Return the width of the terminal in columns, or None if the output is a file or pipe, whose lines stay whole."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def headed(text: str) -> str:
-    """Return a text whose lines that begin with # are no longer than the terminal that it goes to."""
+    """Return a text with its lines that begin with # wrapped to the width of the terminal."""
     width = terminal_width()
     if width is None:
         return text
@@ -236,10 +236,10 @@ def headed(text: str) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]], right: Container[int] = (), header: bool = False) -> str:
-    """Lines of text in aligned columns; the columns numbered in `right` are right-aligned.
+    """Return rows as lines of aligned columns; the columns numbered in `right` are right-aligned.
 
-    On a terminal that is too narrow a table with a `header` (its first row) becomes a block a row, each cell on a line
-    of its own; without one, the last column is wrapped.
+    If the terminal is too narrow, a table with a `header` (its first row) is printed as one block per row with one line
+    per cell; without a header, the last column is wrapped.
     """
     width, widths = terminal_width(), [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     if width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
@@ -255,7 +255,7 @@ def columns(rows: Sequence[Sequence[str]], right: Container[int] = (), header: b
 
 
 def _stacked(header: Sequence[str], row: Sequence[str], width: int) -> str:
-    """A row as lines, for a terminal that is too narrow for it: the first cell, and the others with their names."""
+    """Return a row as lines for a narrow terminal: the first cell, then the other cells with their column names."""
     lines = [textwrap.fill(row[0], width)]
     for name, cell in zip(header[1:], row[1:], strict=True):
         lines.append(textwrap.fill(f"{name}: {cell}", width, initial_indent="  ", subsequent_indent="    "))
@@ -265,11 +265,11 @@ def _stacked(header: Sequence[str], row: Sequence[str], width: int) -> str:
 def _wrapped(row: Sequence[str], widths: Sequence[int], width: int) -> str:
     before = "  ".join(f"{cell:<{size}}" for cell, size in zip(row[:-1], widths, strict=False))
     indent = len(before) + 2
-    if indent > width // 2:  # too little is left for the last column
+    if indent > width // 2:  # too little width remains for the last column
         return "\n".join([before.rstrip(), textwrap.fill(row[-1], width, initial_indent="  ", subsequent_indent="  ")])
     return textwrap.fill(row[-1], width, initial_indent=f"{before}  ", subsequent_indent=" " * indent)
 
 
 def facts(pairs: Mapping[str, str]) -> str:
-    """Lines of names and their values, the values aligned; a name without a value is left out."""
+    """Return lines of names and aligned values; names without a value are omitted."""
     return columns([pair for pair in pairs.items() if pair[1]])

@@ -1,10 +1,10 @@
-"""Options of commands, each declared once: as the default of a command's argument, or of a field of a dataclass.
+"""Options of commands, each declared once: as the default of a command's argument or of a dataclass field.
 
-    @click.command()
-    @declare.parameters
-    def table(run: str = declare.argument(), mark: bool = declare.flag("--mark", "Mark the best.")) -> None:
+@click.command()
+@declare.parameters
+def table(run: str = declare.argument(), mark: bool = declare.flag("--mark", "Mark the best.")) -> None:
 
-A `group` is an argument, or a field, that is a dataclass of options.
+A `group` is an argument or a field whose type is a dataclass of options.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# click's types take type arguments only from version 8.4 on.
+# Before version 8.4, click's types take no type arguments.
 if TYPE_CHECKING:
     OptionType = click.ParamType[Any]
     TextChoice = click.Choice[str]
@@ -35,9 +35,9 @@ else:
 
 Command = Callable[..., Any]
 
-# The names in tables.FORMATS, which the help must know without importing it.
+# The names in tables.FORMATS, repeated here so that the help need not import it.
 FORMATS = ("text", "md", "csv", "latex", "json")
-PICTURES = ("svg", "pdf", "png")  # forms of a picture
+PICTURES = ("svg", "pdf", "png")  # formats of a picture
 
 
 # ---- declarations ----------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ PICTURES = ("svg", "pdf", "png")  # forms of a picture
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """A parameter of the command line without its name. make : click.option or click.argument"""
+    """Command-line parameter without its name. make : click.option or click.argument"""
 
     make: Callable[..., Any]
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class Declaration:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A dataclass of options. left_out : fields that stay empty; changes : by field, what its option changes"""
+    """Dataclass of options. left_out : fields that get no option; changes : field -> changed settings of its option"""
 
     kind: type[Any]
     left_out: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Group:
 
 
 def option(*names: str, **about: Any) -> Any:
-    """Declare an option, received under the name of its argument or field; a default that says something is shown."""
+    """Declare an option, named after its argument or field; the help shows a default that is not empty."""
     return Declaration(click.option, names, {"show_default": about.get("default") not in (None, ""), **about})
 
 
@@ -82,7 +82,7 @@ def group(kind: type[Any], *left_out: str, **changes: Mapping[str, Any]) -> Any:
 
 
 def parameters(command: Callable[..., None]) -> Command:
-    """Give a command the options that the defaults of its arguments declare, in their order."""
+    """Add to a command the options that the defaults of its arguments declare, in their order."""
     declarations = {name: each.default for name, each in inspect.signature(command).parameters.items()}
 
     @functools.wraps(command)
@@ -96,7 +96,7 @@ def parameters(command: Callable[..., None]) -> Command:
 
 
 def _decorators(declaration: Any, name: str, **changes: Any) -> Iterator[Any]:
-    """Decorators of click; the fields of a class come before those that it inherits."""
+    """Return the decorators of click; the fields of a class precede its inherited fields."""
     if isinstance(declaration, Declaration):
         yield declaration.make(*declaration.names, name, **{**declaration.about, **changes})
         return
@@ -107,7 +107,7 @@ def _decorators(declaration: Any, name: str, **changes: Any) -> Iterator[Any]:
 
 
 def _received(declaration: Any, name: str, values: Mapping[str, Any]) -> Any:
-    """The value of a parameter, or the dataclass of a group; an option that is left out has an empty value."""
+    """Return the value of a parameter, or the dataclass of a group; fields without an option are empty."""
     if isinstance(declaration, Declaration):
         return values.get(name, False if declaration.about.get("is_flag") else None)
     members = {each.name: _received(each.default, each.name, values) for each in fields(declaration.kind)}
@@ -118,7 +118,7 @@ def _received(declaration: Any, name: str, values: Mapping[str, Any]) -> Any:
 
 
 class NumberRange(click.FloatRange):
-    """A range of numbers. click's own range accepts "nan", which is neither below nor above any limit."""
+    """Range of numbers. click's range accepts "nan", which is neither below nor above any limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = super().convert(value, param, ctx)
@@ -128,7 +128,7 @@ class NumberRange(click.FloatRange):
 
 
 class KnownName(TextChoice):
-    """One of the names that the help lists, or one that a plugin has added. registry : its place, as of `names_at`"""
+    """Name listed in the help or registered by a plugin. registry : its place, see `names_at`"""
 
     def __init__(self, choices: Sequence[str], registry: str) -> None:
         super().__init__(choices)
@@ -146,7 +146,7 @@ class KnownName(TextChoice):
 
 
 class Jobs(OptionType):
-    """A number of processors, or "auto"."""
+    """Number of processors, or "auto"."""
 
     name = "jobs"
 
@@ -160,11 +160,11 @@ class Jobs(OptionType):
 
 # ---- completion ------------------------------------------------------------------------------------------------------
 
-# `eval "$(_OBLIQUE_COMPLETE=bash_source oblique)"` switches it on (zsh_source and fish_source likewise).
+# `eval "$(_OBLIQUE_COMPLETE=bash_source oblique)"` enables it (likewise zsh_source and fish_source).
 
 
 def names_at(place: str) -> Iterable[str]:
-    """Return the names in a registry, or those that a function returns. place : "module:NAME", below the package"""
+    """Return the names in a registry, or those returned by a function. place : "module:NAME", below the package"""
     module, _, name = place.partition(":")
     value: Any = getattr(import_module(f"oblique_cli.{module}"), name)
     names: Iterable[str] = value() if callable(value) else value
@@ -172,9 +172,9 @@ def names_at(place: str) -> Iterable[str]:
 
 
 def with_plugins(place: str) -> Iterable[str]:
-    """Return the names at a place once plugins have registered theirs; a plugin that cannot be imported adds none.
+    """Return the names at a place, including those of plugins; a plugin that fails to import adds none.
 
-    What is typed is not run yet: the command says what is wrong with the plugin.
+    Completion reports no error: the command reports the error of the plugin when it runs.
     """
     from oblique_cli import plugins
     from oblique_cli.errors import ObliqueError
@@ -185,7 +185,7 @@ def with_plugins(place: str) -> Iterable[str]:
 
 
 def completed(names: Iterable[str], begun: str, before: str = "") -> list[CompletionItem]:
-    """Return the names that begin so, with what stands before them in the same word."""
+    """Return the names that start with `begun`, each with the text before it in the same word."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(before + name) for name in names if name.startswith(begun)]
@@ -195,14 +195,14 @@ Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem
 
 
 def _completer(place: str, files: bool = False, listed: bool = False) -> Completer:
-    """Complete one of the names at a place. files : the shell offers files as well; listed : names as in "a,b"."""
+    """Return a completer for the names at a place. files : also offer files; listed : complete names in "a,b"."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         before, comma, begun = incomplete.rpartition(",") if listed else ("", "", incomplete)
         items = completed(with_plugins(place), begun, before + comma)
-        # The item of files comes first: it empties the shell's list.
+        # The item for files comes first, because it empties the shell's list.
         return [CompletionItem(incomplete, type="file"), *items] if files else items
 
     return complete
@@ -225,14 +225,14 @@ complete_config_or_file = _completer("config.composing:bundled", files=True)
 def form(
     choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
 ) -> Any:
-    """Declare --format, whose default is the suffix of --output, else `otherwise`.
+    """Declare --format; its default is the suffix of --output, else `otherwise`.
 
-    spelled : endings of forms that have another name
+    spelled : suffix -> name of the format, where they differ
     """
     endings = {**{name: name for name in choices}, "txt": "text", **(spelled or {})}
 
     def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-        # --output is eager, hence known here.
+        # --output is eager, so its value is available here.
         ending = Path(ctx.params.get("output") or "").suffix.lower().removeprefix(".")
         return value or endings.get(ending, otherwise)
 
@@ -241,17 +241,17 @@ def form(
 
 
 def metrics(usual: str = "accuracy and leaves, or errors and leaves") -> Any:
-    """Declare --metric, which may be repeated. usual : words for the default"""
+    """Declare --metric, which may be repeated. usual : description of the default"""
     return metric("--metric", f"A metric (oblique list metrics); may be repeated.  [default: {usual}]", multiple=True)
 
 
 def metric(name: str, text: str, **about: Any) -> Any:
-    """Declare an option that is a metric."""
+    """Declare an option whose value is a metric."""
     return option(name, metavar="NAME", shell_complete=complete_metric, help=text, **about)
 
 
 def names(*declarations: str, metavar: str = "NAME", **about: Any) -> Any:
-    """Declare an option of names, as in "a,b", which may be repeated."""
+    """Declare an option for names such as "a,b", which may be repeated."""
 
     def split(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
@@ -265,7 +265,7 @@ def changes(example: str) -> Any:
 
 
 def set_text(example: str) -> str:
-    """Return the help of --set."""
+    """Return the help text of --set."""
     return f"Change a setting, such as {example}."
 
 
@@ -280,24 +280,24 @@ def precision(text: str, default: int | None = 3) -> Any:
 
 
 def file(*declarations: str, **about: Any) -> Any:
-    """Declare an option that is a file to write."""
+    """Declare an option for an output file."""
     return option(*declarations, metavar="FILE", callback=writable, **about)
 
 
 def writable(ctx: click.Context, param: click.Parameter | None, path: str | None) -> str | None:
-    """Refuse an output that cannot be written before hours of work, not after."""
+    """Raise an error for an output that cannot be written, before any computation."""
     if path is None:
         return None
     place = Path(path).resolve()
     if not place.parent.is_dir():
         raise click.BadParameter(f"the folder of {path!r} does not exist.")
-    if place.exists() and not place.is_file():  # a rename would put a file in the place of a device
+    if place.exists() and not place.is_file():  # a rename would replace a device by a file
         raise click.BadParameter(f"{path!r} is not a regular file.")
     return str(place)
 
 
 def picture_form(path: str | None, otherwise: str = "") -> str:
-    """Return the form of a picture by the name of its file, SVG without one; BadParameter for a name that says none."""
+    """Return the format of a picture from its suffix, SVG without a file; raise BadParameter for an unknown suffix."""
     ending = Path(path).suffix[1:].lower() if path else PICTURES[0]
     if ending not in PICTURES:
         endings = f"*.{PICTURES[0]}, *.{PICTURES[1]} or *.{PICTURES[2]}"
@@ -306,9 +306,9 @@ def picture_form(path: str | None, otherwise: str = "") -> str:
 
 
 def off_terminal(path: str | None, name: str) -> str | None:
-    """Return the file for a picture or a page: `path`, or `name` in this folder where a terminal would get it.
+    """Return the file for a picture or page: `path`, or `name` in the current folder if the output is a terminal.
 
-    A usage error if that would write over something that nobody has named
+    Raise a usage error if that would overwrite a file that the user has not named.
     """
     if path is not None or not sys.stdout.isatty():
         return path
@@ -339,7 +339,7 @@ OUTPUT = file(
     help="Write to FILE instead of standard output; a failed write leaves no partial file.",
 )
 RESULTS = option("--results", metavar="DIR", default="results", help="Folder of the results, in oblique.sqlite.")
-# Parts of a run: the others are left out.
+# Parts of a run to use; the others are ignored.
 SHOWN_ALGORITHMS = names(
     "--algorithm", metavar="ID", help="An algorithm, or several, as in a,b; may be repeated.  [default: all]"
 )

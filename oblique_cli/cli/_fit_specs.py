@@ -1,4 +1,4 @@
-"""The parameters of `oblique fit`, the data, and the specifications of the algorithms that are compared."""
+"""Parameters of `oblique fit`, its data, and the specifications of the algorithms to compare."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ORDER = "algorithm.monotonic_cst"
 
 
 class Seconds(declare.OptionType):
-    """A time, such as 30s, 2m or 1h."""
+    """Time such as 30s, 2m or 1h."""
 
     name = "TIME"
     units: ClassVar[dict[str, int]] = {"": 1, "s": 1, "m": 60, "h": 3600}
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return seconds."""
+        """Return the time in seconds."""
         if isinstance(value, float):
             return value
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
@@ -44,7 +44,7 @@ class Seconds(declare.OptionType):
 
 
 class Size(declare.OptionType):
-    """A size in bytes, such as 512MB or 1GiB."""
+    """Size in bytes, such as 512MB or 1GiB."""
 
     name = "SIZE"
     units: ClassVar[dict[str, int]] = {
@@ -64,7 +64,7 @@ class Size(declare.OptionType):
 
 @dataclass(frozen=True)
 class Params:
-    """The parameters of `oblique fit`."""
+    """Parameters of `oblique fit`."""
 
     data: str = declare.argument(shell_complete=declare.complete_dataset_or_file)
     options: OwnOptions = declare.group(OwnOptions)
@@ -167,7 +167,7 @@ class Params:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The data, their specification, those of the algorithms, and the columns of a user's file."""
+    """Data, their specification, the specifications of the algorithms, and the columns of a user's file."""
 
     dataset: Dataset
     policy: DatasetSpec
@@ -176,7 +176,7 @@ class Task:
 
 
 def params_of(algorithm: str, overrides: Sequence[str]) -> dict[str, Any]:
-    """Return what --set says of an algorithm. ConfigError for a key of anything else"""
+    """Return the parameters of an algorithm from --set; raise ConfigError for any other key."""
     from oblique_cli import config
 
     keyed = [full_key(text) for text in overrides]
@@ -188,7 +188,7 @@ def params_of(algorithm: str, overrides: Sequence[str]) -> dict[str, Any]:
 
 
 def task_of(params: Params) -> Task:
-    """Read the data, and return what is compared on them."""
+    """Return the task: the data, and the algorithms to compare on them."""
     from oblique_cli import config
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -196,7 +196,7 @@ def task_of(params: Params) -> Task:
     options, overrides = params.options.taking_groups(params.overrides)
     algorithm, keyed = params.algorithm, [full_key(text) for text in overrides]
     if algorithm != AUTO:
-        ALGORITHMS[algorithm]  # UnknownName, before a file is read
+        ALGORITHMS[algorithm]  # raises UnknownName before a file is read
     about_data = [text for text in keyed if not text.startswith("algorithm.")]
     dataset: Dataset | None = None
     columns: Columns | None = None
@@ -238,7 +238,7 @@ def task_of(params: Params) -> Task:
 
 
 def _refuse_unmet(algorithm: str, keyed: Sequence[str], monotone: Sequence[str]) -> None:
-    """Raise ConfigError for class weights or an order that an algorithm cannot use."""
+    """Raise ConfigError for class weights or monotone constraints that an algorithm does not support."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     parameters = ALGORITHMS[algorithm].parameters
@@ -251,7 +251,7 @@ def _refuse_unmet(algorithm: str, keyed: Sequence[str], monotone: Sequence[str])
 
 
 def _entries(keyed: Sequence[str], task: str, params: Params) -> tuple[Mapping[str, Any], ...]:
-    """Return the entries of auto that can do what is set."""
+    """Return the candidates of `auto` that support the options."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.fitting.candidates import candidates
 
@@ -271,7 +271,7 @@ def _weighted(keyed: Sequence[str]) -> bool:
 
 
 def _order(monotone: tuple[str, ...], dataset: Dataset) -> str:
-    """The override that says what --monotone does."""
+    """Return the override that is equivalent to --monotone."""
     from oblique_cli.models.verifying.questions import signed_column
 
     signs: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""One fitted estimator, which `oblique tree` and `oblique spectrum` show: of all rows, or of a stored fold."""
+"""Fitting of the estimator that `oblique tree` and `oblique spectrum` show: on all rows, or of a stored fold."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from oblique_cli.models.showing import Shown
 
 
-# HHCART(A) looks at a direction for each pair of columns and each class. Where the rows times these directions are more
-# than this, for the roots of all trees that are grown (3 to 25 seconds for the whole, by how deep they get), the tree
-# that nobody has named is one of HHCART(D), which looks at one reflection a class; docs/measured.md compares them.
+# HHCART(A) evaluates a direction per pair of columns and class. If rows times directions at the roots of all trees
+# exceed this limit (3 to 25 seconds in all, depending on depth), the default algorithm is HHCART(D), which evaluates
+# one reflection per class; see docs/measured.md.
 MOST_WORK = 500_000_000
 QUICK_TREE = "hhcart_d"
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted estimator and what it was fitted to.
+    """Fitted estimator with its training data.
 
-    X, y : training rows as the estimator saw them; encoder : what made X from the rows of the data set, None if X is
+    X, y : training rows as the estimator received them; encoder : made X from the rows of the data set, None if X is
     those rows
-    notes : what was done unasked to data of the user's own, and to its tree, or how the fold was tested: sentences
+    notes : sentences on automatic changes to the user's data and tree, or on how the fold was tested
     """
 
     dataset: Dataset
@@ -54,9 +54,9 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Request:
-    """What is fitted, and how; a command has words of its own for name, algorithm and overrides.
+    """Algorithm and data to fit; each command has its help texts for name, algorithm and overrides.
 
-    name : of a data set, or a file; csv : a file of any name; algorithm : None for a tree that suits the data
+    name : a data set or a file; csv : a file of any name; algorithm : None to choose a tree that suits the data
     """
 
     name: str | None = declare.argument(required=False, shell_complete=declare.complete_dataset_or_file)
@@ -70,10 +70,10 @@ class Request:
 
 
 def load_scikit_learn() -> None:
-    """Import what all estimators need of scikit-learn; scipy.stats stays for later, and pandas is not touched.
+    """Import the parts of scikit-learn that all estimators need, without scipy.stats and pandas.
 
-    `import sklearn.base` loads scipy.stats for `scipy.stats.mode`, and pandas, if that is installed, for the data
-    frames of other callers. Both take half of the time that `oblique tree` takes for a small table.
+    `import sklearn.base` loads scipy.stats for `scipy.stats.mode`, and pandas, if installed, for data frames.
+    Both take half of the time of `oblique tree` for a small table.
     """
     if "sklearn.base" in sys.modules:
         return
@@ -90,7 +90,7 @@ def load_scikit_learn() -> None:
 
 
 def fit_to_all(request: Request, where: str, suits: Callable[[str], None]) -> Fitted:
-    """Fit an algorithm to all rows of a data set, or of a file of the user.
+    """Fit an algorithm to all rows of a data set or of a user's file.
 
     where : the command, for messages; suits : raises ConfigError for an algorithm that the command cannot use
     """
@@ -111,7 +111,7 @@ def fit_to_all(request: Request, where: str, suits: Callable[[str], None]) -> Fi
 def _read(
     request: Request, csv: str | None, where: str, suits: Callable[[str], None]
 ) -> tuple[Dataset, DatasetSpec, AlgorithmSpec, Columns | None]:
-    """Return the data, their specification, that of the algorithm, and the columns of a file of the user."""
+    """Return the data, their specification, that of the algorithm, and the columns of a user's file."""
     from oblique_cli import config
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -146,7 +146,7 @@ def _fitted(
     spec: AlgorithmSpec,
     columns: Columns | None,
 ) -> Fitted:
-    """Return the estimator, fitted to all rows; the tree of a file of the user is pruned."""
+    """Return the estimator fitted to all rows; the tree of a user's file is pruned."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
@@ -179,8 +179,8 @@ def _fitted(
 
 
 def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
-    """Return how often HHCART(A) would project a row at the roots of all trees that it grows: (n, p) rows X have for
-    each of C classes p directions of every reflection, one an eigenvector, of which there are no more than rows."""
+    """Return how many projections of rows HHCART(A) computes at the roots of all trees: n rows times C classes times p
+    directions per eigenvector; a class has at most min(p, rows of the class) eigenvectors."""
     from oblique_cli.estimators.default_pruning import PRUNED
 
     folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
@@ -190,7 +190,7 @@ def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
 
 
 def fitted_again(fold: Regrown) -> Fitted:
-    """Return the estimator of a stored fold, grown again."""
+    """Return the refitted estimator of a stored fold."""
     row, spec = fold.row, fold.case.spec
     chosen = ", ".join(f"{name} {value}" for name, value in row.chosen.items())
     if fold.case.algorithm.family.task == "regression":
@@ -204,7 +204,7 @@ def fitted_again(fold: Regrown) -> Fitted:
 
 
 def makes_tree(algorithm: str) -> None:
-    """Raise ConfigError for an algorithm that makes no tree to show."""
+    """Raise ConfigError for an algorithm that does not produce a tree."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     if not ALGORITHMS[algorithm].family.makes_tree:
@@ -212,7 +212,7 @@ def makes_tree(algorithm: str) -> None:
 
 
 def shown_tree(fitted: Fitted) -> Shown:
-    """Return the tree of an estimator; ConfigError for one that is no tree."""
+    """Return the tree of an estimator; raise ConfigError if it is not a tree."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
     from oblique_cli.models.explaining.importance import importances_of
@@ -258,7 +258,7 @@ def shown_tree(fitted: Fitted) -> Shown:
 
 
 def full_key(override: str) -> str:
-    """Return "epsilon=0.1" as the key of a configuration that has one algorithm and one data set."""
+    """Return "epsilon=0.1" as a key of a configuration with one algorithm and one data set."""
     key = override.partition("=")[0]
     if "." in key:
         return override

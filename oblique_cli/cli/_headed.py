@@ -1,4 +1,4 @@
-"""A command with more options than a page: its help has headings, and seldom used options are names for --set."""
+"""A command with many options: its help has headings, and rare options are names for --set."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 
 
 class Headed(click.Command):
-    """A command whose options stand under headings; an option without one is given by --set NAME=VALUE.
+    """Command whose options are listed under headings; an option without a heading is set by --set NAME=VALUE.
 
-    headings : heading -> the options below it, as they are typed
-    shared : parameters of options without a heading that may be typed as well, as in other commands and in messages
+    headings : heading -> its options, as they are typed
+    shared : parameters of options without a heading that may also be typed, as in other commands and in messages
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Headed(click.Command):
         self.settings = {option.opts[0].removeprefix("--").replace("-", "_"): option for option in options}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read --set NAME=VALUE of such an option as the option itself, with its checks."""
+        """Parse --set NAME=VALUE for an option without a heading as the option itself, with its checks."""
         try:
             return super().parse_args(ctx, self._read(ctx, args))
         except click.BadParameter as error:
@@ -35,7 +35,7 @@ class Headed(click.Command):
             raise
 
     def _read(self, ctx: click.Context, args: Sequence[str]) -> list[str]:
-        """Return the words with options in place of --set; a usage error for an option that is for --set alone."""
+        """Return the words with options in place of --set; refuse a typed option that only --set accepts."""
         words: list[str] = []
         rest = iter(args)
         for word in rest:
@@ -53,7 +53,7 @@ class Headed(click.Command):
         return words
 
     def _words(self, text: str, ctx: click.Context) -> Iterable[str]:
-        """Return --set NAME=VALUE as the words that the parser knows; lists in brackets belong to the configuration."""
+        """Return --set NAME=VALUE as words for the parser; lists in brackets belong to the configuration."""
         key, equals, value = (part.strip() for part in text.partition("="))
         option = self.settings.get(key.replace("-", "_"))
         if option is None or not equals or value.startswith("["):
@@ -74,7 +74,7 @@ class Headed(click.Command):
         return "|".join(getattr(option.type, "choices", ())) or option.metavar or option.type.name.upper()
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options heading by heading, then the names for --set."""
+        """Write the options by heading, then the names for --set."""
         params = self.get_params(ctx)
         for title, names in self.headings.items():
             records = [param.get_help_record(ctx) for param in params if set(names) & set(param.opts)]

@@ -1,4 +1,4 @@
-"""Data of the user's own on the command line: which word is a file, how it is read, and what is done to it unasked."""
+"""The user's data files on the command line: detecting, reading and converting them."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
 
 STDIN = "-"
-# Endings of files of rows; any of them may be followed by that of a packed file.
+# Suffixes of files of rows; each may be followed by the suffix of a compressed file.
 ENDINGS = (
     ".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".arff", ".json", ".jsonl", ".ndjson", ".svm", ".libsvm", ".xlsx",
     ".sqlite", ".db", ".dta", ".sav", ".parquet", ".pq", ".feather", ".npy",
 )  # fmt: skip
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 
-MOST_ARRAY_COLUMNS = 100_000  # of a .npy file, whose names x1, x2, ... no column of another file takes
+MOST_ARRAY_COLUMNS = 100_000  # of a .npy file, whose column names x1, x2, ... must not occur in another file
 
-# An oblique tree, and an axis-parallel one that shows whether oblique splits are worth it; and for numbers.
+# An oblique tree, and an axis-parallel tree for comparison; then the same for regression.
 CLASSIFIERS = ("axis_parallel", "hhcart_a")
 REGRESSORS = ("cart_regression", "m5_style")
 ONE_TREE = {"classification": "hhcart_a", "regression": "m5_style"}
 
-# Keys of `cv` that become smaller where the work would take long: the option that restores one, and its least value.
+# Keys of `cv` that are reduced for long computations: the option that restores each, and its minimum.
 Sizes = Mapping[str, tuple[str, int]]
 SIZES: Sizes = {"repeats": ("--set cv.repeats={}", 1), "folds": ("--set cv.folds={}", 2)}
 
-# What is done to cells that an algorithm cannot take as they are, unless --set says otherwise.
+# Treatment of cells that an algorithm cannot use, unless --set changes it.
 TREATMENTS = {"missing": "impute", "encoding": "onehot"}
 
 
 @dataclass(frozen=True)
 class LineOptions:
-    """The options that say how the lines of a file are read; what is not given is found out from the file."""
+    """Options for the format of the lines of a file; without them the format is detected."""
 
     delimiter: str | None = declare.option(
         "--delimiter", metavar="SIGN", help="Own data: the sign between cells: ';', tab, space, ..."
@@ -76,7 +76,7 @@ class LineOptions:
 
     @property
     def text(self) -> TextOptions:
-        """The same for the readers."""
+        """Return the same options for the readers."""
         from oblique_cli.data.own.text import TextOptions
 
         options = {each.name: getattr(self, each.name) for each in fields(self) if each.name in TextOptions._fields}
@@ -86,7 +86,7 @@ class LineOptions:
 
 @dataclass(frozen=True)
 class FileOptions(LineOptions):
-    """The options that say how a file is read, its numbers included."""
+    """Options for reading a file, including its numbers."""
 
     decimal: str | None = declare.option(
         "--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."
@@ -104,7 +104,7 @@ def _columns(name: str, text: str) -> Any:
 
 @dataclass(frozen=True)
 class OwnOptions(FileOptions):
-    """The options of a table to learn from: what its columns are for, and how its file is read."""
+    """Options for a training table: the roles of its columns and the format of its file."""
 
     target: str | None = declare.option("--target", metavar="COLUMN", help="Own data: the column to predict.")
     task: str | None = declare.option(
@@ -133,12 +133,12 @@ class OwnOptions(FileOptions):
 
     @property
     def typed_names(self) -> list[str]:
-        """The names of the options that are set, as they are typed."""
+        """Return the names of the options that are set, as they are typed."""
         return [getattr(OwnOptions, name).names[0] for name in self.set_options]
 
     @property
     def set_options(self) -> dict[str, Any]:
-        """The options that are set, by name; tuples as lists."""
+        """Return the options that are set, by name; tuples as lists."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         listed = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {name: value for name, value in listed.items() if value not in (None, [], "") and value is not False}
@@ -149,9 +149,9 @@ class OwnOptions(FileOptions):
         return {"csv": path, **name_of(path), **TREATMENTS, **options}
 
     def taking_groups(self, overrides: Sequence[str]) -> tuple[OwnOptions, tuple[str, ...]]:
-        """Return the options with the column of `cv.groups`, and the overrides without it and without its scheme.
+        """Return the options with the column of `cv.groups`, and the overrides without that key and its scheme.
 
-        For a command that has no other cross-validation. Usage error for two columns
+        For commands without any other cross-validation. Raise a usage error for two columns.
         """
         rest = tuple(text for text in overrides if text.replace(" ", "") != "cv.scheme=group")
         named = [text for text in rest if text.partition("=")[0].strip() == "cv.groups"]
@@ -163,7 +163,7 @@ class OwnOptions(FileOptions):
 
 
 def is_own(word: str) -> bool:
-    """Whether a word of the command line is a file of rows, or "-", and no configuration and no name of a data set."""
+    """Return whether a word of the command line is a file of rows or "-", not a configuration or data set name."""
     if word == STDIN:
         return True
     from oblique_cli.data.own.source import divided
@@ -183,17 +183,17 @@ def is_own(word: str) -> bool:
 
 
 def name_of(path: str) -> dict[str, str]:
-    """Return a name that a configuration may give a file, {} if its own name will do."""
+    """Return the key `name` for a file in a configuration, {} if the name of the file is suitable."""
     from oblique_cli.data import catalogue
     from oblique_cli.data.own.source import stem
 
     name = stem(path).lower()
-    # A file may not have the name of a data set of the catalogue.
+    # A file must not have the name of a data set of the catalogue.
     return {"name": f"{name}-csv"} if name in catalogue.names() else {}
 
 
 def spare(*inputs: str | None) -> None:
-    """Raise ConfigError if the command that runs would write over one of the files that it reads."""
+    """Raise ConfigError if the current command would overwrite one of its input files."""
     from oblique_cli.errors import ConfigError
 
     context = click.get_current_context(silent=True)
@@ -206,9 +206,9 @@ def spare(*inputs: str | None) -> None:
 
 
 def with_arrays(data: str, options: OwnOptions, weights: str) -> tuple[OwnOptions, str, dict[str, str]]:
-    """Return the options and the column of weights with names of columns in place of .npy files, and the files by name.
+    """Return options and weights with column names in place of .npy files, and those files by column name.
 
-    Rows in a .npy file have their labels in a column of it, or in a second file; likewise their weights.
+    Labels of rows in a .npy file are a column of it or a second file; likewise their weights.
     """
     from oblique_cli.data import npy
     from oblique_cli.data.own.roles import clash_of_roles
@@ -226,7 +226,7 @@ def with_arrays(data: str, options: OwnOptions, weights: str) -> tuple[OwnOption
         return name
 
     if options.target is not None:
-        # Before files get the names of columns, of which no two are the same.
+        # Check first: each file gets a unique column name below.
         if clash := clash_of_roles(options.target, weights):
             raise DataError(f"{data}: {clash}")
         options = replace(options, target=named(options.target))
@@ -238,8 +238,8 @@ def looked_at(
 ) -> tuple[DatasetSpec, Dataset, Columns]:
     """Read a file and return its specification, the data, and its columns.
 
-    overrides : only those of "dataset." are used; weights : the column of sample weights, "" for none
-    raises ConfigError if target or task must be given
+    overrides : only keys below "dataset." are used; weights : the column of sample weights, "" for none
+    raises ConfigError if the target or task is ambiguous
     """
     from oblique_cli import config
     from oblique_cli.data import catalogue, npy
@@ -247,13 +247,13 @@ def looked_at(
 
     options, weights, beside = with_arrays(path, options, weights)
     spare(path, *beside.values())
-    source = source_of(path)  # DataError where there is nothing to read
+    source = source_of(path)  # raises DataError if the file cannot be read
     if path.lower().endswith(npy.ENDING):
-        npy.table_of(path, source.where)  # which says what else the file may be
-    # Without --target the reader of the file names the columns that could be the target.
+        npy.table_of(path, source.where)  # its error message lists the accepted formats
+    # Without --target the reader lists the possible target columns.
     plain = {**options.dataset_key(path), "target": options.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
-    # Any algorithm does here that agrees with the treatment of missing values.
+    # Any algorithm works here that agrees with the treatment of missing values.
     learning = {"missing": "learn"} if "dataset.missing=keep" in about_data else {}
     experiment = config.from_mapping(
         {"version": 1, "dataset": plain, "algorithm": {"name": "axis_parallel", **learning}},
@@ -277,7 +277,7 @@ def looked_at(
 
 
 def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
-    """Return the key `algorithm` of a configuration, pruned as `pruned_spec` says if it is a tree grown top-down."""
+    """Return the key `algorithm` of a configuration; a tree grown top-down is pruned as in `pruned_spec`."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import pruned_spec
     from oblique_cli.ground.nouns import AlgorithmSpec
@@ -288,7 +288,7 @@ def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
 
 
 def refuse_strays(options: OwnOptions, where: str) -> None:
-    """Raise a usage error for options of a file in a command without one."""
+    """Raise a usage error for file options in a command without a file."""
     if options.typed_names:
         raise click.UsageError(
             f"{' and '.join(options.typed_names)} {'goes' if len(options.typed_names) == 1 else 'go'} with {where}"
@@ -304,13 +304,13 @@ def experiment_of(
     sizes: Sizes = SIZES,
     **more: Any,
 ) -> Experiment:
-    """Return the experiment on files of the user, without a configuration.
+    """Return the experiment on a user's files, without a configuration.
 
-    sizes : which keys of `cv` may be smaller than usual
-    algorithms : none for those that suit the task; names are pruned where that is possible
+    sizes : keys of `cv` that may be reduced
+    algorithms : empty for those that suit the task; algorithms given by name are pruned where possible
     more : further keys of the configuration
-    The name of the experiment has a digest of data and settings, so another experiment on the same file is another run.
-    The digest leaves out the number of repetitions, which may be raised later.
+    The name of the experiment contains a digest of data and settings, so another experiment on the file is another run.
+    The digest excludes the number of repetitions, which may be increased later.
     """
     from oblique_cli import config
     from oblique_cli.data.own.source import stem
@@ -357,7 +357,7 @@ def experiment_of(
 
 
 def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Sizes) -> Experiment:
-    """Return the experiment with fewer repetitions and folds if it is much work, and print a note."""
+    """Return the experiment with fewer repetitions and folds if it takes long, and print a note."""
     from oblique_cli.experiments.fits import Case
     from oblique_cli.fitting.budget import affordable_cv
 
@@ -382,10 +382,10 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Size
 
 
 def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
-    """Leave pruning that nobody asked for to the parameter that a grid is over, if it cuts the tree itself."""
+    """Remove default pruning if the grid is over a parameter that itself cuts the tree."""
     from oblique_cli.estimators.default_pruning import KEPT, PRUNED, pruned_spec
 
-    # 0 standard errors where rows are grouped.
+    # 0 standard errors if rows are grouped.
     usual = ({**rule, "standard_errors": errors} for rule in (PRUNED, KEPT) for errors in (0.0, 1.0))
     if not any(params.items() <= spec.params.items() for params in usual):
         return spec

@@ -1,4 +1,4 @@
-"""`oblique bias-variance`: how much of the error is bias, and how much variance."""
+"""`oblique bias-variance`: decomposition of the error into bias and variance."""
 
 from __future__ import annotations
 

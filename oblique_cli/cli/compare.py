@@ -1,4 +1,4 @@
-"""`oblique compare`: algorithms against each other on the data sets of the thesis, with the verdicts of its tables."""
+"""`oblique compare`: comparison of algorithms on the data sets of the thesis by the rules of its tables."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from oblique_cli.ground.nouns import Experiment
     from oblique_cli.schemes import Scheme
 
-# The names in comparing.RULES, which the help must know without importing them.
+# The names in comparing.RULES, repeated here so that the help need not import them.
 RULES = ("1-SD", "2-SD", "TPRTI")
 
 SOURCE = "wickramarachchi2015"
 PUBLISHED = {"nested": "5.3", "two_stage": "5.2"}
 
-# Table 5.3 tunes these two over this range (section 5.2).
+# Table 5.3 tunes these two algorithms over this range (section 5.2).
 TUNED = ("gdt", "hhgdt")
 EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 
-# Where the catalogue finds a data set without the network.
+# Places from which the catalogue loads a data set without the network.
 HERE = ("bundled", "data directory", "cache")
 
 REPEATS, FOLDS = 10, 10
 
-# Letter takes about six minutes on two processors, all the other sets together take one.
+# Letter takes about six minutes on two processors, all other sets together take one.
 SLOW = ("letter",)
 
 
 class SchemeName(declare.OptionType):
-    """A scheme whose repetitions have an SD to compare by, and that needs no key of its own but the groups."""
+    """Scheme with an SD over repetitions and no required key except groups."""
 
     name = "scheme"
 
@@ -45,7 +45,7 @@ class SchemeName(declare.OptionType):
         from oblique_cli import plugins
         from oblique_cli.schemes import SCHEMES
 
-        plugins.load()  # values are converted before the command begins
+        plugins.load()  # values are converted before the command runs
         if value not in SCHEMES:
             known = ", ".join(name for name, scheme in SCHEMES.items() if not (_unfit(scheme) or _needs(scheme)))
             self.fail(f"{value!r} is not one of {known}.", param, ctx)
@@ -57,7 +57,7 @@ class SchemeName(declare.OptionType):
 
 
 def _unfit(scheme: Scheme) -> str:
-    """Return why algorithms cannot be compared by runs of `scheme`, "" if they can."""
+    """Return why `scheme` does not allow a comparison of algorithms, "" if it does."""
     if scheme.estimate:
         return f"has an accuracy of its own kind ({scheme.estimate}), which is no share of right rows to compare by"
     if not scheme.redraws:
@@ -66,12 +66,12 @@ def _unfit(scheme: Scheme) -> str:
 
 
 def _needs(scheme: Scheme) -> str:
-    """Return which keys `scheme` cannot do without and no option gives, "" if there are none."""
+    """Return the required keys of `scheme` that no option sets, "" if there are none."""
     keys = [key for key in scheme.required if key != "groups"]
     return f"needs cv.{' and cv.'.join(keys)}" if keys else ""
 
 
-# Options that say what is to be run, which a stored run has been.
+# Options of a new run, which do not apply to a stored run.
 RUNNING = {"scheme": "--cv", "algorithms": "--algorithm", "datasets": "--dataset"} | {
     name: f"--{name}" for name in ("repeats", "folds", "seed")
 }
@@ -79,7 +79,7 @@ RUNNING = {"scheme": "--cv", "algorithms": "--algorithm", "datasets": "--dataset
 
 @dataclass(frozen=True)
 class Params:
-    """The parameters of `oblique compare`."""
+    """Parameters of `oblique compare`."""
 
     sources: tuple[str, ...] = declare.argument(metavar="[FILE|RUN]...", nargs=-1)
     scheme: str = declare.option(
@@ -114,14 +114,14 @@ class Params:
     runner: Runner = declare.group(Runner)
 
     def show(self, table: ResultTable) -> None:
-        """Write the comparison of the algorithms of a table, in texts below the table itself."""
+        """Write the comparison of the algorithms of a table; in text formats, print it below the table."""
         from oblique_cli.evaluation import comparing
 
         form, output = self.runner.format_, self.runner.output
         comparison = comparing.compare(table, self.rule)
         text = rendered(comparison, form, output)
         if form not in ("csv", "json"):
-            # The notes of the table are among those of the comparison.
+            # The comparison contains the notes of the table.
             text = rendered(replace(table, notes=()), form, output) + "\n" + text
         write(text, output)
 
@@ -185,7 +185,7 @@ def compare(params: Params = declare.group(Params)) -> None:
 
 
 def _experiment(params: Params, files: Sequence[str], algorithms: Sequence[str], scheme: str) -> tuple[Experiment, str]:
-    """Return what is run, and a note on data sets that are left out."""
+    """Return the experiment, and a note on omitted data sets."""
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import chosen
@@ -223,7 +223,7 @@ def _was_given(name: str) -> bool:
 
 
 def _cv(name: str, counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return `cv` of a configuration by a scheme. counts : `repeats` and `folds` that the user sets"""
+    """Return the key `cv` of a configuration for a scheme. counts : `repeats` and `folds` set by the user"""
     from oblique_cli.schemes import SCHEMES
 
     scheme = SCHEMES[name]
@@ -257,7 +257,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
 
 
 def _digest(experiment: Experiment) -> str:
-    """Eight letters for the content of a run, what it is asked to measure included."""
+    """Return eight letters as a digest of a run's settings, including its metrics."""
     from oblique_cli.evaluation.metrics import to_measure
     from oblique_cli.experiments.digests import digest
 
@@ -270,9 +270,9 @@ def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
 
 
 def _datasets(names: tuple[str, ...], runner: Runner) -> tuple[list[str], str]:
-    """Return the data sets to use, and a note that says which ones of Table 5.3 are left out and how to get them.
+    """Return the data sets to use, and a note on omitted sets of Table 5.3 and how to get them.
 
-    A set that the user names may be fetched; no other set is.
+    Only data sets named by the user may be downloaded.
     """
     from oblique_cli.config.keys import dataset_name
     from oblique_cli.data import catalogue
@@ -292,7 +292,7 @@ def _datasets(names: tuple[str, ...], runner: Runner) -> tuple[list[str], str]:
 
 
 def _in_table(table: str) -> list[str]:
-    """Return our names of the data sets of a table of the thesis, in its order."""
+    """Return our names of the data sets in a table of the thesis, in its order."""
     from oblique_cli.data import catalogue
     from oblique_cli.evaluation.published import dataset_code, numbers
 
@@ -301,7 +301,7 @@ def _in_table(table: str) -> list[str]:
 
 
 def _published(experiment: Experiment) -> tuple[str, ...]:
-    """Return the table of the thesis to compare with, () if the table shares no number with this comparison."""
+    """Return the table of the thesis to compare with, () if it shares no number with this comparison."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.published import numbers
 

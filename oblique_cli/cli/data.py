@@ -1,4 +1,4 @@
-"""`oblique data`: what data sets there are, whether they are whole, and how to get those that are not bundled."""
+"""`oblique data`: the catalogue of data sets, checks of their files, and downloads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def data(ctx: click.Context) -> None:
 
 
 def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
-    """One row of the list, as plain data."""
+    """Return one row of the list as plain data."""
     from oblique_cli.data.catalogue import whereabouts
 
     return {
@@ -123,7 +123,7 @@ def verify(
         write_json([dataclasses.asdict(check) for check in checks])
     for check in checks if not as_json else ():
         click.echo(f"{check.status:<7} {check.message or check.name}")
-    # A bundled file that is absent is a fault even if nobody asked for it.
+    # A missing bundled file is an error even if the user did not name it.
     faults = [
         c.name
         for c in checks
@@ -165,7 +165,7 @@ def fetch(
         except DataError as error:
             if len(wanted) == 1:
                 raise
-            # A set that failed does not stop the others.
+            # After an error, continue with the other data sets.
             failed.append(entry.name)
             note(f"{entry.name} failed: {error}")
     if failed:

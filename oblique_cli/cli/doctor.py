@@ -1,4 +1,4 @@
-"""`oblique doctor`: what the installation is made of, and whether it works."""
+"""`oblique doctor`: versions of the installation, and a check that it works."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def _environment() -> dict[str, str]:
 
 
 def _versions() -> dict[str, str]:
-    """Return versions outside the range that the tests passed with."""
+    """Return the versions outside the tested range."""
     return {f"untested {i}": sentence for i, sentence in enumerate(versions.untested(), 1)}
 
 
 def _extras() -> dict[str, str]:
-    """Return of every extra whether its packages are there, and what to install if not."""
+    """Return for every extra whether its packages are installed, and the command to install them if not."""
     listed = versions.requirements()
     if not listed:
         return {"extras": f"unknown: {versions.PACKAGE} is not installed, its files alone are there"}
@@ -87,9 +87,9 @@ def _extras() -> dict[str, str]:
 
 
 def _missing(extra: str, listed: Sequence[versions.Requirement]) -> str:
-    """Return what an extra lacks and how to get it, "there" if nothing; one that names others has what these have."""
+    """Return the missing packages of an extra with the install command, or "there"; extras may contain other extras."""
     extras, lacking = [extra], dict[str, None]()
-    for name in extras:  # grows while it is read
+    for name in extras:  # grows during iteration
         for requirement in listed:
             if requirement.extra != name:
                 continue

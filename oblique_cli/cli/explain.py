@@ -1,4 +1,4 @@
-"""`oblique explain`: why a model says what it says of one row, and what would have to change."""
+"""`oblique explain`: reasons for a model's prediction of one row, and changes that would alter it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLOCK = 16_384  # rows read at once
 
 @dataclass(frozen=True)
 class Params:
-    """The parameters of `oblique explain`."""
+    """Parameters of `oblique explain`."""
 
     model: str = declare.argument()
     new: str | None = declare.argument(required=False)
@@ -134,13 +134,13 @@ def explain(params: Params = declare.group(Params)) -> None:
     write("\n".join(texts), params.output)
 
 
-MOST_BACKGROUND = 100  # rows that others are compared with
+MOST_BACKGROUND = 100  # rows of the background
 
 
 def _shared(
     model: Model, procedure: Procedure, cells: Any, new: str | None, background: str | None, options: TextOptions
 ) -> Shared:
-    """The Shapley values of a row, or of all rows of the table where `cells` is None."""
+    """Return the Shapley values of a row, or of all rows of the table if `cells` is None."""
     import os
 
     from oblique_cli.models.explaining.explanation import shown
@@ -165,7 +165,7 @@ def _shared(
 
 
 def _complete(model: Model, procedure: Procedure, table: str, options: TextOptions) -> Any:
-    """The rows of a table that have all numbers that the model needs."""
+    """Return the rows of a table without missing numbers that the model needs."""
     import numpy as np
 
     from oblique_cli.data.own.front import chunks
@@ -192,7 +192,7 @@ def _row_of(model: Model, table: str, number: int, options: TextOptions) -> Any:
 
 
 def _typed(model: Model, texts: tuple[str, ...]) -> Any:
-    """A row of "name=value,name=value": a comma ends a value where the name of a column and "=" follow it."""
+    """Return a row from "name=value,name=value": a comma ends a value if a column name and "=" follow."""
     from oblique_cli.data.own.front import chunks
     from oblique_cli.data.own.source import Source
     from oblique_cli.ground.registry import close_matches
@@ -217,7 +217,7 @@ def _typed(model: Model, texts: tuple[str, ...]) -> Any:
             values[name] = piece[len(name) + 1 :]
     content = io.StringIO()
     writer = csv.writer(content, delimiter=model.columns.delimiter)
-    # One column more, since a line with nothing in it is no row; its name is that of no other.
+    # Add a column with an unused name, since an empty line would not count as a row.
     writer.writerows([[*names, "".join(names) + "+"], [*(values.get(name, "") for name in names), "+"]])
     (chunk,) = chunks(Source("--values", content=content.getvalue().encode()), model.columns)
     return chunk.X[0]

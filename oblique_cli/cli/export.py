@@ -1,4 +1,4 @@
-"""`oblique export`: a fitted model in another language."""
+"""`oblique export`: a fitted model as source code or in an exchange format."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import working, write
 from oblique_cli.cli._own import spare
 
-# Endings of files, and the format that each stands for: the names in models.exporting.FORMATS, which the help must know
-# without importing it.
+# Suffix of a file -> format: the names in models.exporting.FORMATS, repeated here so that the help need not import it.
 SUFFIXES = {
     ".py": "python",
     ".c": "c",
@@ -84,13 +83,13 @@ def export(
     spare(model)
     with working(f"writing {model} as {chosen}"):
         written = exported(load(model), chosen, name=name, precision=precision)
-    if isinstance(written, bytes) and output is None:  # a format of a plugin
+    if isinstance(written, bytes) and output is None:  # the format is from a plugin
         raise click.UsageError(f"--format {chosen} needs --output, the file to write")
     write(written, output)
 
 
 def _of_plugin(suffix: str) -> str | None:
-    """Return the format of a plugin whose files have this ending."""
+    """Return the format of a plugin whose files have this suffix."""
     from oblique_cli import plugins
 
     if not (suffix and plugins.load()):

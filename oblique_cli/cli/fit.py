@@ -1,4 +1,4 @@
-"""`oblique fit`: a model of one's own data, with what is to be expected of it."""
+"""`oblique fit`: a model of the user's data with an estimate of its error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HEADINGS = {
     "Estimate and work": ("--time", "--folds", "--seed", "--jobs", "--memory", "--scratch", "--scheduler"),
     "Output": ("--output", "--report", "--path", "--format", "--help"),
 }
-# Parameters that other commands have as options.
+# Parameters that are options in other commands.
 SHARED = ("data_dir", "offline", "precision", *(field.name for field in fields(OwnOptions)))
 
 
@@ -112,7 +112,7 @@ def fit(params: Params = declare.group(Params)) -> None:
 
 
 def _refuse_conflicts(params: Params) -> None:
-    """Raise a usage error for options that have no meaning without others, or beside them."""
+    """Raise a usage error for options that conflict or that need another option."""
     if params.scratch:
         raise click.UsageError("--scratch is for a file that takes more than --memory; this table does not")
     if params.coverage is None and (params.guarantee or params.calibration):
@@ -126,7 +126,7 @@ def _refuse_conflicts(params: Params) -> None:
 
 
 def _fitted(params: Params) -> tuple[Outcome, Dataset]:
-    """Fit to a table in memory; return the outcome, and the data."""
+    """Fit to a table in memory; return the outcome and the data."""
     import numpy as np
 
     from oblique_cli.experiments.running import count_workers
@@ -163,7 +163,7 @@ def _saved(model: Any, path: str, X: Any) -> list[str]:
 
 
 def _rules_of_outcome(outcome: Outcome, dataset: Dataset, precision: int) -> str:
-    """The estimate and the rules of the model, or of the tree beside it."""
+    """Return the estimate and the rules of the model or of the tree beside it."""
     from oblique_cli.fitting import reporting
 
     title, remarks = reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
@@ -175,7 +175,7 @@ def _rules_of_outcome(outcome: Outcome, dataset: Dataset, precision: int) -> str
 
 
 def _rules(model: Model, title: str, remarks: Sequence[str], X: Any, y: Any, precision: int) -> str:
-    """The heading of a model, and its rules if it is one tree."""
+    """Return the heading of a model, and its rules if it is a single tree."""
     from oblique_cli.models import showing
 
     if not showing.has_tree(model):
@@ -186,7 +186,7 @@ def _rules(model: Model, title: str, remarks: Sequence[str], X: Any, y: Any, pre
 
 
 def _document(outcome: Outcome) -> dict[str, Any]:
-    """Return what is printed as JSON, but for the files that were written."""
+    """Return the JSON output without the written files."""
     model, tree = outcome.model, outcome.tree
     document = {**_facts(model), "path": [size.plain() for size in outcome.path]}
     if tree is not None:
@@ -211,7 +211,7 @@ def _facts(model: Model) -> dict[str, Any]:
 
 
 def _show(params: Params, text: str, document: dict[str, Any], written: list[str]) -> None:
-    """Print what was fitted, and on standard error where the model is."""
+    """Print the result, and on standard error the path of the model."""
     from oblique_cli.data.files import as_typed
 
     if params.as_json:
@@ -222,7 +222,7 @@ def _show(params: Params, text: str, document: dict[str, Any], written: list[str
 
 
 def card(outcome: Outcome, dataset: Dataset, place: str) -> None:
-    """Write the model card of what was fitted."""
+    """Write the model card of a fit."""
     import shlex
 
     from oblique_cli.data.files import as_typed

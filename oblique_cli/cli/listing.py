@@ -1,4 +1,4 @@
-"""`oblique list`: what a configuration may name."""
+"""`oblique list`: the names that a configuration may contain."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ def _metrics() -> list[dict[str, Any]]:
 
 
 def _summary(thing: Any) -> str:
-    """The first line of the docstring of a class or function."""
+    """Return the first line of the docstring of a class or function."""
     return (thing.__doc__ or "").strip().partition("\n")[0]
 
 
 def _published() -> list[dict[str, Any]]:
     from oblique_cli.evaluation.published import tables
 
-    # Only tables whose numbers can stand beside ours; the others hold single folds and classes.
+    # Only tables comparable with ours; the others contain single folds and classes.
     comparable = [table for table in tables().values() if table.level == "repetitions"]
     return [{"name": table.reference, "caption": table.caption} for table in comparable]
 

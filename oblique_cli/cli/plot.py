@@ -1,4 +1,4 @@
-"""`oblique plot`: pictures of stored runs."""
+"""`oblique plot`: plots of stored runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, note, say_missing, write
 
-# The names in report.plot_kinds.KINDS, which the help must know without importing it.
+# The names in report.plot_kinds.KINDS, repeated here so that the help need not import it.
 KINDS = (
     "box",
     "scatter",
@@ -26,7 +26,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Params:
-    """The parameters of `oblique plot`."""
+    """Parameters of `oblique plot`."""
 
     kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plot_kinds:KINDS"))
     runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...")

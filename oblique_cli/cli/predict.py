@@ -1,4 +1,4 @@
-"""`oblique predict`: what a model says of new rows."""
+"""`oblique predict`: predictions of a model for new rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import called, note, working
 from oblique_cli.cli._own import FileOptions, spare
 
-FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help must know without importing it
+FORMATS = ("csv", "json", "parquet")  # of models.new_rows, repeated so that the help need not import it
 
 
 @dataclass(frozen=True)
 class Params:
-    """The parameters of `oblique predict`."""
+    """Parameters of `oblique predict`."""
 
     model: str = declare.argument(type=click.Path())
     new: str = declare.argument(type=click.Path())
@@ -102,7 +102,7 @@ def predict(params: Params = declare.group(Params)) -> None:
         notes=notes,
     )
     options = {"escape": params.escape} if params.format_ == "csv" else {}
-    # Predictions that appear on a terminal show by themselves how far the work is.
+    # Predictions printed on a terminal show the progress themselves.
     with working(f"predicting {called(params.new)}", quiet=params.output is None and sys.stdout.isatty()):
         sys.stdout.flush()
         with nullcontext(sys.stdout.buffer) if params.output is None else files.written(Path(params.output)) as stream:

@@ -1,4 +1,4 @@
-"""`oblique repair`: what is damaged in a results file is dropped and run again."""
+"""`oblique repair`: removal of damaged folds from a results file, and their new run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def repair(
 
 
 def _is_among(damage: list[Damage], job: Job) -> bool:
-    """Whether the fold of a job was dropped: by its key, or by its place if the key is damaged."""
+    """Return whether the fold of a job was removed: by its key, or by its place if the key is damaged."""
     name = f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"
     return any(job.key == fold.key or name == fold.name for fold in damage)
 

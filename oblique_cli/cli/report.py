@@ -1,4 +1,4 @@
-"""`oblique report`: one page of everything that is known of stored runs, or of a model file."""
+"""`oblique report`: one page with all results of stored runs, or the model card of a model file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from oblique_cli.report.material import Method
     from oblique_cli.report.runs_page import DrawnTree
 
-MODEL_SUFFIX = ".json"  # what names of runs never end in
-PICTURED = 12  # leaves of a tree that is shown as a picture too
+MODEL_SUFFIX = ".json"  # names of runs never end in it
+PICTURED = 12  # maximal number of leaves of a tree that is also drawn
 
 
 @click.command()
@@ -111,7 +111,7 @@ def _card(path: str, table: str | None, output: str | None) -> None:
 
 
 def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> DrawnTree:
-    """The tree of a fold, grown again."""
+    """Return the refitted tree of a fold."""
     from oblique_cli.cli._fitting import fitted_again, shown_tree
     from oblique_cli.drawing import scene
     from oblique_cli.experiments.regrowing import regrown

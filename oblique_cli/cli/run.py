@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Part(declare.OptionType):
-    """Part I of N, as "2/8"."""
+    """Part I of N parts of a run, as "2/8"."""
 
     name = "part"
 
@@ -36,7 +36,7 @@ class Part(declare.OptionType):
 
 @dataclass(frozen=True)
 class Params:
-    """The parameters of `oblique run`."""
+    """Parameters of `oblique run`."""
 
     configs: tuple[str, ...] = declare.argument(
         metavar="[CFG|FILE]...", nargs=-1, shell_complete=declare.complete_config_or_file
@@ -117,7 +117,7 @@ def run(params: Params = declare.group(Params)) -> None:
             params.runner.report(summary)
             break
         tables.append(rendered(table, params.runner.format_, output))
-        # A file holds all tables so far; on a terminal each one appears when it is done.
+        # A file holds all tables so far; a terminal shows each table when it is complete.
         write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         params.runner.report(summary)
     raise SystemExit(code)
@@ -130,7 +130,7 @@ def _quoted(name: str) -> str:
 def _load(
     names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, allow_code: bool
 ) -> list[Experiment]:
-    """Return all configurations, or one error with the problems of all."""
+    """Return all configurations, or raise one error with the problems of all."""
     from oblique_cli import config
     from oblique_cli.config import outside
 
@@ -148,7 +148,7 @@ def _load(
 
 
 def _refuse_collisions(names: Sequence[str], experiments: Sequence[Experiment]) -> None:
-    """Raise ConfigError before anything is run if two experiments would be one run."""
+    """Raise ConfigError before any run if two experiments have the same name."""
     first: dict[str, tuple[str, Experiment]] = {}
     for where, experiment in zip(names, experiments, strict=True):
         other, known = first.setdefault(experiment.name, (where, experiment))
@@ -160,10 +160,10 @@ def _refuse_collisions(names: Sequence[str], experiments: Sequence[Experiment]) 
 
 
 def _plan(experiment: Experiment, runner: Runner) -> str:
-    """Return what a run would do as text: folds by data set and algorithm, and the time they may take.
+    """Return the plan of a run as text: folds per data set and algorithm, and their expected time.
 
-    The time is estimated from stored folds of the same data set and algorithm, spread over the workers.
-    raises what the run itself would raise about its data, its folds or a changed configuration
+    The time is estimated from stored folds of the same data set and algorithm, divided among the workers.
+    raises the errors that the run would raise for its data, its folds or a changed configuration
     """
     from oblique_cli.experiments import jobs as jobs_of
     from oblique_cli.experiments.remaining_time import estimate, seconds_of

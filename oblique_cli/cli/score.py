@@ -1,4 +1,4 @@
-"""`oblique score`: how well a model does on rows with known answers."""
+"""`oblique score`: metrics of a model on rows with known targets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def score(
     from oblique_cli.models.new_rows import needs_table
 
     for name in metrics:
-        METRICS[name]  # UnknownName, before anything is read
+        METRICS[name]  # raises UnknownName before a file is read
     spare(model, test)
     fitted = load(model)
     needs_table(fitted, model)

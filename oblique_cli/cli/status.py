@@ -1,4 +1,4 @@
-"""`oblique status`: what is stored, what failed, what is left and for how long, and who is writing."""
+"""`oblique status`: stored, failed and missing folds, the remaining time, and running processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from oblique_cli.experiments.remaining_time import Estimate
     from oblique_cli.experiments.store import Run, Session, Store
 
-# What a failed fold is shown by.
+# Columns of a failed fold.
 FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 
 
@@ -67,7 +67,7 @@ def status(
 
 
 def _time_left(store: Store, run: Run) -> Estimate | None:
-    """How long the rest of a run may take; None if there is no rest, or nothing to tell from."""
+    """Return the remaining time of a run; None if it is complete or damaged, or has no times to estimate from."""
     if run.damaged or run.done + run.failed >= run.total or "datasets" not in run.content:
         return None
     from oblique_cli.experiments.remaining_time import estimate, left_of
@@ -113,7 +113,7 @@ def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
 
 
 def _at_work(run: Run) -> list[Session]:
-    """The sessions whose process is not known to have ended."""
+    """Return the sessions whose process may still be running."""
     return [session for session in run.writers if session.alive is not False]
 
 

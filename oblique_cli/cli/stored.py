@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Printed:
-    """Where stored runs are, and where and in which form a table of them goes."""
+    """Folder of stored runs, and file and format of the printed table."""
 
     results: str = declare.RESULTS
     format_: str = declare.TABLE_FORM
     output: str | None = declare.OUTPUT
 
     def store(self, results: str | None = None) -> Store:
-        """Open the results, or those of another folder; StoreError without any."""
+        """Open the results, or those of another folder; raise StoreError if there are none."""
         from oblique_cli.experiments.store import Store
 
         return Store(database(results or self.results), must_exist=True)
@@ -36,7 +36,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Tidy(Printed):
-    """The same of a table with a line for each record."""
+    """The same for a table with one line per record."""
 
     results: str = declare.RESULTS
     format_: str = declare.form(
@@ -306,7 +306,7 @@ def merge(
     with ExitStack() as stack:
         others = [stack.enter_context(Store(source, must_exist=True)) for source in sources]
         for other in others:
-            other.run(run)  # before a file of results is made that nothing can be taken into
+            other.run(run)  # raises an error before an empty results file is created
         store = stack.enter_context(Store(database(results)))
         for source, other in zip(sources, others, strict=True):
             new, known = store.take_over(other, run)

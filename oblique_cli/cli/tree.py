@@ -1,4 +1,4 @@
-"""`oblique tree`: a tree to look at, fitted to a whole data set, of a stored fold, or from a model file."""
+"""`oblique tree`: display of a tree that is fitted to all rows, of a stored fold, or of a model file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODEL_SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class Place:
-    """The fold of a stored run."""
+    """Fold of a stored run."""
 
     fold: int | None = declare.option(
         "--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN."
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a tree is shown."""
+    """Options for the display of a tree."""
 
     format_: str = declare.form(FORMATS, spelled={"htm": "html", "gv": "dot", "tex": "tikz"})
     html: bool = declare.flag("--html", "The same as --format html.")
@@ -133,7 +133,7 @@ def tree(
 
 
 def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
-    """Return the tree, and whether it was fitted now: not one of a stored fold or of a model file."""
+    """Return the tree, and whether it was fitted now (neither from a stored fold nor from a model file)."""
     name = request.name
     if place.fold is None and (place.repeat is not None or place.dataset is not None):
         other = "dataset" if place.repeat is None else "repeat"
@@ -160,7 +160,7 @@ def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
 
 
 def _file_name(source: str) -> str:
-    """What a picture of a tree is called where nobody has said: as its data, its run or its model."""
+    """Return the default file name of a picture of a tree: the name of its data, run or model."""
     from oblique_cli.data.own.source import stem
 
     return "tree" if source == "-" else stem(source)
@@ -187,7 +187,7 @@ def _stored(request: Request, place: Place, run: str, fold: int) -> Regrown:
 
 
 def _width(output: str | None) -> int:
-    """How long a line of rules may be: as wide as the terminal, if that is where they go."""
+    """Return the maximal length of a line of rules: the width of the terminal, if the output is one."""
     import shutil
     import sys
 

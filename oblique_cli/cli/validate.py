@@ -1,4 +1,4 @@
-"""`oblique validate`: check configurations without running them."""
+"""`oblique validate`: checks of configurations without running them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def validate(
     from oblique_cli.data import catalogue
 
     codes = {EXIT_OK}
-    note(*catalogue.faults().values())  # shown always; an error for a configuration that uses the set
+    note(*catalogue.faults().values())  # always printed; an error for a configuration that uses the set
     if catalogue.faults() and not configs:
         codes.add(EXIT_DATA)
     dataset = functools.cache(_dataset)
@@ -67,7 +67,7 @@ def validate(
             )
             continue
         faults, folds = _conflicts(experiment, dataset, imports)
-        # A fault of an algorithm comes back with every data set.
+        # The error of an algorithm recurs for every data set.
         note(*dict.fromkeys(f"{name}: {fault}" for fault in faults))
         codes |= {fault.exit_code for fault in faults}
         if not faults:
@@ -76,7 +76,7 @@ def validate(
 
 
 def _dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
-    """Return the data, or None for a set of the catalogue that is still to be fetched or put in its place."""
+    """Return the data, or None for a set of the catalogue that is not downloaded or stored yet."""
     from oblique_cli.data import catalogue, local_sources
 
     if local_sources.is_at_hand(spec) and not local_sources.is_there(spec):
@@ -95,7 +95,7 @@ def _dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Da
 def _conflicts(
     experiment: Experiment, dataset: Callable[..., Dataset | None], imports: bool
 ) -> tuple[list[ObliqueError], set[int]]:
-    """Return what is wrong with an experiment on its data sets, and how many folds these have."""
+    """Return the error messages of an experiment on its data sets, and the numbers of folds."""
     from oblique_cli import schemes
     from oblique_cli.evaluation.tables import task_of_experiment
     from oblique_cli.experiments import jobs
@@ -115,13 +115,13 @@ def _conflicts(
 
 
 def _size(experiment: Experiment, folds: set[int]) -> str:
-    """Return how large an experiment is, in words. folds : numbers of folds of the data sets that are at hand"""
+    """Return the size of an experiment in words. folds : numbers of folds of the available data sets"""
     from oblique_cli import schemes
 
-    if not folds and not schemes.SCHEMES[experiment.cv.scheme].places_from_data:  # no data is at hand
+    if not folds and not schemes.SCHEMES[experiment.cv.scheme].places_from_data:  # no data set is available
         folds = {len(schemes.places(experiment.cv))}
     counts = [(len(experiment.datasets), "data set"), (len(experiment.algorithms), "algorithm")]
-    if len(folds) == 1:  # else the data sets differ, or none is at hand to tell
+    if len(folds) == 1:  # else the data sets differ, or none is available
         counts.append((min(folds), "fold"))
     size = " x ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
     return size + (f" x {min(folds)} to {max(folds)} folds" if len(folds) > 1 else "")

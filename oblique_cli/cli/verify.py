@@ -1,4 +1,4 @@
-"""`oblique verify`: properties of a model, proved for all rows or refuted by one."""
+"""`oblique verify`: properties of a model, proved for all rows or refuted by a counterexample."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _range(text: str) -> tuple[str, tuple[float, float]]:
 
 
 def _rows(model: Model, table: str) -> Any:
-    """The rows of a table; DataError for one without a number that the model needs, with its place."""
+    """Return the rows of a table; raise DataError, with its place, for a missing number that the model needs."""
     import numpy as np
 
     from oblique_cli.data.own.front import chunks
