@@ -1,6 +1,6 @@
-"""A configuration file becomes a frozen `Experiment`, or one error that lists everything wrong with it.
+"""Conversion of a configuration file to a frozen `Experiment`, or to one error that lists all its problems.
 
-The tables of `keys`, of the schemes and of the parameters of algorithms are the only place that says what a key may be:
+The tables of `keys`, of the schemes and of the parameters of algorithms alone define the allowed values of each key:
 they check values, word the errors and make the JSON schema for editors (`json_schema`).
 """
 
@@ -50,7 +50,7 @@ def load(
     name          : a path, or the name of a bundled configuration
     overrides     : texts such as "cv.repeats=2", applied in order
     allow_outside : let `extends` and `csv` leave the project folder
-    code          : what becomes of code that it names: `outside.REFUSE`, `ALLOW` or `LEAVE`
+    code          : treatment of code named in it: `outside.REFUSE`, `ALLOW` or `LEAVE`
     raises ConfigError, whose message shows every problem with its place in the file
     """
     path = resolve(name)
@@ -67,9 +67,9 @@ def from_mapping(
     where: str = "configuration",
     code: str = outside.REFUSE,
 ) -> Experiment:
-    """Return the experiment that plain data describes: the same keys as a file, checked in the same way.
+    """Return the experiment that plain data describes, with the same keys and checks as a file.
 
-    where : what messages begin with; code : as in `load`
+    where : the start of error messages; code : as in `load`
     """
     problems = Problems()
     tree = wrap(mapping, Place(YamlSource(where, "")))
@@ -85,7 +85,7 @@ def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problem
 
 
 class _Checking(Walk):
-    """The parts of a configuration. `experiment` returns something usable only if no problem was noted."""
+    """Checks of the parts of a configuration. The result of `experiment` is valid only if no problem was noted."""
 
     def experiment(self, tree: YamlValue, name: str) -> Experiment:
         top = self.entries(tree, "the configuration", KEYS)
@@ -131,7 +131,7 @@ class _Checking(Walk):
         )
 
     def imported(self, value: YamlValue) -> dict[str, str]:
-        """Import the files of Python that the configuration names, if that is allowed; return their checksums."""
+        """Import the Python files that the configuration names, if that is allowed; return their checksums."""
         items = self.items(value, "import")
         paths = [located(item, self.root, self.problems) for item in items if self.scalar(item, "import", Text())]
         if self.code == outside.REFUSE:
@@ -149,12 +149,12 @@ class _Checking(Walk):
         return digests
 
     def may_be_imported(self) -> bool:
-        """Whether a name that is not known may be one that files register which are not, or must not be, imported."""
+        """Return whether an unknown name may be registered by files that are not, or must not be, imported."""
         return self.imports and self.code != outside.ALLOW
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
-        """Report a contradiction between the missing-value settings of an algorithm and a data set."""
-        if algorithm.name not in ALGORITHMS:  # of another library, which may take them
+        """Note a contradiction between the missing-value settings of an algorithm and a data set."""
+        if algorithm.name not in ALGORITHMS:  # of another library, which may accept missing values
             return
         known = "missing" in ALGORITHMS[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
@@ -179,7 +179,7 @@ class _Checking(Walk):
         return tuple(names)
 
     def metric(self, value: YamlValue, owner: str, allowed: str, known: Iterable[str]) -> str:
-        """Return the name of a metric, "" after noting that it is none of those `known`."""
+        """Return the name of a metric, or "" after noting that it is not in `known`."""
         known = list(known)
         if isinstance(value.data, str) and value.data in known:
             return value.data
@@ -200,7 +200,7 @@ class _Checking(Walk):
         if isinstance(value.data, dict):
             if kind := next((kind for kind in SOURCES if kind in value.data), None):
                 return self.sourced(value, kind)
-            if "parquet" in value.data and "csv" not in value.data:  # what a file is shows in its first bytes
+            if "parquet" in value.data and "csv" not in value.data:  # the first bytes show the format
                 value.data["csv"] = value.data.pop("parquet")
         entries = self.entries(value, "data set", (*DATASET, *LISTS, *READING, *READING_LISTS))
         fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
@@ -234,7 +234,7 @@ class _Checking(Walk):
         }
 
     def sourced(self, value: YamlValue, kind: str) -> DatasetSpec | None:
-        """Return a data set with the key `kind` of a source, None after noting a problem."""
+        """Return a data set with the source key `kind`, or None after noting a problem."""
         entries = self.entries(value, f"data set of {kind}", (kind, *TAKES[kind]))
         fields = self.table(entries, "", {kind: SOURCES[kind], **DATASET, "name": ID})
         fields |= self.texts(entries, ("qualitative",))
@@ -253,7 +253,7 @@ class _Checking(Walk):
         csv_entry = entries["csv"]
         if "target" not in entries:
             self.problems.add(csv_entry.key, "a csv needs target, the name of its class column.")
-        if fields["csv"] == STDIN and csv_entry.place.source.path is None:  # the user typed it
+        if fields["csv"] == STDIN and csv_entry.place.source.path is None:  # typed on the command line
             return {"csv": STDIN, "name": fields.get("name") or "stdin"}
         path = located(csv_entry, self.root, self.problems) if fields["csv"] else None
         if path is None:
@@ -309,7 +309,7 @@ class _Checking(Walk):
                 self.problems.add(entry.place, message)
             else:
                 params[key] = self.scalar(entry, owner, constraints[key])
-        # Jobs and results store a parameter under one of its two names.
+        # Jobs and results store each parameter under a single name.
         stored = {key: algorithm.stored(key, [setting]) for key, setting in params.items()}
         params = {key: values[0] for key, values in stored.values()}
         grid = {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
@@ -321,7 +321,7 @@ class _Checking(Walk):
         return spec
 
     def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
-        """Return the values of {grid: [...]} or {grid: {from, to, step}}, both ends included."""
+        """Return the values of {grid: [...]} or {grid: {from, to, step}}, including both ends."""
         flat = {"name": " Write the name as the value, and further parameters beside it."}
         listed = self.entries(value, owner, ("grid",), flat).get("grid")
         if listed is None:
@@ -333,7 +333,7 @@ class _Checking(Walk):
         return self.steps(listed, owner, constraint)
 
     def cv(self, value: YamlValue) -> CVSpec:
-        """Return the specification in `cv`; its keys are those of all schemes and those of its scheme."""
+        """Return the specification in `cv`, with the keys of all schemes and those of its scheme."""
         name = _scheme_of(value)
         if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
             return CVSpec()
@@ -354,7 +354,7 @@ class _Checking(Walk):
         for key in entries:
             if key == "scheme" or key in scheme.takes() or (key == "tune" and scheme.tunes):
                 continue
-            # A file that only changes the scheme of its base need not remove the other keys.
+            # A file that only changes the scheme of its base need not remove the keys of the old scheme.
             if is_from_below(entries, key, "scheme") or plain.get(key, tune or None) is None or None in tune.values():
                 continue
             why = f", {scheme.unused[key]}" if key in scheme.unused else ""
@@ -371,13 +371,13 @@ class _Checking(Walk):
         return replace(spec, options=options)
 
     def known_of_cv(self, value: YamlValue, name: Any) -> dict[str, Constraint]:
-        """Return the keys of the scheme `name` if a `cv` has no others, else those of all schemes."""
+        """Return the keys of the scheme `name` if `cv` has no others, else the keys of all schemes."""
         scheme = SCHEMES.get(name) if isinstance(name, str) else None
         of_scheme = keys.cv([scheme] if scheme else None)
         return of_scheme if isinstance(value.data, dict) and value.data.keys() <= {*of_scheme, "tune"} else keys.cv()
 
     def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
-        """Return the keys that a `cv` may have: those of its scheme, and those of other schemes that it contains."""
+        """Return the keys that `cv` may have: those of its scheme, and those of other schemes that it contains."""
         data, named = value.data if isinstance(value.data, dict) else {}, _scheme_of(value)
         scheme = SCHEMES.get(named) if isinstance(named, str) else None
         if scheme is None:
@@ -387,7 +387,7 @@ class _Checking(Walk):
 
 
 def _scheme_of(cv: YamlValue) -> Any:
-    """Return what `cv` has as its scheme; without one, the scheme of groups where it names their column."""
+    """Return the scheme in `cv`; the default is the scheme of groups if `cv` names their column."""
     data = cv.data if isinstance(cv.data, dict) else {}
     if "scheme" in data:
         return data["scheme"].data
@@ -395,12 +395,12 @@ def _scheme_of(cv: YamlValue) -> Any:
 
 
 def _is_whole(params: Mapping[str, Any]) -> bool:
-    """Whether every value is there; a value that was noted as wrong is None."""
+    """Return whether no value is None, which marks a value with a noted problem."""
     return None not in params.values()
 
 
 def _takes_mapping(constraint: Constraint) -> bool:
-    """Whether a parameter may be a mapping, so that a mapping need not be a grid."""
+    """Return whether a parameter may be a mapping, so that a mapping need not be a grid."""
     return isinstance(_within(constraint), ClassWeight | SignsOfColumns)
 
 
@@ -409,5 +409,5 @@ def _within(constraint: Constraint) -> Constraint:
 
 
 def _slug(text: str) -> str:
-    """Return `text` as a name that `ID` allows."""
+    """Return `text` converted to a name that `ID` allows."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("._-")[:64] or "unnamed"

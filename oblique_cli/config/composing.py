@@ -1,4 +1,4 @@
-"""From the name of a configuration to one tree of values: finding the file, `extends`, `--set`, and the paths in it."""
+"""Composition of a configuration: finding the file, `extends`, `--set`, and the paths in it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from oblique_cli.ground import resources
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.strict_yaml import MAX_DEPTH, Place, Problems, YamlSource, YamlValue, parse, read, shown
 
-# The two ways to give one thing or several; inside the program there is only the list.
+# Singular and plural keys; the program only uses the list.
 PLURAL = {"dataset": "datasets", "algorithm": "algorithms"}
 MAX_CHAIN = 20
-SET = "--set "  # how the source of a value from the command line begins
+SET = "--set "  # start of the source of a value from the command line
 
 
 def bundled() -> list[str]:
-    """Return the names of the configurations that come with the package, such as "bupa_hhgdt"."""
+    """Return the names of the bundled configurations, such as "bupa_hhgdt"."""
     folder = resources.folder("configs")
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
 
@@ -32,7 +32,7 @@ def resolve(name: str | Path) -> Path:
         try:
             if path.is_file():
                 return path.resolve()
-        except OSError:  # a name too long for the file system
+        except OSError:  # the name is too long for the file system
             pass
     known = bundled()
     hint = close_matches(short[:80], known) or f" Bundled: {', '.join(known)}."
@@ -42,7 +42,7 @@ def resolve(name: str | Path) -> Path:
 def project_root(path: Path) -> Path:
     """Return the folder that paths in the configuration `path` may not leave.
 
-    For a file below a folder `configs` the folder that holds it; else the current folder, or that of the file.
+    For a file below a folder `configs`, its parent folder; else the current folder, or the folder of the file.
     """
     for folder in path.parents:
         if folder.name == "configs":
@@ -52,24 +52,24 @@ def project_root(path: Path) -> Path:
 
 
 def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: Problems) -> YamlValue:
-    """Return the mapping in a file on top of what it extends (not outside `root`), with `overrides` ("key=value")."""
+    """Return the mapping in a file merged over its bases (not outside `root`) and changed by `overrides`."""
     tree = _with_bases(path, root, problems, ())
     apply(tree, overrides, problems)
     return tree
 
 
 def apply(tree: YamlValue, overrides: Iterable[str], problems: Problems) -> None:
-    """Bring a configuration to one form and change it as `overrides` ("key=value") say."""
+    """Normalize a configuration and apply `overrides` ("key=value")."""
     use_lists(tree, problems)
     for override in overrides:
         _override(tree, override, problems)
 
 
 def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
-    """Return the file (or folder) that a text names, or None after noting that it leaves `root` or is not there.
+    """Return the file (or folder) of a text, or None after noting that it leaves `root` or does not exist.
 
-    A path starts at the folder of its file. One of the command line starts at the current folder and may lead anywhere.
-    """
+    A path is relative to the folder of its file. A path of the command line is relative to the current folder and may
+    lead anywhere."""
     file = value.place.source.path
     name = shown(value.data)
     try:
@@ -80,7 +80,7 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
             return path
         else:
             message = f"there is no {'folder' if folder else 'file'} {name}."
-    except (OSError, ValueError, RuntimeError):  # too long for the file system, or links in a circle
+    except (OSError, ValueError, RuntimeError):  # too long for the file system, or a cycle of links
         message = f"{name} is not a path."
     problems.add(value.place, message)
     return None
@@ -103,7 +103,7 @@ def use_lists(tree: YamlValue, problems: Problems) -> None:
 
 
 def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[Path, ...]) -> YamlValue:
-    """Return the mapping in `path` on top of what the file extends; `chain` holds the files that led to it."""
+    """Return the mapping in `path` merged over the files that it extends; `chain` : the files that led here"""
     here = Path.cwd()
     name = path.relative_to(here) if path.is_relative_to(here) else path
     value = parse(read(path, str(name), problems), problems)
@@ -122,18 +122,18 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
         fault = "comes back to a file that extends this one" if base in chain else f"goes on for over {MAX_CHAIN} files"
         raise problems.stop(extends.place, f"extends {shown(extends.data)} {fault}.")
     below = _with_bases(base, root, problems, chain)
-    below.data.pop("name", None)  # a name belongs to its own file
+    below.data.pop("name", None)  # the name of a base is not inherited
     for pair in PLURAL.items():
-        if any(key in value.data for key in pair):  # `dataset` here takes the place of `datasets` there
+        if any(key in value.data for key in pair):  # `dataset` in this file replaces `datasets` of the base
             for key in set(pair) - set(value.data):
                 below.data.pop(key, None)
     return _merged(below, value)
 
 
 def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
-    """Return `above` on top of `below`; lists and scalars replace as a whole.
+    """Return `above` merged over `below`; lists and scalars replace as a whole.
 
-    What `above` says comes last: the order of keys tells who spoke last (`is_from_below`).
+    Keys of `above` come last: their order shows which file set a key last (`is_from_below`).
     """
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above
@@ -144,7 +144,7 @@ def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
 
 
 def _override(tree: YamlValue, override: str, problems: Problems) -> None:
-    """Change `tree` as "key.key=value" says. Numbers count list items; `algorithm.x` is the only algorithm's x."""
+    """Apply "key.key=value" to `tree`. Numbers are indices of lists; `algorithm.x` is x of the only algorithm."""
     name = f"{SET}{override[:120]}"
     place = Place(YamlSource(name, ""))
     key, equals, text = override.partition("=")
@@ -170,7 +170,7 @@ def _override(tree: YamlValue, override: str, problems: Problems) -> None:
 
 
 def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
-    """Store `value` below `at`, making mappings on the way; LookupError says why that is impossible."""
+    """Store `value` below `at`, with new mappings on the path; raise LookupError with the reason if impossible."""
     part, *rest = parts
     key: Any = part
     if isinstance(at.data, list):
@@ -191,7 +191,7 @@ def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
 
 
 def is_from_below(entries: Mapping[str, YamlValue], key: str, other: str) -> bool:
-    """Whether `key` of a mapping comes from a base of the file, or of the --set, that sets `other`."""
+    """Return whether `key` comes from a base of the file, or of the --set, that sets `other`."""
     if key not in entries or other not in entries:
         return False
     order, source = list(entries), entries[key].key.source

@@ -17,7 +17,7 @@ from oblique_cli.schemes import SCHEMES
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of configuration files, with the catalogue's own names of data sets."""
+    """Return the JSON schema (draft 2020-12) of configuration files, with the data set names of the catalogue."""
     definitions: dict[str, dict[str, Any]] = {}
     items = {"dataset": _dataset_schema(), "algorithm": _once(_algorithm_schema(), "algorithm", definitions, {})}
     properties = {
@@ -39,20 +39,20 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
-        # A file that extends another one may leave out what the other file says.
+        # A file that extends another file may omit the keys of that file.
         "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
         "$defs": definitions,
     }
 
 
-# A shorter schema stays where it is used.
+# Shorter schemas are not moved to `definitions`.
 LONG = 200
 
 
 def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: dict[str, str]) -> Any:
-    """Move each long schema within `part` to `definitions`, called after its place `key`. names : text -> definition
+    """Move each long schema within `part` to `definitions`, named after its place `key`. names : text -> definition
 
-    Heuristics are parameters of trees, which are parameters of forests: written out, the schema is 30 times as long.
+    Heuristics are parameters of trees, and trees of forests: without definitions the schema is 30 times as long.
     """
     if isinstance(part, list):
         return [_once(each, key, definitions, names) for each in part]
@@ -60,7 +60,7 @@ def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: di
         return part
     inner = {name: key if name in ("anyOf", "items") else name for name in part}
     short = {name: _once(each, inner[name], definitions, names) for name, each in part.items()}
-    # Below `properties` stand schemas by name, which are no schema, even if one of the names is `type`.
+    # `properties` maps names to schemas and is not a schema, even if it contains the name `type`.
     is_schema = isinstance(short.get("type"), str) or isinstance(short.get("anyOf"), list)
     text = json.dumps(short)
     if not is_schema or len(text) < LONG:
@@ -72,7 +72,7 @@ def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: di
 
 
 def _cv_schema() -> dict[str, Any]:
-    """Every key of all schemes; only those of the scheme if it is named."""
+    """Return the schema of `cv`: the keys of its scheme, or of all schemes without one."""
     forms = [
         {
             "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},

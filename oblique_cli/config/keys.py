@@ -1,4 +1,4 @@
-"""The keys of a configuration and what each may be: the tables that check values, word errors and make the schema."""
+"""Keys of a configuration and their constraints: the tables that check values, word errors and make the schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from oblique_cli.schemes import SCHEMES, Scheme
 
 @dataclass(frozen=True)
 class Format(Constraint):
-    """The version of the configuration format."""
+    """Version of the configuration format."""
 
     def holds(self, value: Any) -> bool:
         return type(value) is int and value == 1
@@ -48,7 +48,7 @@ DATASET: dict[str, Constraint] = {
     "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
-# How a file of the user's own is read; a set of the catalogue knows.
+# Keys for reading a user's file; the catalogue has them for its data sets.
 READING: dict[str, Constraint] = {
     "task": Choice(("classification", "regression")),
     "delimiter": Text(),
@@ -62,9 +62,9 @@ READING: dict[str, Constraint] = {
     "skip_end": Integer(0),
     "comment": Text(),
 }
-LISTS = ("qualitative",)  # of columns, and those that go with a file of the user's own
+LISTS = ("qualitative",)  # of columns; and the keys of a user's file
 READING_LISTS = ("drop", "keep", "features", "missing_marks")
-# A data set that has a source: the key of the source, and the keys that go with it.
+# Source key of a data set -> the keys that belong to this source.
 SOURCES: dict[str, Constraint] = {"openml": Integer(1), "sklearn": Choice(SKLEARN)}
 TAKES = {"openml": ("name", "target", "missing", "encoding", "qualitative"), "sklearn": ("name", "missing", "encoding")}
 TUNE: dict[str, Constraint] = {"folds": Integer(2), "metric": Text()}
@@ -72,7 +72,7 @@ RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, op
 
 
 def cv(schemes: Iterable[Scheme] | None = None) -> dict[str, Constraint]:
-    """Return every key of `cv` that a scheme takes, without `tune`. schemes : those that count, None for all"""
+    """Return the keys of `cv` in `schemes` (None for all schemes), without `tune`."""
     constraints: dict[str, Constraint] = {"scheme": Choice(SCHEMES)}
     for scheme in SCHEMES.values() if schemes is None else schemes:
         constraints |= scheme.takes()
@@ -80,14 +80,14 @@ def cv(schemes: Iterable[Scheme] | None = None) -> dict[str, Constraint]:
 
 
 def tuning_metrics() -> tuple[str, ...]:
-    """Return the names of the metrics of predictions, which can choose parameters."""
+    """Return the names of the metrics that can choose parameters, because they need predictions only."""
     return tuple(
         name for name, metric in METRICS.items() if metric.needs in (LABELS, PROBABILITIES) and not metric.matrix
     )
 
 
 def named_parameters(algorithm: Any) -> dict[str, Constraint]:
-    """Return the constraints of an algorithm's parameters, under each name of a parameter."""
+    """Return the constraints of an algorithm's parameters, under every name and alias."""
     constraints: dict[str, Constraint] = dict(algorithm.parameters)
     return constraints | {alias.name: constraints[name] for name, alias in algorithm.aliases.items()}
 
@@ -98,5 +98,5 @@ def dataset_names() -> Sequence[str]:
 
 
 def dataset_name(name: str) -> str:
-    """Return the catalogue's own name for a name, alias or published code; UnknownName says what is close."""
+    """Return the catalogue name for a name, alias or published code; raise UnknownName with close matches."""
     return name if name in FURTHER else catalogue.resolve(name)

@@ -1,4 +1,4 @@
-"""The part of a configuration that names a class of another library, checked without importing anything; and limits."""
+"""Check of a class of another library in a configuration, without importing anything, and of limits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from oblique_cli.ground.constraints import Constraint, Real
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.ground.strict_yaml import YamlValue
 
-# What becomes of code that a configuration names and that is of no library known here.
-REFUSE = "refuse"  # a problem, which says how to allow it
-ALLOW = "allow"  # it is imported when it is needed
-LEAVE = "leave"  # nothing is imported, and what cannot be checked without that is left unchecked
+# Treatment of code that a configuration names and that no known library contains.
+REFUSE = "refuse"  # note a problem that explains how to allow it
+ALLOW = "allow"  # import it when it is needed
+LEAVE = "leave"  # import nothing, and skip the checks that need an import
 ALLOWED = "run with --allow-code if you trust it"
 
 KEYS = ("class", "id", "params", "grid", "prepare", "limits")
@@ -26,7 +26,7 @@ KEYS = ("class", "id", "params", "grid", "prepare", "limits")
 
 @dataclass(frozen=True)
 class Amount(Constraint):
-    """A number with a unit. units : name -> factor"""
+    """Number with a unit. units : name -> factor"""
 
     units: Mapping[str, float]
     example: str
@@ -35,7 +35,7 @@ class Amount(Constraint):
         return self.amount(value) is not None
 
     def amount(self, value: Any) -> float | None:
-        """Return the number in the smallest unit, None if it is none above 0."""
+        """Return the number in the smallest unit, or None if it is not a number above 0."""
         if Real(0, open_low=True).holds(value):
             return float(value)
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
@@ -59,7 +59,7 @@ LIMITS: Mapping[str, Amount] = {
 
 
 def algorithm(check: Walk, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
-    """Return the algorithm of an entry with the key `class`; None if a problem was reported."""
+    """Return the algorithm of an entry with the key `class`, or None after noting a problem."""
     entries = check.entries(value, "an algorithm with a class", KEYS)
     path = check.scalar(entries["class"], "class", known.CLASS)
     if path is None or not _may_be_imported(check, entries["class"], path):
@@ -86,7 +86,7 @@ def algorithm(check: Walk, value: YamlValue, scheme: str) -> AlgorithmSpec | Non
 
 
 def _may_be_imported(check: Walk, value: YamlValue, path: str) -> bool:
-    """Whether a class is known, or allowed all the same; else a problem is noted."""
+    """Return whether a class is known or allowed; else note a problem."""
     ours = known.library_of(path) in known.LIBRARIES
     if path in known.CLASSES or check.code == ALLOW or (check.code == LEAVE and not ours):
         return True
@@ -104,13 +104,13 @@ def _params(check: Walk, value: YamlValue | None, path: str) -> dict[str, Any]:
 
 
 def _permit(check: Walk, entry: YamlValue, path: str, params: Mapping[str, Any], name: str, value: Any) -> None:
-    """Note a parameter of a known class that may do more than decide how a model is fitted, unless that is allowed."""
+    """Note a parameter of a known class that affects more than the fit, unless that is allowed."""
     if check.code != ALLOW and path in known.CLASSES and (fault := known.refused(path, params, name, value)):
         check.problems.add(entry.key, f"{fault} For anything else, {ALLOWED}.")
 
 
 def _named(check: Walk, value: YamlValue | None, owner: str) -> dict[str, YamlValue]:
-    """Return the entries of a mapping of parameters; {} after noting that it is none."""
+    """Return the entries of a mapping of parameters, or {} after noting that it is not a mapping."""
     if value is None:
         return {}
     if not isinstance(value.data, dict):
@@ -139,7 +139,7 @@ def _plain(check: Walk, value: YamlValue, owner: str) -> Any:
 
 
 def limits(check: Walk, value: YamlValue | None, owner: str) -> dict[str, float]:
-    """Return the limits of one model of an algorithm, memory in bytes and time in seconds; {} for none."""
+    """Return the limits for one model of an algorithm, memory in bytes and time in seconds; {} for none."""
     if value is None:
         return {}
     amounts: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""A walk over the values of a configuration, which notes every problem with its place and goes on."""
+"""Walk over the values of a configuration that notes every problem with its place and continues."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ MAX_GRID = 10_000  # combinations of grid values
 
 
 class Walk:
-    """A wrong value is noted in `problems`, and the walk goes on with None in its place."""
+    """Walk that notes a wrong value in `problems` and continues with None in its place."""
 
     def __init__(self, root: Path | None, problems: Problems, code: str) -> None:
         self.root = root
         self.problems = problems
         self.code = code
-        self.imports = False  # whether files are imported, which may register any name
+        self.imports = False  # whether files that may register further names are imported
 
     def entries(
         self, value: YamlValue, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None
     ) -> dict[str, YamlValue]:
-        """Return the entries with a known key. without : key that might be expected -> why it is not known"""
+        """Return the entries with a known key. without : plausible key -> reason why it is unknown"""
         if not isinstance(value.data, dict):
             self.problems.add(value.place, f"{owner} must be a mapping of keys to values. Got {value.shown()}.")
             return {}
@@ -48,7 +48,7 @@ class Walk:
         return []
 
     def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
-        """Return a scalar that obeys `constraint`, converted so that equal settings have one digest."""
+        """Return a scalar that satisfies `constraint`, converted so that equal settings have equal digests."""
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
         if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
             return None
@@ -61,18 +61,18 @@ class Walk:
             self.problems.add(value.place, f"{owner} must be {constraint.describe()}. Got {got}.{hint}")
             return None
         if isinstance(inner, Real | Integer) and value.data is not None:
-            # 0 and 0.0 are one setting with one digest, and numpy numbers are no JSON.
+            # 0 and 0.0 are one setting with one digest, and JSON has no numpy numbers.
             return float(value.data) if isinstance(inner, Real) else int(value.data)
         if isinstance(plain, dict) and not isinstance(inner, SignsOfColumns):
             return {key: float(number) for key, number in plain.items()}
         return plain
 
     def table(self, entries: Mapping[str, YamlValue], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
-        """Return the checked values of those entries that `table` knows."""
+        """Return the checked values of those entries that `table` contains."""
         return {key: self.scalar(entries[key], prefix + key, table[key]) for key in table if key in entries}
 
     def distinct(self, kind: str, named: Iterable[tuple[str, YamlValue]]) -> None:
-        """Note every name that was used before."""
+        """Note every repeated name."""
         first: dict[str, Place] = {}
         for name, value in named:
             if name in first:
@@ -80,13 +80,13 @@ class Walk:
             first.setdefault(name, value.place)
 
     def refuse_grid(self, value: YamlValue, fault: str, scheme: str) -> None:
-        """Note a grid where the scheme chooses no parameters."""
+        """Note a grid in a scheme that chooses no parameters."""
         if scheme in SCHEMES and not SCHEMES[scheme].tunes:
             tuning = named(lambda candidate: candidate.tunes)
             self.problems.add(value.key, f"{fault}, and scheme {scheme} chooses nothing; use scheme {tuning}.")
 
     def steps(self, listed: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
-        """Return the values of {from, to, step}, both ends included."""
+        """Return the values of {from, to, step}, including both ends."""
         entries = self.entries(listed, f"the grid of {owner}", RANGE)
         missing = [key for key in RANGE if key not in entries]
         if missing:

@@ -1,1 +1,1 @@
-"""Running an experiment: jobs, dispatch over processors, results in SQLite, progress."""
+"""Experiments: jobs, parallel dispatch, results in SQLite, progress."""

@@ -1,4 +1,4 @@
-"""Folds on the workers of a Dask cluster, through joblib's own backend for it."""
+"""Folds on the workers of a Dask cluster, through joblib's Dask backend."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from threadpoolctl import threadpool_limits
 from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.environment import LIBRARIES, versions
 
-SECONDS = 20.0  # for a scheduler to answer, and for a first worker to be there
+SECONDS = 20.0  # timeout for the scheduler's answer and the first worker
 
 
 class Cluster:
-    """A connection to the scheduler at `address` ("tcp://host:8786") or of a scheduler file.
+    """Connection to the scheduler at `address` ("tcp://host:8786") or of a scheduler file.
 
-    ConfigError without Dask, scheduler or workers, or if workers have other versions.
+    Raise ConfigError without Dask, scheduler or workers, or if workers have other versions.
     """
 
     def __init__(self, address: str) -> None:
@@ -54,15 +54,15 @@ class Cluster:
 
     @property
     def processors(self) -> int:
-        """Threads of all workers, at least 1."""
+        """Return the number of threads of all workers, at least 1."""
         return max(1, int(sum(self.client.ncores().values())))
 
     def config(self) -> AbstractContextManager[Any]:
-        """Return the context in which joblib works on the cluster."""
+        """Return the context in which joblib uses the cluster."""
         from joblib._dask import DaskDistributedBackend
 
         class Backend(DaskDistributedBackend):  # type: ignore[misc]
-            """joblib's, but that a task whose workers died again is an error: joblib 1.6 waits for it for ever."""
+            """joblib's Dask backend that raises an error for a task whose workers died repeatedly; joblib 1.6 hangs."""
 
             async def _collect(self) -> None:
                 while self._continue:
@@ -77,7 +77,7 @@ class Cluster:
                     await asyncio.sleep(0.01)
 
             def effective_n_jobs(self, n_jobs: int) -> int:
-                # For a cluster of one thread, joblib would do the work in this process.
+                # For a cluster of one thread, joblib would compute in this process.
                 return max(2, int(super().effective_n_jobs(n_jobs)))
 
             def retrieve_result_callback(self, out: Any) -> Any:
@@ -89,7 +89,7 @@ class Cluster:
         return context
 
     def answers(self) -> bool:
-        """Whether the scheduler is there, as far as one can tell by asking it."""
+        """Return whether the scheduler answers a request."""
         from concurrent.futures import CancelledError
 
         try:
@@ -100,18 +100,18 @@ class Cluster:
         return True
 
     def close(self) -> None:
-        """End the connection; the cluster lives on."""
+        """Close the connection; the cluster keeps running."""
         self.client.close()
 
 
 class _Failed:
-    """In the place of a result: the error of a task."""
+    """Error of a task, in place of its result."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
-@functools.cache  # once a process
+@functools.cache  # once per process
 def one_thread() -> None:
-    """Let linear algebra have one thread from now on, in all threads of a worker."""
+    """Limit linear algebra to one thread in all threads of a worker."""
     threadpool_limits(1)

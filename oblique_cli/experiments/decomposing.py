@@ -1,7 +1,7 @@
-"""Bias and variance of the algorithms of an experiment, from what repeated cross-validation predicts for every row.
+"""Bias and variance of an experiment's algorithms from the predictions of repeated cross-validation.
 
-It takes a configuration, stored or not, so the folds are run again, with the same partitions and seeds. Every row is
-tested once a repetition, by a classifier trained on another part of the other rows: R votes a row.
+The input is a configuration, stored or not, so the folds are run again with the same partitions and seeds. Each
+repetition tests every row with a classifier trained without it, so R repetitions give R votes per row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Decomposition:
 
 
 def _sheet(title: str, repeats: int, lines: Sequence[Decomposition]) -> Sheet:
-    """Error, squared bias and variance in percent, and average ranks over the data sets without a failure."""
+    """Return error, squared bias and variance in percent, with average ranks over the data sets without a failure."""
     rows = tuple((line.dataset, line.label, *_cells(line.estimate)) for line in lines)
     failed = [f"{line.dataset}, {line.label}: {line.message}" for line in lines if line.estimate is None]
     return Sheet(
@@ -73,7 +73,7 @@ def _ranks(lines: Sequence[Decomposition]) -> list[TextGrid]:
     labels = [line.label for line in next(iter(by_dataset.values()))]
     if len(whole) < 2 or len(labels) < 2:
         return []
-    # Rounded, so that sums of the same shares in another order are ties.
+    # Rounded, so that equal shares summed in different orders are ties.
     values = np.round([[(v.bias, v.variance) for v in estimates if v] for estimates in whole], 12)
     ranks, tests = [], []
     for name, scores in (("bias^2", -values[:, :, 0]), ("variance", -values[:, :, 1])):
@@ -97,7 +97,7 @@ def _ranks(lines: Sequence[Decomposition]) -> list[TextGrid]:
 def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Sheet:
     """Run every fold and return the decomposition of each algorithm on each data set.
 
-    ConfigError for a scheme that does not test every row once a repetition, or for fewer than two repetitions.
+    Raise ConfigError for fewer than two repetitions, or a scheme that does not test every row once per repetition.
     """
     cv = experiment.cv
     scheme = schemes.SCHEMES[cv.scheme]
@@ -120,7 +120,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
                 f"bias-variance: {dataset.name} is for regression, and the decomposition is of misclassification "
                 "rates: leave it out."
             )
-    # Checks what a run would check, and knows its seeds.
+    # Makes the checks of a run and uses its seeds.
     seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
     cases = [
         Case.of(experiment, dataset, policy, spec)
@@ -147,7 +147,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
                 place = f"repetition {repeat}, fold {fold.index}"
                 seed = seeds[dataset.name, repeat, fold.index]
                 votes[fold.test, predictions(case, fold, seed, shared)] += 1
-    except Exception as error:  # as in a run: any exception belongs to this algorithm and data set
+    except Exception as error:  # as in a run: the exception belongs to this algorithm and data set
         return Decomposition(dataset.name, spec.id, label, None, f"{place}: {first_line(error)}")
     return Decomposition(dataset.name, spec.id, label, significance_tests.kohavi_wolpert(votes, dataset.y))
 

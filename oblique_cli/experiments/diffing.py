@@ -1,4 +1,4 @@
-"""Two stored runs side by side: which folds differ and in what, and which cells of their tables do."""
+"""Comparison of two stored runs: differing folds and differing cells of their tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from oblique_cli.experiments.store import differences as content_differences
 from oblique_cli.experiments.stored_predictions import unpack
 from oblique_cli.ground.nouns import Row
 
-SHOWN_FOLDS = 20  # of those that differ; JSON has all
+SHOWN_FOLDS = 20  # differing folds in the text; JSON has all
 
 Place = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True)
 class Side:
-    """A stored run with its rows and its table."""
+    """Stored run with its rows and its table."""
 
     store: Store
     run: Run
@@ -37,7 +37,7 @@ class Side:
         return cls(store, run, {(row.dataset, row.algorithm, row.repeat, row.fold): row for row in rows}, table)
 
     def stored(self) -> StoredRun:
-        """The run as tests of significance take it."""
+        """Return the run in the form that tests of significance need."""
         return StoredRun(self.run.experiment, tuple(self.rows.values()), self.run.content["data"])
 
     @property
@@ -47,9 +47,9 @@ class Side:
 
 @dataclass(frozen=True)
 class CellDifference:
-    """A metric of an algorithm on a data set in both runs. folds, shared : folds that differ, of those in both
+    """Metric of an algorithm on a data set in both runs. folds, shared : differing folds, folds in both runs
 
-    p : of the corrected resampled t test after Holm's correction over the cells; None where folds are not the same
+    p : of the corrected resampled t test after Holm's correction over the cells; None if the runs' folds differ
     """
 
     first: Line
@@ -71,7 +71,7 @@ class CellDifference:
             return "not complete"
         if self.difference == 0:
             return "equal" if self.folds == 0 else "equal mean"
-        if self.folds == 0 and self.shared:  # one run has more of them
+        if self.folds == 0 and self.shared:  # one run has more folds
             return "equal on shared folds"
         if self.p is None:
             return "differs"
@@ -106,9 +106,9 @@ class CellDifference:
 
 
 def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 0.05) -> Sheet:
-    """Return how `second` differs from `first` in `metrics` (else accuracy or RMSE, and leaves), means and folds.
+    """Return the differences of two runs in means and folds, by `metrics` (default: accuracy or RMSE, and leaves).
 
-    ConfigError if the runs have no data set and algorithm in common, or predict different things.
+    Raise ConfigError if the runs share no data set and algorithm, or have different tasks.
     """
     before, after = first.run.experiment, second.run.experiment
     task = task_of_experiment(before)
@@ -185,7 +185,7 @@ def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterato
 
 
 def _p(first: Side, second: Side, cell: tuple[str, str], name: str) -> float | None:
-    """The p value of one metric of one cell, None where there is nothing to test by."""
+    """Return the p value of one metric of one cell, None if no test applies."""
     experiment = first.run.experiment
     share = schemes.SCHEMES[experiment.cv.scheme].test_over_train(experiment.cv)
     if share is None or partition(first.stored(), cell[0]) != partition(second.stored(), cell[0]):

@@ -1,4 +1,4 @@
-"""Keys of jobs: digests of configuration, data, seed and fold; the environment of a result is no part of them."""
+"""Keys of jobs: digests of configuration, data, seed and fold; they exclude the environment of a result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# The first part of the content of a key is its format. It never changes, because stored results have such keys.
+# The content of a key begins with its format, which never changes, because stored results use it.
 FORM = 2
 
 
@@ -17,15 +17,15 @@ def digest(value: Any) -> str:
 
 
 def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
-    """Return a digest of everything in `content` (`jobs.content`) that decides the folds of an algorithm on a data set.
+    """Return a digest of the part of `content` (`jobs.content`) that determines an algorithm's folds on a data set.
 
-    The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
+    The number of repetitions is excluded: repetition 3 of 5 is repetition 3 of 10.
     """
     cv = {key: value for key, value in content["cv"].items() if key != "repeats"}
     (method,) = [a for a in content["algorithms"] if a["id"] == algorithm]
     (spec,) = [d for d in content["datasets"] if d["name"] == dataset]
     how = [method["id"], method["name"], method["params"], method["grid"]]
-    how += [part for part in (method.get("prepare"), content.get("code")) if part]  # younger than stored results
+    how += [part for part in (method.get("prepare"), content.get("code")) if part]  # newer than the first results
     data = [dataset, content["data"][dataset], spec["missing"], spec["encoding"]]
     return digest([FORM, content["seed"], cv, how, data, *([content["metrics"]] if "metrics" in content else [])])
 

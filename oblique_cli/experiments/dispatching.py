@@ -1,4 +1,4 @@
-"""Many calls over the processors of one machine, or of a cluster, stopped cleanly by a signal."""
+"""Parallel calls on one machine or a cluster, stopped cleanly by a signal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Call = tuple[Job, Callable[..., Any], tuple[Any, ...]]
 
 
 class Crew:
-    """The workers of a run: threads if all work is compiled and lets go of the interpreter; else processes, a cluster.
+    """Workers of a run: threads if all work is compiled and releases the interpreter lock; else processes or a cluster.
 
     Linear algebra has one thread in every worker, even in a single one: more threads would compete for the processors,
     and the number of threads can change the last bits of a product.
@@ -42,12 +42,12 @@ class Crew:
         self._backend = "dask" if cluster is not None else "threading" if compiled else "loky"
         self.signals = signals
         self._cluster = cluster
-        # Exceptions of a process that died during its jobs.
+        # Exceptions for a process that died while running jobs.
         self._died: tuple[type[Exception], ...] = (BrokenProcessPool,) if cluster is None else (cluster.lost,)
 
     @property
     def shares_interpreter(self) -> bool:
-        """Whether the workers are threads of this process."""
+        """Return whether the workers are threads of this process."""
         return self._backend == "threading"
 
     def results(
@@ -56,9 +56,9 @@ class Crew:
         calls: Callable[[Iterable[Job]], Iterator[Sequence[Call]]],
         lost: Callable[[Job, str], Result],
     ) -> Iterator[Result]:
-        """Yield the result of every job as it finishes, fewer once a signal was received.
+        """Yield the result of every job as it finishes, and stop early after a signal.
 
-        calls : groups of calls that one worker does in turn, read while others run; lost : of a job whose process died
+        calls : groups of calls for one worker each, read during the run; lost : makes the result after a process died
         """
         left = {job.key: job for job in jobs}
         while left and not self.signals.received:
@@ -69,8 +69,8 @@ class Crew:
                         del left[result.key], in_hand[result.key]
                     yield from group
             except self._died:
-                # One of the jobs in hand killed its process (out of memory, a crash), and the pool with it. Each of
-                # these jobs gets a process of its own, so that the guilty job is named and the others are kept.
+                # A running job killed its process (out of memory, a crash), and thus the pool. Each running job is
+                # repeated in a separate process to identify the failing job and keep the other results.
                 for job in list(in_hand.values()):
                     try:
                         alone = [result for group in self._parallel(calls([job]), 2, {}) for result in group]
@@ -99,8 +99,8 @@ class Crew:
         with threadpool_limits(1), config, warnings.catch_warnings():
             # joblib warns when a run ends early, by a signal or by an error that has its own message.
             warnings.filterwarnings("ignore", message=r"\d+ tasks (which|have)")
-            # One group a batch: a kill then loses the groups in hand and nothing else.
-            # On a cluster every worker has a second one waiting, because messages take time.
+            # One group per batch: a kill then loses only the running groups.
+            # On a cluster every worker has a second group waiting, because messages take time.
             ahead = workers if self._cluster is None else 2 * workers
             pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
             with _signals_held() if self._backend == "loky" and workers > 1 else contextlib.nullcontext():
@@ -110,14 +110,14 @@ class Crew:
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Hold Ctrl-C back while workers start; it is served when they have.
+    """Block Ctrl-C while workers start, and deliver it afterwards.
 
-    Processes inherit that: Ctrl-C never reaches a worker, not even one that still imports and would print a traceback.
+    Processes inherit the blocking: Ctrl-C never reaches a worker, which might print a traceback during its imports.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Python's own helper for shared memory is started first: starting it lets go of what is held back.
+    # Python's resource tracker for shared memory starts first, because its start unblocks the signals.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -130,7 +130,7 @@ Work = list[tuple[Callable[..., Any], tuple[Any, ...]]]
 
 
 def _in_process(parent: int, work: Work) -> list[Any]:
-    """Do `work` in a worker process of `parent`, or in `parent` itself if there is one worker only."""
+    """Do `work` in a worker process of `parent`, or in `parent` itself if there is only one worker."""
     if os.getpid() != parent:
         _become_worker(parent)
     return _one_by_one(work)
@@ -148,24 +148,24 @@ def _one_by_one(work: Work) -> list[Any]:
     return [function(*arguments) for function, arguments in work]
 
 
-@functools.cache  # once a process
+@functools.cache  # once per process
 def _become_worker(parent: int) -> None:
-    # Ctrl-C reaches every process of the terminal. The parent decides what Ctrl-C means; the job in hand goes on.
+    # Ctrl-C reaches every process of the terminal. The parent handles it; the running job continues.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
 
 
 def _leave_with(parent: int) -> None:
-    """End this process soon after `parent` was killed: no process would store the result."""
+    """End this process soon after `parent` was killed, since no process would store the result."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
 
 
 class Signals:
-    """Context in which the first Ctrl-C or SIGTERM is noted in `received` and the second is a KeyboardInterrupt.
+    """Context that notes the first Ctrl-C or SIGTERM in `received` and raises KeyboardInterrupt for the second.
 
-    Outside the main thread, where Python delivers no signals, nothing changes.
+    Outside the main thread, where Python delivers no signals, it changes nothing.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -186,6 +186,6 @@ class Signals:
         if self.received:
             raise KeyboardInterrupt
         self.received = number
-        # The signal may have come in the middle of another write to the same stream, which Python refuses to nest.
+        # The signal may interrupt another write to the same stream, and Python refuses nested writes.
         with contextlib.suppress(RuntimeError):
             self._progress.note("stopping after the folds in hand (again to stop now)")

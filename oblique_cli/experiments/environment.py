@@ -1,8 +1,8 @@
-"""The environment of a result: code, libraries, linear algebra, processor.
+"""Environment of a result: code, libraries, linear algebra, processor.
 
-A job's key covers configuration, data, seed and fold. The environment is stored with each row; a digest of the code is
-its version, so no number has to be raised by hand. A table names the environments of its rows if there are several, and
-a row is taken over from another run only if key and environment are the same.
+A job's key covers configuration, data, seed and fold. The environment is stored with each row; its version of the code
+is a digest, so there is no number to increase by hand. A table lists the environments of its rows if there are several,
+and a row is copied from another run only if key and environment are equal.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ import oblique_cli
 
 PACKAGE = Path(oblique_cli.__file__).resolve().parent
 
-# Versions that can change a result; those of joblib and threadpoolctl are recorded with a session all the same.
+# Versions that can change a result; a session also records those of joblib and threadpoolctl.
 LIBRARIES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
 BESIDE = ("joblib", "threadpoolctl")
 
-# What sits around a result and never inside one. A room that is not named here counts, so a new one is never forgotten.
+# Modules that cannot change a result. Modules that are not listed count, so a new module is never missed.
 LOOKS = frozenset(
     {"__main__", "cli", "config", "drawing", "errors", "evaluation", "experiments", "report"}
     | {"papers/published", "papers/reproduction"}
 )
-COMMAND = "_command"  # how files of commands outside cli/ end
+COMMAND = "_command"  # end of the names of command files outside cli/
 INSIDE = ("evaluation/metrics.py", "experiments/fits.py", "experiments/jobs.py", "experiments/running.py")
 
 
 def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions and the machine that results depend on, as plain data.
 
-    things : what a run uses, named with digests if from outside files; libraries : packages of other estimators
+    things : objects that a run uses, with digests if outside files define them; libraries : packages of estimators
     """
     from threadpoolctl import threadpool_info
 
-    with contextlib.suppress(ImportError):  # it loads the linear algebra to be recorded
+    with contextlib.suppress(ImportError):  # its import loads the linear algebra to be recorded
         importlib.import_module("oblique_cli._core")
 
     blas = [
@@ -65,7 +65,7 @@ def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> di
 
 
 def versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
+    """Return the versions of the installed packages among `names`."""
     version_of = {}
     for name in names:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -74,7 +74,7 @@ def versions(names: Iterable[str]) -> dict[str, str]:
 
 
 def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of `environment` that can change a result, in a fixed form; {} for one without such a part."""
+    """Return the part of `environment` that can change a result, in a fixed form; {} if it has none."""
     packages = environment.get("packages", {})
     blas = {
         " ".join(str(library[key]) for key in ("internal_api", "version", "architecture") if library.get(key))
@@ -89,12 +89,12 @@ def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digest(deciding: Mapping[str, Any]) -> str:
-    """Return sixteen letters for what `deciding` returns."""
+    """Return a digest of sixteen letters for the result of `deciding`."""
     return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def facts(deciding: Mapping[str, Any]) -> dict[str, str]:
-    """Return the same as names and short values, for people: {"numpy": "2.4.6", "code": "1a2b3c4d", ...}."""
+    """Return the same as names and short values for display: {"numpy": "2.4.6", "code": "1a2b3c4d", ...}."""
     packages = deciding.get("packages", {})
     facts_ = {"oblique" if name == "oblique-trees" else name: version for name, version in packages.items()}
     facts_["code"] = str(deciding.get("code", "not recorded"))[:12]
@@ -105,7 +105,7 @@ def facts(deciding: Mapping[str, Any]) -> dict[str, str]:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
-    """Return what differs between two environments, such as "numpy 2.4.6 and 2.5.0"."""
+    """Return the differences of two environments, such as "numpy 2.4.6 and 2.5.0"."""
     first_facts, second_facts = facts(first), facts(second)
     return [
         f"{name} {first_facts.get(name, 'not recorded')} and {second_facts.get(name, 'not recorded')}"
@@ -116,7 +116,7 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str
 
 @functools.cache
 def code() -> str:
-    """Return a digest of every file of the package that decides results, the compiled core included."""
+    """Return a digest of every file of the package that can change results, including the compiled core."""
     hasher = hashlib.sha256()
     for path in deciding_files():
         hasher.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
@@ -128,7 +128,7 @@ def code() -> str:
 
 
 def deciding_files() -> list[Path]:
-    """Return the Python files of the package that decide results, in a fixed order."""
+    """Return the Python files of the package that can change results, in a fixed order."""
     paths = []
     for path in sorted(PACKAGE.rglob("*.py")):
         inner = path.relative_to(PACKAGE)
@@ -140,7 +140,7 @@ def deciding_files() -> list[Path]:
 
 
 def outside(things: Iterable[Any]) -> dict[str, str]:
-    """Return the files outside the package that define `things`, with the digests of their content."""
+    """Return the files outside the package that define `things`, with digests of their content."""
     from oblique_cli.ground.registry import source_of
 
     digest_of = {}

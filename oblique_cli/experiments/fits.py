@@ -1,7 +1,6 @@
-"""One algorithm on one data set: parameters are chosen, an estimator is fitted, predicts and is counted.
+"""Fit of one algorithm on one data set: choosing parameters, fitting, predicting, counting.
 
-`run_job` and `tune_job` are pure: no files, no printing, no globals, equal results wherever and in whatever order they
-run.
+`run_job` and `tune_job` are pure: no files, no printing, no globals, and results that do not depend on place or order.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One algorithm on one data set: what all its jobs share. metrics : what rows hold besides what every row has
+    """One algorithm on one data set, shared by all its jobs. metrics : additional metrics stored in rows
 
-    tune_metric : what chooses parameters; None for accuracy, or the squared error of regression
-    Metrics are here themselves, not by name: a worker process has not imported the files that others come from.
+    tune_metric : metric that chooses parameters; None for accuracy, or the squared error of regression
+    Metrics are objects, not names: a worker process has not imported the files that define them.
     """
 
     dataset: Dataset
@@ -61,7 +60,7 @@ class Case:
     keep: str = "predictions"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A heuristic or a metric of a plugin has a name in a process only once the plugin is imported there.
+        # In a worker process, heuristics and metrics of a plugin have a name only after the plugin is imported.
         return _sent, (plugins.imported(), *(getattr(self, field.name) for field in fields(self)))
 
     @classmethod
@@ -73,7 +72,7 @@ class Case:
 
     @property
     def lets_go(self) -> bool:
-        """Whether a fit lets go of the interpreter: its work is compiled, or done by another process."""
+        """Return whether a fit releases the interpreter lock: its work is compiled, or done by another process."""
         return self.algorithm.compiled or bool(self.spec.limits)
 
     @functools.cached_property
@@ -138,7 +137,7 @@ def run_job(
             measures=measures,
             packed=_packed(case, fold, scored),
         )
-    except Exception as error:  # any exception belongs to this fold alone and is shown with it
+    except Exception as error:  # the exception belongs to this fold alone and is shown with it
         return failed(job, error)
 
 
@@ -149,7 +148,7 @@ def _scored(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted:
 
 
 def _measures(case: Case, scored: Scored) -> dict[str, Any]:
-    """The metrics that a row holds by name. ValueError if predicted numbers are not finite."""
+    """Return the metrics of a row by name. Raise ValueError if predicted numbers are not finite."""
     if case.is_regression and not np.isfinite(scored.predicted).all():
         raise ValueError("the predictions are not finite")
     always = [name for name in (*SHOWN[case.dataset.task], *READ) if METRICS[name].measured]
@@ -157,7 +156,7 @@ def _measures(case: Case, scored: Scored) -> dict[str, Any]:
 
 
 def _packed(case: Case, fold: Fold, scored: Scored) -> bytes:
-    """The predictions of a fold, stored with its row."""
+    """Return the predictions of a fold, packed for its row."""
     shares = None
     if case.keep == "probabilities" and not case.is_regression:
         with contextlib.suppress(Undefined):
@@ -166,18 +165,18 @@ def _packed(case: Case, fold: Fold, scored: Scored) -> bytes:
 
 
 def no_information_error(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
-    """Return the share of wrong pairs if every label met every prediction (Efron and Tibshirani 1997, eq. 28)."""
+    """Return the error of all pairs of a label and a prediction (Efron and Tibshirani 1997, eq. 28)."""
     codes = np.arange(n_classes)[:, None]
     return float(1 - ((y == codes).mean(axis=1) * (predicted == codes).mean(axis=1)).sum())
 
 
 def failed(job: Job, error: Exception | str) -> Row:
-    """Return the row of a job that gave no result."""
+    """Return the row of a failed job."""
     return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="failed", message=first_line(error))
 
 
 def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
-    """Return the parameters of `case` chosen once for all folds (two-stage, stage 1), or why that failed."""
+    """Return the parameters of `case` chosen once for all folds (two-stage, stage 1), or the error message."""
     started = time.perf_counter()
     try:
         chosen, inner = tune(case, pairs, job.seed)
@@ -188,12 +187,12 @@ def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
 
 
 def failed_tuning(job: Job, error: Exception | str) -> Tuning:
-    """Return the outcome of a tuning job that chose nothing."""
+    """Return the outcome of a failed tuning job."""
     return Tuning(job.key, job.dataset, job.algorithm, "failed", message=first_line(error))
 
 
 def first_line(error: Exception | str) -> str:
-    """Return an error as a stored fold keeps it: one line, and the plugin whose code it came out of."""
+    """Return an error for storage: one line, with the plugin whose code raised it."""
     if isinstance(error, str | PluginError):
         return str(error)
     if who := plugin_fault(error):
@@ -208,14 +207,14 @@ def first_line(error: Exception | str) -> str:
 def tune(
     case: Case, pairs: Iterable[TuningPair], seed: int, shared: dict[bytes, Any] | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Search the grid of `case` by cross-validation over `pairs`; return the choice and the table it was made from.
+    """Search the grid of `case` by cross-validation over `pairs`; return the choice and the table of candidates.
 
     The rule (Wickramarachchi 2015, section 5.2): the highest accuracy, pooled over the validation rows; among equals
     the smallest mean number of leaves. The thesis stops there. A further tie goes to the largest value of the
-    algorithm's path parameter (of a limit, that is the simpler trees), then to the last candidate, in the order of
-    parameters by name and values as given. All comparisons are of whole numbers. For regression the least squared error
-    over the validation rows takes the place of the accuracy, and `case.tune_metric`, made of the pairs as of the folds
-    of a repetition, that of either. ConfigError if it is undefined on the validation rows of a pair.
+    algorithm's path parameter (of a limit, that is the simpler tree), then to the last candidate, in the order of
+    parameters by name and values as listed. All comparisons are of integers. Regression uses the smallest squared error
+    over the validation rows instead of accuracy. `case.tune_metric`, computed over the pairs as over the folds of a
+    repetition, replaces either. ConfigError if it is undefined on the validation rows of a pair.
 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
@@ -254,13 +253,13 @@ def tune(
 
 
 def _fits(case: Case) -> tuple[str, Sequence[Any], list[tuple[dict[str, Any], list[_Candidate]]]]:
-    """The path parameter and its values, and what is fitted on each training set, with the candidates that it serves.
+    """Return the path parameter, its values, and the fits per training set with the candidates that each serves.
 
-    The tree of a larger limit is that of the smallest one, cut, and clusters of a bottom-up tree serve every cost: one
-    fit serves a path. A metric that needs more than labels gets a fit of every value.
+    The tree of a larger limit is the tree of the smallest limit, cut; the clusters of a bottom-up tree do not depend
+    on the cost: one fit serves a path. A metric that needs more than labels needs a fit per value.
     """
     grid, metric = case.spec.grid, case.tune_metric
-    # The tree of a larger limit is no part of a refined one, and its leaves have no models.
+    # In a refined tree this does not hold, and the leaves of a cut tree have no models.
     whole = all(case.spec.params.get(name, "none") == "none" for name in ("refine", "leaf_models"))
     path = case.algorithm.path_parameter or "" if whole else ""
     path_values = grid.get(path, ()) if metric is None or metric.needs == LABELS else ()
@@ -286,13 +285,13 @@ class _Candidate:
     scores: list[Fraction] = field(default_factory=list)
 
     def merit(self, metric: Metric | None, sizes: Sequence[int]) -> Any:
-        """What decides the choice, larger is better."""
+        """Return the value that decides the choice; larger is better."""
         if metric is None:
             return self.n_correct
         return (1 if metric.larger_is_better else -1) * metric.combined(self.scores, sizes)
 
     def line(self, case: Case, sizes: Sequence[int]) -> dict[str, Any]:
-        """What is stored of the candidate."""
+        """Return the stored form of the candidate."""
         return {
             "params": self.params,
             **({"squared_error": -self.n_correct} if case.is_regression else {"n_correct": self.n_correct}),
@@ -304,7 +303,7 @@ class _Candidate:
 
 
 def _tuning_score(metric: Metric, scored: Scored) -> Fraction:
-    """The value of a metric on the validation rows of a pair, exact: of equal scores, leaves decide."""
+    """Return the exact value of a metric on the validation rows of a pair: leaves decide between equal scores."""
     try:
         return Fraction(metric.evaluate(scored)).limit_denominator(10**9)
     except Undefined as reason:
@@ -323,7 +322,7 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
 
 
 def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
-    """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
+    """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it received them."""
     estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
     return estimator, encoder, columns_of(case, encoder, fold.train)
 
@@ -339,8 +338,8 @@ def fit_on(
 ) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and its encoder (or None).
 
-    limits : as in `AlgorithmSpec`; with any, the estimator is fitted in a process of its own
-    shared : what fits of one fold may take over from each other (`BottomUpTreeClassifier.fit`)
+    limits : as in `AlgorithmSpec`; with any limit, the estimator is fitted in a separate process
+    shared : results that fits of one fold may reuse (`BottomUpTreeClassifier.fit`)
     """
     X = case.dataset.X[train]
     encoder = fold_encoder(case.dataset, case.policy, X)
@@ -356,7 +355,7 @@ def fit_on(
                 f"one group of column {case.dataset.group_column!r} is left to train on, and {case.spec.id} keeps "
                 "whole groups to prune on: use a column with more groups, or pruning: none."
             )
-        # Positions of the pruning rows among the training rows, with all copies of a row drawn twice.
+        # Positions of the pruning rows among the training rows, including all copies of a bootstrap row.
         arguments["pruning_rows"] = np.flatnonzero(np.isin(train, pruning))
     if limits and not is_outside(case.spec.name):
         from oblique_cli.estimators.outside.remote import LimitedEstimator
@@ -368,7 +367,7 @@ def fit_on(
 
 
 def fit_arguments(case: Case, estimator: Any, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
-    """Return the weights and groups of rows as `fit` takes them. ConfigError for an algorithm without weights."""
+    """Return the weights and groups of rows for `fit`. Raise ConfigError for an algorithm without weights."""
     arguments: dict[str, np.ndarray] = {}
     if case.dataset.groups is not None and has_fit_parameter(estimator, "groups"):
         arguments["groups"] = np.ascontiguousarray(case.dataset.groups[rows])
@@ -380,11 +379,11 @@ def fit_arguments(case: Case, estimator: Any, rows: np.ndarray | slice = slice(N
 
 
 def _leaves(estimator: Any) -> int:
-    """Leaves of a fitted tree, 0 for a model that is no tree."""
+    """Return the number of leaves of a fitted tree, 0 for a model that is not a tree."""
     return int(getattr(estimator, "n_leaves_", 0))
 
 
 def columns_of(case: Case, encoder: ColumnEncoder | None, rows: np.ndarray) -> np.ndarray:
-    """Return rows as the estimator of `fit_on` takes them."""
+    """Return rows in the form that the estimator of `fit_on` accepts."""
     X = case.dataset.X[rows]
     return X if encoder is None else encoder.transform(X)

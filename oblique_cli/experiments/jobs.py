@@ -1,6 +1,6 @@
-"""The work of an experiment as a list: one job for each algorithm on each fold of each data set.
+"""Jobs of an experiment: one for each algorithm on each fold of each data set.
 
-A job knows its key before anything runs. The key is a digest of configuration, data, seed and fold (`digests`), so
+A job has its key before anything runs. The key is a digest of configuration, data, seed and fold (`digests`), so
 a job is done if a good row with its key is stored, after any kill and in any order of the jobs. The environment, code
 included, is stored beside the row (`environment`).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     """Return the jobs by data set, repetition, fold, algorithm. All algorithms of a fold share its seed.
 
-    ConfigError or DataError as of `check`, or if the folds cannot be drawn.
+    Raise ConfigError or DataError as in `check`, or if the folds cannot be drawn.
     """
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
@@ -48,19 +48,19 @@ def shared_tuning(experiment: Experiment, dataset: Dataset, algorithm: Algorithm
 
 
 def content(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, Any]:
-    """Return everything that decides the results of `experiment`, data included, as plain data."""
+    """Return everything that determines the results of `experiment`, including the data, as plain data."""
     digests = {dataset.name: dataset.digest for dataset in datasets}
     return {**experiment.content(), **_measured(experiment), "data": digests}
 
 
 def _measured(experiment: Experiment) -> dict[str, list[str]]:
-    """The metrics that its rows hold because it asks for them, under the key of the configuration; {} if none."""
+    """Return the additional metrics of the rows, under the key of the configuration; {} if none."""
     names = metrics.to_measure(experiment.metrics)
     return {"metrics": list(names)} if names else {}
 
 
 def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
-    """Return the algorithm of a configuration: one of the table, or a class of another library."""
+    """Return the algorithm of a configuration: from the table, or a class of another library."""
     if not is_outside(spec.name):
         return table[spec.name]
     from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm

@@ -1,10 +1,10 @@
-"""How far a command is: one live line on a terminal, plain lines elsewhere, always on standard error.
+"""Progress of a command: one live line on a terminal, plain lines elsewhere, always on standard error.
 
-A live line fits the width and shows the time left at the rate of the latest steps. Elsewhere (a log, a pipe, TERM=dumb)
-a plain line appears every tenth of the way or every ten seconds, whichever comes first. Failures are shown at once.
+A live line fits the width and shows the remaining time at the rate of the latest steps. Elsewhere (a log, a pipe,
+TERM=dumb) a plain line appears every 10 % or every ten seconds, whichever comes first. Failures are shown at once.
 
-Work without steps, and a step that takes long, are shown by a thread of their own (`Progress.watched`). The compiled
-core works without the interpreter lock, and reading tables gives it back often.
+For work without steps and for long steps, a thread updates the line (`Progress.watched`). The compiled core
+releases the interpreter lock, and the readers of tables release it often.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import TextIO
 
 REDRAW_SECONDS = 0.1
 PLAIN_SECONDS = 10.0
-BEAT_SECONDS = 1.0  # between looks of the thread at the clock
-RECENT = 200  # steps that the rate is taken over
-SHOWN_FAILURES = 10  # of a part; if everything fails, the rest has nothing new
+BEAT_SECONDS = 1.0  # between updates by the thread
+RECENT = 200  # number of steps for the rate
+SHOWN_FAILURES = 10  # per part; if everything fails, further messages add nothing
 
 
 class Progress:
-    """Shows the steps of one part of the work after another: `begin`, `step` for each, `end`; or `doing` without steps.
+    """Display of the steps of successive parts: `begin`, `step` for each, `end`; or `doing` without steps.
 
-    live : redraw one line, by default on a terminal that can; closing : show how long a part took
-    brief : of a command that seldom takes long: plain lines every ten seconds alone; clock : seconds, for the rate
+    live : redraw one line, default: on a terminal that can; closing : show the duration of each part
+    brief : for a fast command: plain lines only every ten seconds; clock : seconds, for the rate
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class Progress:
         self._brief = brief
         self._clock = clock
         self._width = width
-        self._drawn = 0  # columns of the live line now on the screen
-        self._lock = threading.RLock()  # of all output: the thread of `watched` prints too
+        self._drawn = 0  # width of the live line on the screen
+        self._lock = threading.RLock()  # for all output: the thread of `watched` prints too
         self._doing = ""
         self.begin("", 0)
 
     def begin(self, title: str, total: int, done: int = 0, unit: str = "folds") -> None:
-        """Start a part of `total` steps, `done` of which need not be taken again."""
+        """Start a part of `total` steps, `done` of which are already complete."""
         with self._lock:
             self._title, self._total, self._done, self._resumed, self._unit = title, total, done, done, unit
             self._failed = 0
@@ -71,14 +71,14 @@ class Progress:
                 self._line(f"{title}: {total} {unit}{resumed}")
 
     def doing(self, what: str) -> None:
-        """Say what goes on from now on, in work without steps: "reading my.csv"."""
+        """Show the current activity of work without steps: "reading my.csv"."""
         with self._lock:
             self._doing, self._label, self._total = what, "", 0
             self._started = self._clock()
 
     @contextlib.contextmanager
     def watched(self, doing: str = "") -> Iterator[Progress]:
-        """Look at the clock every second from a thread, until the work inside is done; then the live line is gone."""
+        """Update the display every second from a thread during the work inside; then remove the live line."""
         done = threading.Event()
 
         def watch() -> None:
@@ -101,7 +101,7 @@ class Progress:
                 self._clear()
 
     def beat(self) -> None:
-        """Show how far the work is though no step has been taken, if nothing was shown for a while."""
+        """Show the progress during a long step, if nothing was shown for a while."""
         with self._lock:
             now = self._clock()
             since = now - self._shown_at
@@ -117,11 +117,11 @@ class Progress:
             self._shown_at, self._shown_done = now, self._done
 
     def step(self, label: str, failure: str = "") -> None:
-        """Count a step as done. label : its name; failure : why it failed, empty for success"""
+        """Count a step as done. label : its name; failure : its error message, empty for success"""
         with self._lock:
             now = self._clock()
             self._done += 1
-            self._total = max(self._total, self._done) if self._total else 0  # which may have been guessed
+            self._total = max(self._total, self._done) if self._total else 0  # `total` may be an estimate
             self._label = label
             self._recent.append(now)
             if failure:
@@ -149,12 +149,12 @@ class Progress:
             self._line(text)
 
     def remark(self, text: str) -> None:
-        """Show a line of text that a quiet run can do without."""
+        """Show a line of text that a quiet run omits."""
         if not self._quiet:
             self.note(text)
 
     def end(self) -> None:
-        """Close the part: remove the live line and, if `closing`, say how long the part took."""
+        """End the part: remove the live line and, if `closing`, show the duration."""
         with self._lock:
             if self._closing and not self._quiet and self._total:
                 failed = f", {self._failed} failed" if self._failed else ""
@@ -165,7 +165,7 @@ class Progress:
             self._total, self._label = 0, ""
 
     def _parts(self) -> list[str]:
-        """Counts, share, rate, time left and failures, as far as they are known."""
+        """Return counts, share, rate, remaining time and failures, as far as they are known."""
         if not self._total:
             return []
         parts = [f"{self._done}/{self._total}", f"{100 * self._done // self._total} %"]
@@ -182,8 +182,8 @@ class Progress:
 
     def _redraw(self, label: str, so_far: str = "") -> None:
         parts = [*self._parts(), so_far] if so_far else self._parts()
-        # The first text that fits is shown, from the longest to the bare counts. The last column stays free, because
-        # some terminals wrap when that column is written.
+        # Show the first text that fits, from the longest to the bare counts. The last column stays free, because some
+        # terminals wrap when that column is written.
         columns = (self._width or shutil.get_terminal_size().columns) - 1
         shorter = ["  ".join(parts), "  ".join([*parts[:2], *parts[3:]]), parts[0]] if parts else [label]
         texts = ["  ".join([label, *parts]), *shorter]
@@ -209,8 +209,8 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds as people read them: "0.4 s", "5:41", "2:05:41"."""
-    if seconds < 9.95:  # which would print as 10.0
+    """Return a readable duration: "0.4 s", "5:41", "2:05:41"."""
+    if seconds < 9.95:  # 9.95 would be printed as 10.0
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,4 +1,4 @@
-"""The tree of a stored fold, grown again: results store no trees, and a job determines its tree."""
+"""Refitting of the tree of a stored fold: results store no trees, and a job determines its tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Regrown:
-    """A fold's estimator. X, y : its training rows as it saw them; encoder : what made them, None if nothing did"""
+    """Estimator of a fold. X, y : its training rows as it received them; encoder : made X, or None"""
 
     case: Case
     row: Row
@@ -34,7 +34,7 @@ class Regrown:
 
     @property
     def dataset(self) -> Dataset:
-        """The data set, all of its rows."""
+        """Return the data set with all rows."""
         return self.case.dataset
 
 
@@ -50,10 +50,10 @@ def regrown(
     data_dir: str | None = None,
     offline: bool = False,
 ) -> Regrown:
-    """Return the estimator of a stored fold, fitted again with the parameters that were chosen then.
+    """Return the estimator of a stored fold, refitted with its stored parameters.
 
-    dataset, algorithm : where the run has several; csv : the file of a run whose place is not stored
-    ConfigError for a fold that is not there; DataError for other data; StoreError if the tree is not the stored one
+    dataset, algorithm : needed if the run has several; csv : the file of a run whose path is not stored
+    Raise ConfigError for an unknown fold, DataError for other data, StoreError if the tree differs from the stored one.
     """
     experiment = Experiment.from_content(run.name, run.content, run.presentation)
     policy = _selected(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")

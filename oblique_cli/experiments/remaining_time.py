@@ -1,4 +1,4 @@
-"""How long the folds that are left may take, from those that are stored."""
+"""Estimate of the remaining time of a run from its stored folds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Cell = tuple[str, str]  # data set, algorithm
 
 @dataclass(frozen=True)
 class Estimate:
-    """seconds: of all workers, None without a stored fold. complete: whether all cells that are left have some"""
+    """seconds: of all workers, None without a stored fold. complete: whether every unfinished cell has stored folds"""
 
     seconds: float | None
     complete: bool
     workers: int
 
     def __str__(self) -> str:
-        """What people read: "about 3:20 with 2 workers", "" if nothing is left or known."""
+        """Return a readable estimate: "about 3:20 with 2 workers", "" if nothing remains or is known."""
         if self.seconds is None:
             return ""
         plural = "" if self.workers == 1 else "s"
@@ -33,7 +33,7 @@ class Estimate:
 
 
 def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
-    """Return how long each good fold took, by data set and algorithm."""
+    """Return the durations of the good folds, by data set and algorithm."""
     seconds: dict[Cell, list[float]] = defaultdict(list)
     for row in rows:
         if row.status == "ok":
@@ -42,7 +42,7 @@ def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
 
 
 def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Estimate:
-    """Return how long the folds `left` of each cell may take, from good `rows` of the same cells."""
+    """Return the estimated time for the `left` number of folds per cell, from good `rows` of the same cells."""
     seconds = seconds_of(rows)
     known = {cell: n * fmean(seconds[cell]) for cell, n in left.items() if n and cell in seconds}
     complete = all(cell in known for cell, n in left.items() if n)
@@ -50,7 +50,7 @@ def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Est
 
 
 def left_of(run: Run, rows: Iterable[Row]) -> dict[Cell, int]:
-    """Return how many folds of each cell of a stored run were not run yet."""
+    """Return the number of remaining folds per cell of a stored run."""
     experiment = run.experiment
     left = {
         (spec.name, algorithm.id): len(schemes.expected_places(experiment, spec.name))

@@ -1,4 +1,4 @@
-"""Further metrics of stored folds, computed from stored predictions."""
+"""Computation of further metrics of stored folds from stored predictions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from oblique_cli.ground.nouns import Row
 
 
 def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
-    """Return `rows` with the metrics `names` among their measures; nothing is fitted.
+    """Return `rows` with the metrics `names` added to their measures; nothing is fitted.
 
-    ConfigError for a metric that needs what is not stored; StoreError if the predictions do not fit the counts.
+    Raise ConfigError for a metric that needs unstored values; StoreError if the predictions contradict the counts.
     """
     experiment = run.experiment
     who = f"run {run.name!r}"
@@ -42,9 +42,9 @@ def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) 
 
 
 def stored(store: Store, run: Run, rows: Sequence[Row]) -> Iterator[tuple[Row, Predictions, Labels]]:
-    """Yield the good ones of `rows` with what they predicted and the truth of their data set.
+    """Yield the good rows of `rows` with their predictions and the true labels of their data set.
 
-    ConfigError for a row without predictions, StoreError for predictions that are not those the row counted.
+    Raise ConfigError for a row without predictions, StoreError for predictions that contradict the row's counts.
     """
     truths: dict[str, Labels] = {}
     for row in rows:

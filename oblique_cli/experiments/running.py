@@ -1,6 +1,6 @@
-"""Whole experiments: what is missing is found before a worker starts, and each fold is stored as it finishes.
+"""Runs of experiments: find the missing folds before workers start, and store each fold as it finishes.
 
-No other module of a run touches the store.
+No other module of a run uses the store.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ Cell = tuple[str, str]  # data set, algorithm
 
 @dataclass(frozen=True)
 class RunSummary:
-    """How a run ended.
+    """Summary of a run.
 
     total      folds of the experiment
     done       good rows now in the store; `resumed` of them were there before
-    failures   the rows that failed, this time
-    stopped    the signal that stopped the run, 0 if nothing did
+    failures   the rows that failed in this call
+    stopped    the signal that stopped the run, 0 if none did
     seconds    from start to end
     fold_counts    as in `Experiment`
     """
@@ -62,22 +62,22 @@ class RunSummary:
 
     @property
     def exit_code(self) -> int:
-        """What the command line ends with."""
+        """Return the exit code for the command line."""
         if self.stopped:
             return EXIT_TERMINATED if self.stopped == signal.SIGTERM else EXIT_INTERRUPTED
         return EXIT_FAILED_FOLDS if self.failures else EXIT_OK
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of `run`, each of which may be left out.
+    """Options of `run`, all with defaults.
 
-    n_jobs     processors to use, "auto" (all) without it
+    n_jobs     processors to use, default "auto" (all)
     fresh      delete the run's results first
-    adopt      take over folds that another run in the store has done: equal keys and environments are equal results
-    data_dir, offline   where data sets come from, see `catalogue.load`
-    strict_environment  ConfigError if folds are stored that another environment has made: other versions, another
-               processor. Without it, the table says so
-    scheduler  address of a Dask scheduler, whose workers are used in place of n_jobs processors
+    adopt      copy folds from other runs in the store: equal keys and environments are equal results
+    data_dir, offline   sources of data sets, see `catalogue.load`
+    strict_environment  raise ConfigError if stored folds have another environment: other versions, another
+               processor. Without it, a note below the table reports them
+    scheduler  address of a Dask scheduler, whose workers replace the n_jobs processors
     """
 
     n_jobs: int | str
@@ -115,15 +115,15 @@ def run(
     only: Callable[[Job], bool] | None = None,
     **options: Unpack[RunOptions],
 ) -> RunSummary:
-    """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
+    """Run or resume `experiment`: every fold without a good row in `store`, including failed folds.
 
-    shard      run the folds of one part only
-    only       run those folds only that it holds for
+    shard      run only the folds of one part
+    only       run only the folds for which it returns True
     options    see `RunOptions`
 
-    The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
-    once. Either way the summary names the signal, and the same call goes on from there. StoreError if another process
-    starts the run over meanwhile.
+    After the first Ctrl-C or SIGTERM no job starts, and running jobs finish and are stored; the second exits at once.
+    In both cases the summary contains the signal, and the same call resumes the run. Raise StoreError if another
+    process restarts the run meanwhile.
     """
     started = time.perf_counter()
     name, fresh = experiment.name, options.get("fresh", False)
@@ -169,7 +169,7 @@ def run(
             pending = [job for job in missing if only is None or only(job)]
             done, failures = _Folds(experiment, cases, store, crew, progress).run(pending, len(jobs), resumed)
     finally:
-        with contextlib.suppress(StoreError):  # what went wrong before is what matters
+        with contextlib.suppress(StoreError):  # the earlier error is the important one
             store.end(name)
     seconds = time.perf_counter() - started
     return RunSummary(name, len(jobs), done, resumed, failures, signals.received, seconds, fold_counts)
@@ -185,7 +185,7 @@ def _cases(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[Cell, Ca
 
 @dataclass(frozen=True)
 class _Folds:
-    """The folds of an experiment that are run now: by whom, and where they are stored and shown."""
+    """Folds of an experiment in this run: their workers, store and display."""
 
     experiment: Experiment
     cases: Mapping[Cell, Case]
@@ -212,7 +212,7 @@ class _Folds:
         return done, tuple(sorted(failures, key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold)))
 
     def _results(self, pending: Sequence[Job], total: int, done: int) -> Iterator[Row]:
-        """Yield the rows of `pending` as they are finished, after choices of parameters that folds share."""
+        """Yield the rows of `pending` as they finish, after the choices of parameters that folds share."""
         tunings = self._shared_tunings(pending)
         self.progress.begin(self.experiment.name, total, done)
 
@@ -231,16 +231,16 @@ class _Folds:
         yield from self.crew.results(pending, calls, failed)
 
     def _with_folds(self, tunings: Mapping[Cell, Tuning], jobs: Iterable[Job]) -> Iterator[tuple[list[Job], Fold]]:
-        """Pair jobs with their fold, which is held alone; jobs of a fold that have work in common come together.
+        """Pair jobs with their fold, one fold in memory at a time; jobs of a fold that share work are grouped.
 
-        Where workers are threads, data sets take turns, fold by fold: what holds the interpreter, most of it in small
-        folds, goes on beside the compiled work of large ones.
+        With threads as workers, data sets alternate fold by fold: Python code, dominant in small folds, runs beside the
+        compiled code of large folds.
         """
 
         def work_of(job: Job) -> Hashable:
             case, tuning = self.cases[job.dataset, job.algorithm], tunings.get((job.dataset, job.algorithm))
             if tuning is None and case.spec.grid:
-                return None  # the job chooses its parameters first, by fits of its own
+                return None  # the job first chooses its parameters by separate fits
             return case.algorithm.shared_work({**case.spec.params, **(tuning.chosen if tuning else {})})
 
         in_turn, cv, seed = self.crew.shares_interpreter, self.experiment.cv, self.experiment.seed
@@ -264,7 +264,7 @@ class _Folds:
                 yield some, fold
 
     def _shared_tunings(self, pending: Iterable[Job]) -> dict[Cell, Tuning]:
-        """Return the parameters chosen for all folds, made and stored now if need be; {} if none are shared."""
+        """Return the parameters chosen for all folds, computed and stored if missing; {} if none are shared."""
         experiment, progress = self.experiment, self.progress
         if SCHEMES[experiment.cv.scheme].tuning != schemes.SHARED:
             return {}
@@ -294,7 +294,7 @@ class _Folds:
 
 
 def _used(experiment: Experiment, cases: Mapping[Cell, Case]) -> list[Any]:
-    """What a run calls that may come from a file outside the package."""
+    """Return the objects of a run that files outside the package may define."""
     algorithms = [case.algorithm for case in cases.values()]
     names = [*experiment.metrics, *([experiment.cv.tune_metric] if experiment.cv.tune_metric else [])]
     return [
@@ -317,7 +317,7 @@ def _refuse_other_environments(store: Store, run: str, here: Mapping[str, Any]) 
 
 
 def _note_others(run: str, store: Store, progress: Progress) -> None:
-    """Show before the first fold which stored folds the run did not ask for, or another environment made."""
+    """Show, before the first fold, the stored folds outside this run's configuration or from another environment."""
     if more := store.not_asked_for(run):
         progress.note(f"{run}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
     if others := store.made_elsewhere(run):
@@ -326,7 +326,7 @@ def _note_others(run: str, store: Store, progress: Progress) -> None:
 
 @contextlib.contextmanager
 def _connected(scheduler: str | None) -> Iterator[Any]:
-    """Give a connection to a cluster, None if there is no address."""
+    """Yield a connection to a cluster, or None without an address."""
     if scheduler is None:
         yield None
         return
@@ -340,7 +340,7 @@ def _connected(scheduler: str | None) -> Iterator[Any]:
 
 
 def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, tuple[int, ...]]:
-    """Return what tables, which see no data, must know of them: `Experiment.fold_counts`."""
+    """Return the numbers of folds for tables, which have no access to the data: `Experiment.fold_counts`."""
     made = SCHEMES[experiment.cv.scheme]
     usual = None if made.places_from_data else schemes.places(experiment.cv)
     places_of = {dataset.name: schemes.places(experiment.cv, dataset) for dataset in datasets}
@@ -352,7 +352,7 @@ def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[st
 
 
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
-    """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
+    """Return the data sets of `experiment`. data_dir : folder of --data-dir, searched first"""
     place, task = data_dir or experiment.data_dir, task_of_experiment(experiment)
     groups = SCHEMES[experiment.cv.scheme].group_column(experiment.cv)
     return [
@@ -361,7 +361,7 @@ def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -
 
 
 def count_workers(n_jobs: int | str) -> int:
-    """Return how many workers `n_jobs` asks for: a number, or "auto" for one a processor."""
+    """Return the number of workers for `n_jobs`: a number, or "auto" for one per processor."""
     if n_jobs == "auto":
         return int(joblib.cpu_count())
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:

@@ -1,8 +1,8 @@
-"""Predictions of a fold, packed into bytes: ids of its test rows, the class of each, and perhaps its probabilities.
+"""Predictions of a fold, packed into bytes: ids of its test rows, the class of each, and optional probabilities.
 
-A 10 x 10 run on Letter has 200,000 tested rows for each algorithm. Row ids are stored as gaps, codes in the smallest
-type that holds them, probabilities as the different rows there are and which of them each row has (rows of one leaf
-have the same), bytes of equal weight together; zlib does the rest. Every number comes back to the bit.
+A 10 x 10 run on Letter has 200,000 tested rows per algorithm. Row ids are stored as gaps, codes in the smallest
+sufficient type, probabilities as the distinct rows and the index of each row's (rows of one leaf have the
+same), bytes of equal weight together, all compressed by zlib. Every number is restored exactly.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_HEAD = struct.Struct("<BBIH")  # form, kind, rows, columns of the probabilities
+_HEAD = struct.Struct("<BBIH")  # format, kind, rows, columns of the probabilities
 _FORM = 1
 _CODES, _NUMBERS = 0, 1
 _LEVEL = 6
 
-# Values that ids, codes and indices may be stored as, the smallest first. Little-endian on every machine.
+# Types for ids, codes and indices, the smallest first. Little-endian on every machine.
 _WHOLE = ("|u1", "<u2", "<u4", "<i8")
 
 
@@ -38,7 +38,7 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The truth of a data set: its class labels by code, () for regression, and (n,) codes or numbers."""
+    """True values of a data set: its class labels by code, () for regression, and (n,) codes or numbers."""
 
     classes: tuple[str, ...]
     y: NDArray[Any]
@@ -51,7 +51,7 @@ def pack(predictions: Predictions) -> bytes:
     head = _HEAD.pack(_FORM, _kind(predictions.predicted), len(rows), 0 if shares is None else shares.shape[1])
     parts = [_whole(np.diff(rows, prepend=0)), _values(predictions.predicted)]
     if shares is not None:
-        # By the bits of a row, so that a share of -0.0 stays one and no two rows are equal that are not the same.
+        # Compare the bits of rows, so that -0.0 is kept and only identical rows are equal.
         bits = np.ascontiguousarray(shares, dtype="<f8").view("<u8")
         different, which = np.unique(bits, axis=0, return_inverse=True)
         parts += [_shuffled(different), _whole(which.reshape(-1))]
@@ -59,7 +59,7 @@ def pack(predictions: Predictions) -> bytes:
 
 
 def unpack(packed: bytes) -> Predictions:
-    """Return the inverse of `pack`. ValueError if `packed` is nothing that `pack` has made."""
+    """Return the inverse of `pack`. Raise ValueError if `pack` did not make `packed`."""
     n, kind, columns, parts = _opened(packed)
     rows = np.cumsum(_from_whole(parts[0]))
     predicted = _from_values(kind, parts[1])
@@ -117,7 +117,7 @@ def _from_values(kind: int, part: bytes) -> NDArray[Any]:
 
 
 def _whole(values: NDArray[Any]) -> bytes:
-    """Whole numbers in the smallest type that holds all."""
+    """Return integers in the smallest sufficient type."""
     values = np.asarray(values, dtype=np.int64)
     low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     which = next(i for i, name in enumerate(_WHOLE) if np.iinfo(name).min <= low and high <= np.iinfo(name).max)
@@ -129,7 +129,7 @@ def _from_whole(part: bytes) -> NDArray[np.int64]:
 
 
 def _shuffled(values: NDArray[Any]) -> bytes:
-    """Numbers of eight bytes, all first bytes first: neighbors in weight compress better than neighbors in place."""
+    """Return the bytes of 8-byte numbers, all first bytes first: bytes of equal weight compress better together."""
     planes = np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8).T
     return zlib.compress(planes.tobytes(), _LEVEL)
 

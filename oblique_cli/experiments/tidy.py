@@ -1,6 +1,6 @@
-"""Stored runs as plain tables, one line a thing: folds, choices inside folds, predictions.
+"""Stored runs as plain tables with one line per record: folds, choices inside folds, predictions.
 
-A table is its columns and batches of lines, so that a large one is never whole in memory.
+A table has columns and batches of lines, so that a large table is never held in memory as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Line = Sequence[Any]
 
 @dataclass(frozen=True)
 class Table:
-    """columns: name -> type of its cells (str, int, float, bool), any of which may be None. batches: lines of cells"""
+    """columns: name -> type of its cells (str, int, float, bool), each of which may be None. batches: lines of cells"""
 
     columns: dict[str, type]
     batches: Iterable[list[Line]]
@@ -34,7 +34,7 @@ _PLACE = {"run": str, "dataset": str, "algorithm": str, "repeat": int, "fold": i
 
 
 def folds(store: Store, run: Run) -> Table:
-    """Return every stored fold: its numbers, the parameters it chose, its metrics, and the environment that made it."""
+    """Return every stored fold: its numbers, chosen parameters, metrics and environment."""
     rows = store.rows(run.name)
     known = {id_: facts(environment) for id_, environment in store.environments(run.name).items()}
     plain = [f.name for f in fields(Row) if f.type in ("int", "float", "str") and f.name not in (*_PLACE, "key")]
@@ -68,7 +68,7 @@ def folds(store: Store, run: Run) -> Table:
 
 
 def choices(store: Store, run: Run) -> Table:
-    """Return every candidate of every choice of parameters, with its results in inner folds and whether it was chosen.
+    """Return every candidate of every choice of parameters, with its inner folds' results and whether it was chosen.
 
     fold and repeat are empty for a shared choice. A parameter named like another column is "params.NAME".
     """
@@ -77,7 +77,7 @@ def choices(store: Store, run: Run) -> Table:
     names = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line["params"]))
     numbers = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line if name != "params"))
     columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
-    # A class of any library may call a parameter what a column is called.
+    # A class of any library may have a parameter with the name of a column.
     column_of = {name: f"params.{name}" if name in columns or name in numbers else name for name in names}
     columns |= {
         column_of[name]: _type_of([line["params"].get(name) for choice in made for line in choice.inner])
@@ -133,13 +133,13 @@ def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda r
             cells = [probabilities.get(name, absent) for name in shares]
             yield [
                 (*place, *line) for line in zip(predictions.rows.tolist(), actual, predicted, *cells, strict=True)
-            ]  # one fold is held at a time
+            ]  # one fold in memory at a time
 
     return Table(columns, batches())
 
 
 def _firsts(rows: Iterable[Row]) -> list[Row]:
-    """The first good row of each data set."""
+    """Return the first good row of each data set."""
     first_rows: dict[str, Row] = {}
     for row in rows:
         if row.status == "ok":
@@ -155,7 +155,7 @@ def _type_of(values: Sequence[Any]) -> type:
 
 
 def _cell(value: Any, kind: type) -> Any:
-    """A value as a cell of a column; in a column of texts other values become JSON."""
+    """Return a value as a cell of a column; in a column of texts other values become JSON."""
     if value is None or kind is not str or isinstance(value, str):
         return value
     return json.dumps(value)
@@ -165,7 +165,7 @@ def _cell(value: Any, kind: type) -> Any:
 
 
 def escaped_table(table: Table) -> Table:
-    """Return a table without a text that a spreadsheet takes for a formula."""
+    """Return a table in which no text can be read as a formula by a spreadsheet."""
 
     def batches() -> Iterator[list[Line]]:
         for batch in table.batches:
@@ -182,7 +182,7 @@ def as_csv(table: Table) -> Iterator[str]:
 
 
 def as_json(table: Table) -> Iterator[str]:
-    """Yield a table as a JSON list of one object a line."""
+    """Yield a table as a JSON list with one object per line."""
     yield "["
     before = "\n"
     for batch in table.batches:
@@ -193,7 +193,7 @@ def as_json(table: Table) -> Iterator[str]:
 
 
 def write_parquet(table: Table, stream: BinaryIO) -> None:
-    """Write a table as Parquet. ConfigError without pyarrow."""
+    """Write a table as Parquet. Raise ConfigError without pyarrow."""
     with ParquetWriter(stream, table.columns) as writer:
         for batch in table.batches:
             writer.add(list(zip(*batch, strict=True)) if batch else [()] * len(table.columns))

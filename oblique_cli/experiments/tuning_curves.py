@@ -1,4 +1,4 @@
-"""Accuracy against a tuned value: the table that every choice of a run is made from."""
+"""Accuracy by value of a tuned parameter, from the tables of all choices of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from oblique_cli.ground.nouns import Experiment
 class Curve:
     """Accuracy in percent of the validation rows and mean leaves for each value of a parameter; `chosen` by the run.
 
-    fold        the outer fold of repetition 0 whose training rows it was made on; -1 for all rows (two-stage)
+    fold        the outer fold of repetition 0 whose training rows were used; -1 for all rows (two-stage)
     """
 
     dataset: str
@@ -33,7 +33,7 @@ class Curve:
 def tuning_curves(
     experiment: Experiment, parameter: str, data_dir: str | None = None, offline: bool = False
 ) -> Iterator[Curve]:
-    """Yield the curves of an experiment that tunes `parameter` alone, by data set, algorithm and fold.
+    """Yield the curves of an experiment that tunes only `parameter`, by data set, algorithm and fold.
 
     Folds, seeds and rule are those of a run: a nested scheme has one curve for each fold of repetition 0.
     """

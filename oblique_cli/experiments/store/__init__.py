@@ -1,17 +1,17 @@
-"""Results in one SQLite file, which nothing else reads or writes.
+"""Results in one SQLite file; only this package reads or writes it.
 
-A run is an experiment's name with its latest configuration. It may grow by repetitions, data sets and algorithms. With
-fewer repetitions than before, the others stay stored and no table shows them.
+A run is an experiment's name with its latest configuration. It may grow by repetitions, data sets and algorithms. If
+the number of repetitions decreases, the rows of the others stay stored and no table shows them.
 
-Each finished fold is one row and one transaction: a kill loses at most the folds in hand. Which folds are done is read
-from the rows alone. Of two processes that run the same experiment, the row that is stored first stays. A run that is
-started over gets a new token, and a process with the old one can neither store nor read a row of it.
+Each finished fold is one row and one transaction: a kill loses at most the running folds. The rows alone tell
+which folds are done. If two processes run the same experiment, the row that is stored first stays. A restarted run
+gets a new token, and a process with the old token can neither store nor read a row of it.
 
-Every record carries a digest of all its columns, and every read checks it, so a changed bit is an error that names the
-fold. `repair` drops such rows and they are run again.
+Every record has a digest of all its columns, and every read checks it, so a changed bit is an error that names the
+fold. `repair` drops such rows, and the next run repeats them.
 
-Write-ahead logging with synchronous = NORMAL: a killed process loses nothing that was committed, a power cut perhaps
-the last folds, and never the file. A commit costs about a tenth of a full sync. A read-only file is read as it is.
+Write-ahead logging with synchronous = NORMAL: a killed process loses no committed data; a power failure may lose
+the last folds, never the file. A commit costs about a tenth of a full sync. A read-only file is only read.
 """
 
 from oblique_cli.experiments.store._database import Damage

@@ -1,4 +1,4 @@
-"""The file itself: how it is opened, where a transaction begins and ends, and SQLite's errors as sentences."""
+"""SQLite file: opening, transactions, and SQLite's errors as sentences."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
-LONGEST = 500  # bytes of a path: SQLite's own limit of 512 is also for the log beside the file
-# What SQLite answers where it may not make the two files that stand beside one with a write-ahead log.
+LONGEST = 500  # bytes of a path: SQLite's limit of 512 includes the suffix of the log file
+# SQLite's errors where it cannot create the two files of a write-ahead log.
 _CANNOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT)
 _BUSY = "is in use by another process: wait until it is done, then try again."
@@ -33,7 +33,7 @@ _FAULTS = {
 
 @dataclass(frozen=True)
 class Damage:
-    """A record that is not what was stored: of which run and table, under which key, and what to call it."""
+    """Damaged record: its run, table and key, and its name in messages."""
 
     run: str
     table: str
@@ -42,7 +42,7 @@ class Damage:
 
 
 class Database:
-    """The results file at `path`, made with its folder unless `must_exist`; `wait_seconds` for another writer."""
+    """The results file at `path`, made with its folder unless `must_exist`. wait_seconds : for another writer"""
 
     def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
         self.path = path
@@ -78,20 +78,20 @@ class Database:
             raise
 
     def _connect(self, name: str, wait_seconds: float = 5.0, uri: bool = False) -> None:
-        # isolation_level None: a statement is its own transaction, and BEGIN is written where there are several.
+        # isolation_level None: each statement is a transaction, and BEGIN starts a transaction of several statements.
         self._db = sqlite3.connect(name, timeout=wait_seconds, isolation_level=None, uri=uri)
-        # A flipped bit can leave bytes that are no text. They come back as something that has another digest.
+        # A flipped bit can leave invalid text. Such bytes are decoded to a value with another digest.
         self._db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
 
     def _open(self, wait_seconds: float) -> None:
-        # One transaction reads all: between two queries, another process that starts on the same new file could make
-        # its tables.
+        # Read everything in one transaction: between two queries, another process that starts on the same new file
+        # could create its tables.
         with self.transaction("DEFERRED"):
             tables = self._tables()
         if not tables:
             self._keep_a_log(wait_seconds)
             with self.transaction():
-                # Two processes may start at once on a new file: the second finds the tables made.
+                # Two processes may start at once on a new file: the second finds the existing tables.
                 if not self.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                     for statement in (*TABLES.values(), *INDEXES):
                         self.execute(statement)
@@ -100,7 +100,7 @@ class Database:
         self.execute("PRAGMA synchronous = NORMAL")
 
     def _tables(self) -> int:
-        """Return how many tables the file has. StoreError if its layout cannot be used."""
+        """Return the number of tables in the file. Raise StoreError for an unusable layout."""
         (application,) = self.execute("PRAGMA application_id").fetchone()
         (version,) = self.execute("PRAGMA user_version").fetchone()
         (tables,) = self.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -119,7 +119,7 @@ class Database:
         return int(tables)
 
     def _open_as_it_is(self) -> None:
-        """Open a file that cannot be written. With folds in a log beside it, both are read from a copy."""
+        """Open a read-only file. If a log beside it has folds, read both from a copy."""
         log = self.path.with_name(self.path.name + "-wal")
         source = self.path
         if log.is_file() and log.stat().st_size:
@@ -135,7 +135,7 @@ class Database:
         self.read_only = True
 
     def _keep_a_log(self, wait_seconds: float) -> None:
-        """Change to a write-ahead log, for which SQLite itself does not wait while another process holds the file."""
+        """Switch to a write-ahead log; SQLite's timeout does not cover this switch while another process has a lock."""
         deadline = time.monotonic() + wait_seconds
         while True:
             try:
@@ -147,7 +147,7 @@ class Database:
             time.sleep(0.01)
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self._db.close()
         if self._folder is not None:
             self._folder.cleanup()
@@ -156,7 +156,7 @@ class Database:
         return self._db.execute(statement, values)
 
     def check_pages(self) -> None:
-        """Raise StoreError if the file's own structure is damaged. Of values, digests tell."""
+        """Raise StoreError if the structure of the file is damaged. Digests check the values."""
         with self.errors():
             for (verdict,) in self.execute("PRAGMA integrity_check"):
                 if verdict != "ok" and not verdict.startswith(("CHECK constraint failed", "NULL value")):
@@ -166,7 +166,7 @@ class Database:
 
     @contextmanager
     def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
-        """A transaction that is committed whole or not at all; DEFERRED for one that only reads."""
+        """Return a context for a transaction that is committed as a whole or not at all; DEFERRED for reads."""
         if kind == "IMMEDIATE" and self.read_only:
             raise StoreError(f"{self.path} cannot be written: copy it, or give another folder with --results.")
         self.execute(f"BEGIN {kind}")
@@ -175,13 +175,13 @@ class Database:
             self.execute("COMMIT")
             self._check_place()
         except BaseException:
-            if self._db.in_transaction:  # a full disk has rolled back already
+            if self._db.in_transaction:  # a full disk has already caused a rollback
                 self.execute("ROLLBACK")
             raise
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what SQLite raises into one sentence."""
+        """Convert SQLite's exceptions to one sentence."""
         try:
             yield
         except sqlite3.Error as error:
@@ -193,7 +193,7 @@ class Database:
         code = _kind(error)
         if code == sqlite3.SQLITE_NOTADB:
             return StoreError(f"{self.path} is damaged ({error}): move it aside and run again, or bring back a copy.")
-        # An error of Python's own, or a table or a column whose name has changed.
+        # An error of the sqlite3 module, or a renamed table or column.
         is_renamed = code == sqlite3.SQLITE_ERROR and "no such" in str(error)
         if not code or is_renamed or code in _DAMAGED:
             return self.damaged(str(error))
@@ -201,9 +201,9 @@ class Database:
         return StoreError(f"{self.path} {fault.format(error=error)}")
 
     def _check_place(self) -> None:
-        """Raise StoreError if the open file is no longer the one under its name, after saving what it holds.
+        """Raise StoreError if another file has replaced the open file, after saving the content of the open file.
 
-        The system keeps a removed or replaced file for a process that has it open, without any sign.
+        The system keeps a removed or replaced file for a process that has it open, without any notice.
         """
         if self._gone is not None:
             raise self._gone
@@ -230,7 +230,7 @@ class Database:
 
     def damaged(self, reason: str) -> StoreError:
         """Return the error for a damaged file."""
-        # SQLite's reason may hold lines of the damaged file itself.
+        # SQLite's reason may contain lines of the damaged file.
         line = "".join(sign if sign.isprintable() else " " for sign in reason.partition("\n")[0])[:150]
         return StoreError(
             f"{self.path} is damaged ({line}): save what can be read with oblique repair, or bring back a copy."
@@ -238,7 +238,7 @@ class Database:
 
 
 def free_name(path: Path, ending: str) -> Path:
-    """Return the path of a file beside `path` that is not there yet: oblique.sqlite.ENDING, or with a number."""
+    """Return the path of a new file beside `path`: oblique.sqlite.ENDING, with a number if that exists."""
     beside = path.with_name(f"{path.name}.{ending}")
     count = 1
     while beside.exists():
@@ -248,7 +248,7 @@ def free_name(path: Path, ending: str) -> Path:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file of which disk is under a name now, None if there is none."""
+    """Return device and inode of the file at a path, None if there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -257,5 +257,5 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _kind(error: sqlite3.Error) -> int:
-    """The kind of an error: the low byte of its code, whose rest are details. 0 for one of Python's own."""
+    """Return the kind of an error: the low byte of its code without the details; 0 for errors of the sqlite3 module."""
     return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -1,4 +1,4 @@
-"""`Reader`: what a results file holds of runs, checked: descriptions, rows, shared tunings, predictions."""
+"""`Reader`: checked reading of runs from a results file: descriptions, rows, shared tunings, predictions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from oblique_cli.experiments.store._schema import OF_A_RUN
 from oblique_cli.ground.nouns import Job, Row, Tuning
 from oblique_cli.ground.registry import close_matches
 
-# Names of runs that belong to no configuration, which `runs` leaves out: steps of a study.
+# Names of runs without a configuration, which `runs` omits: steps of a study.
 HIDDEN = "/"
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a handle that has begun a run holds: the token it was given, and who and what it stores as."""
+    """State of a run begun by this object: its token, process and environment."""
 
     token: str
     session: int
@@ -45,10 +45,10 @@ class Held:
 class Reader:
     """The results file at `path`, made with its folder unless `must_exist`.
 
-    wait_seconds   how long to wait for another process that is writing, before StoreError
+    wait_seconds   timeout for another process that is writing, before StoreError
 
     Every method raises StoreError if the file is locked, damaged, from a newer version, or cannot be written. With
-    `must_exist`, a file where nothing can be written is read all the same.
+    `must_exist`, a read-only file is accepted.
     """
 
     def __init__(self, path: str | Path, *, must_exist: bool = False, wait_seconds: float = 5.0) -> None:
@@ -59,11 +59,11 @@ class Reader:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written."""
+        """Return whether the file is read-only."""
         return self._db.read_only
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file."""
         self._db.close()
 
     def __exit__(self, *exception: object) -> None:
@@ -72,35 +72,35 @@ class Reader:
     # ---- runs --------------------------------------------------------------------------------------------------------
 
     def runs(self) -> list[Run]:
-        """Return every run, in the order they were begun."""
+        """Return all runs in the order of their start."""
         with self._reading():
             return [self._described(name) for name in self._visible()]
 
     def run(self, name: str) -> Run:
-        """Return a run. UnknownName with the close matches if there is none of that name."""
+        """Return a run. Raise UnknownName with close matches for an unknown name."""
         with self._reading():
             names = self._visible()
             if name not in names:
-                # Runs of a file of the user's own, my.csv, are called my-1b0a0320.
+                # Runs of a user's file my.csv have names such as my-1b0a0320.
                 longer = [run for run in names if run.startswith(f"{name}-")]
                 hint = f" Did you mean {' or '.join(map(repr, longer[-5:]))}?" if longer else close_matches(name, names)
                 raise UnknownName(f"there is no run {name!r} in {self.path}.{hint} (oblique status)")
             return self._described(name)
 
     def check(self, run: str, content: Mapping[str, Any]) -> None:
-        """Raise ConfigError, naming what differs, if `run` was begun with another content that is no growth."""
+        """Raise ConfigError with the differences if `run` has other stored content that does not grow to `content`."""
         with self._db.errors():
             if self._run(run) and (sessions := self._sessions(run)):
                 refuse_changes(run, sessions[-1]["content"], json.loads(json.dumps(content)))
 
     def names(self) -> list[str]:
-        """Return every name that a record of any kind gives as its run, damaged ones included."""
+        """Return every name of a run in any record, including damaged records."""
         tables = " UNION ".join(f"SELECT {column} FROM {table}" for table, column in OF_A_RUN.items())
         with self._reading():
             return sorted(str(name) for (name,) in self._db.execute(tables))
 
     def is_described(self, run: str) -> bool:
-        """Whether the configuration of a run is known."""
+        """Return whether the configuration of a run is known."""
         with self._reading():
             return self._is_intact(run) and bool(self._sessions(run))
 
@@ -136,7 +136,7 @@ class Reader:
         )
 
     def _run(self, name: str) -> tuple[str, str] | None:
-        """Return token and time of a run, None if there is none. StoreError if its record is damaged."""
+        """Return token and time of a run, None if there is none. Raise StoreError if its record is damaged."""
         for record in self._records("runs", "name = ?", name):
             if not is_intact("runs", record):
                 raise self._damaged_run(name)
@@ -144,18 +144,18 @@ class Reader:
         return None
 
     def _is_intact(self, run: str) -> bool:
-        """Whether the record of a run is there and is what was stored."""
+        """Return whether the record of a run exists and is intact."""
         return any(is_intact("runs", record) for record in self._records("runs", "name = ?", run))
 
     def _sessions(self, run: str) -> list[dict[str, Any]]:
-        """Return the sessions of a run, first to last. StoreError if any is damaged."""
+        """Return the sessions of a run in order. Raise StoreError if any is damaged."""
         intact, damaged = self._divided_sessions(run)
         if damaged:
             raise self._damaged_run(run)
         return intact
 
     def _divided_sessions(self, run: str) -> tuple[list[dict[str, Any]], list[int]]:
-        """Return the sessions of a run that are what was stored, and the numbers of the others."""
+        """Return the intact sessions of a run, and the numbers of the others."""
         intact, damaged = [], []
         for id_, *values, digest, beat, ended in self._records(
             "sessions LEFT JOIN leases ON session = id", "run = ? ORDER BY id", run, columns=LEASED
@@ -169,13 +169,13 @@ class Reader:
         return intact, damaged
 
     def _records(self, table: str, where: str, *values: Any, columns: str = "*") -> list[tuple[Any, ...]]:
-        """Return the records of a table, checked or not, with all their columns in the order of the schema."""
+        """Return the unchecked records of a table, with all their columns in the order of the schema."""
         return list(self._db.execute(f"SELECT {columns} FROM {table} WHERE {where}", values))
 
     # ---- rows --------------------------------------------------------------------------------------------------------
 
     def pending(self, run: str, jobs: Iterable[Job]) -> list[Job]:
-        """Return the `jobs` without a good result, in their order; a failed job is still to be done."""
+        """Return the `jobs` without a good result, in their order, including failed jobs."""
         with self._reading(run):
             done = {row.key for row in self._good(ROWS, run) if row.status == "ok"}
         return [job for job in jobs if job.key not in done]
@@ -183,7 +183,7 @@ class Reader:
     def rows(self, run: str) -> list[Row]:
         """Return the requested rows of `run` by data set, algorithm, repetition and fold.
 
-        StoreError, naming the folds, if a row is not what was stored.
+        Raise StoreError with the names of the folds if a row is damaged.
         """
         with self._reading(run):
             repeats = self._repeats_requested(run)
@@ -191,7 +191,7 @@ class Reader:
         return sorted(rows, key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
 
     def not_asked_for(self, run: str) -> int:
-        """Return how many rows are stored of repetitions that the run does not ask for any more."""
+        """Return the number of stored rows of repetitions that the run no longer includes."""
         with self._reading(run):
             query = "SELECT count(*) FROM rows WHERE run = ? AND repeat >= ?"
             return int(self._db.execute(query, (run, self._repeats_requested(run))).fetchone()[0])
@@ -202,28 +202,28 @@ class Reader:
             return sorted(self._good(TUNINGS, run), key=lambda tuning: (tuning.dataset, tuning.algorithm))
 
     def _repeats_requested(self, run: str) -> int | None:
-        """Repetitions in the configuration of this handle, if it began the run, else of the run's latest session."""
+        """Return the repetitions as configured by this object, if it began the run, else by the latest session."""
         if (held := self._held.get(run)) is not None:
             return held.repeats
         sessions = self._sessions(run) if self._run(run) else []
         return repeats_of(sessions[-1]["content"]) if sessions else None
 
     def _good(self, kind: Kind, run: str) -> list[Any]:
-        """Return the records of a run. StoreError, naming folds, if one is not what was stored."""
+        """Return the records of a run. Raise StoreError with the names of the folds if one is damaged."""
         records, damage = self._divided(kind, run)
         if damage:
             raise self._damaged(damage)
         return records
 
     def _divided(self, kind: Kind, run: str) -> tuple[list[Any], list[Damage]]:
-        """Return the records of a run that are what was stored, and the damage of the others."""
+        """Return the intact records of a run, and the damage of the others."""
         records, damage, places = [], [], set()
         for stored in self._records(kind.table, "run = ?", run):
             owner, *values, _ = stored
             if is_intact(kind.table, stored) and owner == run:
                 record: Any = kind.record(values)
                 place = tuple(getattr(record, name) for name in kind.place)
-                # An index that is damaged can lead to one row twice, in place of another one.
+                # A damaged index can return one row twice, in place of another row.
                 if place not in places and not contradiction(record):
                     places.add(place)
                     records.append(record)
@@ -234,7 +234,7 @@ class Reader:
     # ---- environments ------------------------------------------------------------------------------------------------
 
     def environments(self, run: str) -> dict[str, dict[str, Any]]:
-        """Return what made the rows of `run`, by the id that rows have as `environment`."""
+        """Return the environments of the rows of `run`, by the id in the rows' column `environment`."""
         with self._reading(run):
             return self._environments(run)
 
@@ -242,7 +242,7 @@ class Reader:
         if damage := self._damaged_environments(run):
             raise self._damaged(damage)
         query = "SELECT DISTINCT environment, facts FROM rows LEFT JOIN environments ON id = environment WHERE run = ?"
-        # Of an environment whose record is lost nothing is known, and the rows are good all the same.
+        # If the record of an environment is lost, it is unknown, but its rows are good.
         return {id_: json.loads(facts or "{}") for id_, facts in self._db.execute(query, (run,))}
 
     def _damaged_environments(self, run: str) -> list[Damage]:
@@ -251,16 +251,16 @@ class Reader:
         return [Damage(run, "environments", id_, f"environment {id_}") for id_ in damaged]
 
     def _made_by(self, run: str) -> Counter[str]:
-        """How many of the rows that a run asks for each environment made, in the order of the rows."""
+        """Return the number of requested rows of a run by environment, in the order of the rows."""
         requested = "run = :run AND (:repeats IS NULL OR repeat < :repeats)"
         query = f"SELECT environment FROM rows WHERE {requested} ORDER BY dataset, algorithm, repeat, fold"
         values = {"run": run, "repeats": self._repeats_requested(run)}
         return Counter(id_ for (id_,) in self._db.execute(query, values))
 
     def made_elsewhere(self, run: str) -> str:
-        """Return in words how many rows of `run` are from other environments than this process; "" without any."""
+        """Return a sentence on the rows of `run` from other environments than this process; "" without any."""
         mine = self._held[run].environment
-        with self._reading(run):  # one view: another process may store a row of yet another environment meanwhile
+        with self._reading(run):  # one transaction: another process may store a row of a further environment meanwhile
             counts = self._made_by(run)
             del counts[mine]
             if not counts:
@@ -288,7 +288,7 @@ class Reader:
     # ---- predictions -------------------------------------------------------------------------------------------------
 
     def packed(self, run: str, row: Row) -> bytes:
-        """Return the packed predictions of a stored row, b"" if it has none. StoreError if they are damaged."""
+        """Return the packed predictions of a stored row, b"" if it has none. Raise StoreError if they are damaged."""
         with self._reading(run):
             packed = self._packed(run, row.key)
         if packed is None:
@@ -296,7 +296,7 @@ class Reader:
         return packed
 
     def _packed(self, run: str, key: str) -> bytes | None:
-        """The predictions of a row, b"" if it has none, None if they are lost or not what was stored."""
+        """Return the predictions of a row, b"" if it has none, None if they are lost or damaged."""
         query = (
             "SELECT rows.predictions, rows.run, rows.key, packed, predictions.digest FROM rows "
             "LEFT JOIN predictions USING (run, key) WHERE run = ? AND key = ?"
@@ -307,7 +307,7 @@ class Reader:
         return bytes(stored[2]) if stored[-1] == expected and is_intact("predictions", stored) else None
 
     def labels(self, data: str) -> bytes:
-        """Return the packed labels of a data set by its digest, b"" if there are none. StoreError if damaged."""
+        """Return the packed labels of a data set by its digest, b"" if there are none. Raise StoreError if damaged."""
         with self._db.errors():
             for record in self._records("labels", "data = ?", data):
                 if not is_intact("labels", record):
@@ -321,7 +321,7 @@ class Reader:
     # ---- damage ------------------------------------------------------------------------------------------------------
 
     def damage(self, run: str) -> list[Damage]:
-        """Return everything of `run` that is not what was stored, its predictions included."""
+        """Return all damaged records of `run`, including predictions."""
         with self._db.errors(), self._db.transaction("DEFERRED"):
             damage: list[Damage] = []
             sessions, damaged = self._divided_sessions(run)
@@ -342,7 +342,7 @@ class Reader:
             return damage
 
     def _damaged_labels(self, run: str, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
-        """Yield the labels that predictions of a run need and that are lost, or not what was stored."""
+        """Yield the lost or damaged labels that predictions of a run need."""
         has_predictions = self._records("predictions", "run = ? LIMIT 1", run, columns="1")
         content = sessions[-1]["content"] if sessions and has_predictions else {}
         for name, data in content.get("data", {}).items():
@@ -350,7 +350,7 @@ class Reader:
                 yield Damage(run, "labels", data, f"the labels of {name}")
 
     def _bereft(self, run: str) -> Iterator[Damage]:
-        """Yield the folds of which nothing but their predictions is left: no row has their key, or their digest."""
+        """Yield the folds with predictions but without a row that has their key or digest."""
         lost = (
             "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?) "
             "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?) ORDER BY key"
@@ -374,7 +374,7 @@ class Reader:
 
     @contextmanager
     def _reading(self, run: str = "") -> Iterator[None]:
-        """One view of the file, in which `run`, if this process began it, is still the one that it began."""
+        """Return a context for one transaction; raise StoreError if another process has restarted `run`."""
         with self._db.errors(), self._db.transaction("DEFERRED"):
             if run in self._held:
                 self._holding(run)
@@ -405,7 +405,7 @@ class Reader:
     def whole(self, run: str) -> tuple[dict[str, Any], list[tuple[Kind, Any, bytes]]]:
         """Return the latest session of a run, and its rows and tunings with their packed predictions.
 
-        StoreError if any of it is damaged; ConfigError if there is no such run.
+        Raise StoreError if any of it is damaged; ConfigError if there is no such run.
         """
         with self._db.errors():
             if not self._records("runs", "name = ?", run, columns="1"):
@@ -418,7 +418,7 @@ class Reader:
             return self._sessions(run)[-1], [*rows, *tunings]
 
 
-# The columns of a session, those of its lease after them.
+# The columns of a session, then those of its lease.
 LEASED = f"id, {', '.join(SESSION)}, digest, beat, ended"
 
 

@@ -1,4 +1,4 @@
-"""A row or a shared tuning as columns of the file, sealed with a digest; and back, checked."""
+"""Conversion of rows and shared tunings to columns of the file, with a digest, and back, with a check."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from oblique_cli.ground.nouns import Row, Tuning
 
 # Columns that hold JSON.
 JSON = {"chosen", "per_class", "inner", "clusters", "measures"}
-IN_ORDER = ("clusters", "per_class")  # their classes stand in the order of the codes, which rows of a matrix follow
+IN_ORDER = ("clusters", "per_class")  # in the order of the class codes, as rows of a matrix
 
 Record = Row | Tuning
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A table of records: their type, its columns after `run` and before `digest`, and those that give the place.
+    """Table of records: their type, its columns after `run` and before `digest`, and those that identify the fold.
 
-    at_place   the condition that a record of a run has a place
+    at_place   the SQL condition for a record of a run at a place
     """
 
     table: str
@@ -48,7 +48,7 @@ class Kind:
         return made
 
     def name(self, values: Sequence[Any]) -> str:
-        """Return what to call a record: "bupa/gdt r1 f2"."""
+        """Return the name of a record for messages: "bupa/gdt r1 f2"."""
         plain = dict(zip(self.columns, values, strict=True))
         end = f" r{plain['repeat']} f{plain['fold']}" if self.type is Row else " (its parameters)"
         return f"{plain['dataset']}/{plain['algorithm']}{end}".encode("utf-8", "replace").decode()
@@ -75,9 +75,9 @@ def _digest(content: bytes) -> str:
 
 
 def is_intact(table: str, record: Sequence[Any]) -> bool:
-    """Whether a record, all its columns in their order, is what was stored. Who reads a record asks this.
+    """Return whether a record with all its columns in order is intact. Every reader of a record calls this.
 
-    The id of an environment is its digest. Leases and displaced records have none: they decide no result.
+    The id of an environment is its digest. Leases and displaced records have none: they affect no result.
     """
     if table == "environments":
         try:
@@ -89,7 +89,7 @@ def is_intact(table: str, record: Sequence[Any]) -> bool:
 
 
 def contradiction(record: Record) -> bool:
-    """Whether the numbers of a row do not go together."""
+    """Return whether the numbers of a row contradict each other."""
     if not isinstance(record, Row) or record.status != "ok" or not record.per_class:
         return False
     correct, n = (sum(counts[i] for counts in record.per_class.values()) for i in (0, 1))
@@ -97,7 +97,7 @@ def contradiction(record: Record) -> bool:
 
 
 def same_answer(a: Any, b: Any) -> bool:
-    """Whether two records of one job are equal, apart from times and from metrics that only one of them has."""
+    """Return whether two records of one job are equal, apart from times and from metrics that only one of them has."""
     times = {name: getattr(a, name) for name in a.__dataclass_fields__ if name.endswith("seconds")}
     if isinstance(a, Tuning):
         return bool(a == replace(b, **times))
@@ -106,5 +106,5 @@ def same_answer(a: Any, b: Any) -> bool:
 
 
 def text(value: Any) -> str:
-    """Return plain data as the JSON that is stored."""
+    """Return plain data as the JSON for storage."""
     return json.dumps(value, sort_keys=True)

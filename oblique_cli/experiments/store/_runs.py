@@ -1,4 +1,4 @@
-"""The description of a run: the run, its sessions and their processes, and which changes it may go on with."""
+"""Description of a run: the run, its sessions and their processes, and the changes that a resumed run may have."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import Experiment
 
-# The columns of a session, and those of them that are JSON.
+# The columns of a session, and those of them with JSON.
 SESSION = ("run", "started", "content", "total", "argv", "environment", "presentation", "workers", "process")
 PLAIN = ("content", "argv", "environment", "presentation", "process")
-ABSENT = object()  # in the place of the value of a key that a mapping does not have
+ABSENT = object()  # stands for the value of a missing key
 
 
 @dataclass(frozen=True)
 class Session:
-    """One start of a run: {"pid", "host", "born"} of its process, {} if unknown, and when that last stored something.
+    """One start of a run: {"pid", "host", "born"} of its process, {} if unknown, and the time of its last write.
 
-    alive : None if only another machine knows
+    alive : None if the process is on another machine
     """
 
     started: str
@@ -35,9 +35,9 @@ class Session:
 
 @dataclass(frozen=True)
 class Run:
-    """One run as the store knows it: how many folds it has, and how many of them are done, failed or damaged.
+    """Stored run: the number of its folds, and how many of them are done, failed or damaged.
 
-    The other fields are of the latest session. writers : processes that may be storing folds now
+    The other fields are from the latest session. writers : processes that may be storing folds now
     """
 
     name: str
@@ -55,28 +55,28 @@ class Run:
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment that the run is of, as its latest session configured it."""
+        """Return the experiment of the run from the configuration of its latest session."""
         return Experiment.from_content(self.name, self.content, self.presentation)
 
 
 def repeats_of(content: Mapping[str, Any]) -> int | None:
-    """Return how many repetitions a run asks for, None if it has none to count."""
+    """Return the number of repetitions of a run, None if it has no repetitions."""
     cv = content.get("cv")
     return cv.get("repeats") if isinstance(cv, Mapping) else None
 
 
 def timestamp() -> str:
-    """Return the time, UTC, to the second."""
+    """Return the UTC time to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def this_process() -> dict[str, Any]:
-    """Return the process of this session as it is stored."""
+    """Return this process in the form that sessions store."""
     return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
 
 
 def _born(pid: int) -> str:
-    """When a process was started, in ticks since the machine was, so that a number used again is not taken for it."""
+    """Return the start time of a process in ticks since boot, to detect a reused process number."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -85,14 +85,14 @@ def _born(pid: int) -> str:
 
 
 def is_alive(process: Mapping[str, Any]) -> bool | None:
-    """Whether the process of a session still runs; None if this machine cannot know."""
+    """Return whether the process of a session still runs; None if this machine cannot know."""
     if not process or process.get("host") != socket.gethostname():
         return None
     try:
         os.kill(process["pid"], 0)
     except ProcessLookupError:
         return False
-    except OSError:  # there is one, and it is somebody else's
+    except OSError:  # the process exists and has another user
         pass
     return bool(_born(process["pid"]) == process["born"])
 
@@ -101,7 +101,7 @@ def is_alive(process: Mapping[str, Any]) -> bool | None:
 
 
 def refuse_changes(run: str, before: Any, now: Any) -> None:
-    """Raise ConfigError with the first differences if a run's content is no growth of the stored one."""
+    """Raise ConfigError with the first differences if a run's content is no growth of the stored content."""
     if not is_growth(before, now):
         raise ConfigError(
             f"the configuration changed since run {run!r} began: {first_of(list(differences(before, now)), 4)}: use "
@@ -110,7 +110,7 @@ def refuse_changes(run: str, before: Any, now: Any) -> None:
 
 
 def is_growth(before: Any, now: Any) -> bool:
-    """Whether `now` differs in repetitions or further data sets and algorithms alone: stored folds stay right."""
+    """Return whether `now` adds only repetitions, data sets and algorithms, so that stored folds stay valid."""
     before, now = (json.loads(json.dumps(content)) for content in (before, now))
     for content in (before, now):
         if isinstance(content.get("cv"), dict):
@@ -133,7 +133,7 @@ def differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
 
 
 def first_of(texts: list[str], n: int) -> str:
-    """Return the first `n` texts, and how many more there are: "a, b and 3 more"."""
+    """Return the first `n` texts and the number of others: "a, b and 3 more"."""
     return ", ".join(texts[:n]) + (f" and {len(texts) - n} more" if len(texts) > n else "")
 
 
@@ -144,7 +144,7 @@ def _by_name(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """A value as a reader of an error message wants it: mappings, long lists and digests cut."""
+    """Return a value for an error message: mappings, long lists and digests shortened."""
     if value is ABSENT:
         return "(none)"
     if isinstance(value, dict):
@@ -157,7 +157,7 @@ def _short(value: Any) -> str:
 
 
 def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: Any) -> None:
-    """Raise ConfigError if the contents of a run in two files are no growth of each other, above all in their data."""
+    """Raise ConfigError if the contents of a run in two files are no growth of each other, especially in their data."""
     data, other_data = content.get("data", {}), other.get("data", {})
     for name in data:
         if name in other_data and data[name] != other_data[name]:
@@ -173,7 +173,7 @@ def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: An
 
 
 def larger(content: Any, other: Any) -> Any:
-    """Return the content, of two of which one is a growth of the other, that asks for more."""
+    """Return the content with more folds, of two contents of which one is a growth of the other."""
     return other if is_growth(content, other) and _size(other) > _size(content) else content
 
 

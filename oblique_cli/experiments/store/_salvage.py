@@ -1,4 +1,4 @@
-"""What can be read of a results file whose own structure is damaged, in a new file of its own."""
+"""Recovery of the readable records of a damaged results file into a new file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from oblique_cli.experiments.store._database import free_name
 from oblique_cli.experiments.store._records import ROWS, is_intact
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
-# More records than a page has room for.
+# More records than fit on a page.
 _TO_A_PAGE = 64
 
 
 @dataclass(frozen=True)
 class Salvaged:
-    """How many records of a damaged file were saved, how many more its indexes name, these folds, and the old file."""
+    """Counts of recovered records and of lost records that indexes list, the lost folds, and the damaged file."""
 
     records: int
     lost: int
@@ -30,21 +30,21 @@ class Salvaged:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether SQLite finds nothing wrong with the structure of a file. StoreError if there is no file."""
+    """Return whether SQLite finds no error in the structure of a file. Raise StoreError if there is no file."""
     if not path.is_file():
         raise StoreError(f"there are no results at {path} yet: start with oblique run.")
     try:
         with closing(sqlite3.connect(path)) as db:
             return bool(db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
     except sqlite3.DatabaseError as error:
-        # Locked or out of reach is another matter, which `Store` speaks of.
+        # `Store` reports a locked or unreachable file.
         return getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def salvage(path: Path) -> Salvaged:
-    """Put a new file with all records that can be read in the place of `path`; return what was saved and what was not.
+    """Replace `path` by a new file with all readable records; return the recovered and the lost records.
 
-    A damaged record comes with its digest, so that a reader gets the error. StoreError if nothing can be read.
+    Damaged records are copied with their digests, so that readers get the error. Raise StoreError if none is readable.
     """
     saved = path.with_name(f"{path.name}.saved")
     _remove(saved)
@@ -60,20 +60,20 @@ def salvage(path: Path) -> Salvaged:
     try:
         try:
             os.link(path, aside)
-        except OSError:  # a file can have one name only here
+        except OSError:  # this file system has no hard links
             shutil.copyfile(path, aside)
-        for ending in ("-wal", "-shm"):  # they belong to the damaged file, and would be read with the new one
+        for ending in ("-wal", "-shm"):  # of the damaged file; SQLite would read them with the new file
             beside = path.with_name(path.name + ending)
             if beside.exists():
                 os.replace(beside, aside.with_name(aside.name + ending))
-        os.replace(saved, path)  # there is a file under the name at any moment
+        os.replace(saved, path)  # a file exists under this name at any moment
     except OSError as error:
         raise StoreError(f"{path} is damaged, and {aside} cannot be written ({error.strerror}): make room.") from error
     return Salvaged(n, lost, folds, aside)
 
 
 def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
-    """Copy all records that can be read into a new file; return how many, how many are lost, and the folds of these."""
+    """Copy all readable records to a new file; return their number, the number of lost records, and the lost folds."""
     with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved, isolation_level=None)) as new:
         old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
         try:
@@ -92,7 +92,7 @@ def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
             new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             new.execute("COMMIT")
-            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
+            new.execute("PRAGMA journal_mode = WAL")  # as for every results file, to allow readers beside a writer
         except sqlite3.Error as error:
             raise StoreError(
                 f"{path} is damaged, and {saved}, a file for what can be read of it, cannot be written ({error}): make "
@@ -108,34 +108,34 @@ def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
 
 
 def _copied_table(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> dict[int, tuple[object, ...]]:
-    """Copy what can be read of a table; return the other records that its indexes list."""
+    """Copy the readable records of a table; return the other records that its indexes list."""
     listed = _listed(old, new, table)
     for rowid, record in _readable(old, table, listed):
         marks = ", ".join("?" * len(record))
-        # What a page of another table gives must not take the place of what was stored.
+        # A record read from a page of another table must not replace a stored record.
         how = "REPLACE" if is_intact(table, record) else "IGNORE"
         try:
             new.execute(f"INSERT OR {how} INTO {table} VALUES ({marks})", record)
-            if new.execute("SELECT changes()").fetchone()[0]:  # not of another table, and not there yet
+            if new.execute("SELECT changes()").fetchone()[0]:  # a new record of this table
                 listed.pop(rowid, None)
         except (sqlite3.OperationalError, sqlite3.InternalError):
-            raise  # not the record is at fault but the disk
+            raise  # the disk failed, not the record
         except (sqlite3.Error, UnicodeError):
-            continue  # a value that is no value of its column
+            continue  # a value that its column does not allow
     return listed
 
 
 def _remove(saved: Path) -> None:
-    """Remove what an earlier call left of the new file."""
+    """Remove the new file of an earlier call."""
     for ending in ("", "-journal", "-wal", "-shm"):
         with suppress(OSError):
             saved.with_name(saved.name + ending).unlink(missing_ok=True)
 
 
 def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iterator[tuple[int, tuple[object, ...]]]:
-    """Yield the records of a table that can be read, each once and with its rowid, past pages that cannot.
+    """Yield the readable records of a table, each once and with its rowid, skipping unreadable pages.
 
-    Reading in order ends at a page that cannot be read. Then all rowids are tried: a damaged page pretends any order.
+    Reading in order ends at an unreadable page. Then all rowids are tried: a damaged page may have any order.
     """
     seen: set[int] = set()
 
@@ -160,7 +160,7 @@ def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iter
 def _listed(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> dict[int, tuple[object, ...]]:
     """Return the records that the indexes of a table list: by rowid, the columns of the index that has most of them.
 
-    Every index of `new` is read in `old` from both ends, up to the first page that cannot be read.
+    Every index of `new` is read in `old` from both ends, up to the first unreadable page.
     """
     columns_of: dict[int, tuple[object, ...]] = {}
     for (index,) in new.execute("SELECT name FROM pragma_index_list(?)", (table,)).fetchall():

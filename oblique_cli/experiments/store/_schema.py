@@ -1,20 +1,20 @@
 """Tables of the results file. `digest` is that of a record's other columns.
 
-runs            a name and its token; a run that is started over gets a new one
-sessions        one line each time a run was begun: its configuration, command, process and environment. The
-                latest one that is intact describes the run
-leases          when the process of a session last stored something, and when it ended
-environments    what decides results besides a job (`experiments.environment`), under its digest
+runs            a name and its token; a restarted run gets a new token
+sessions        one line per start of a run: its configuration, command, process and environment. The latest
+                intact session describes the run
+leases          time of the last write of the process of a session, and of its end
+environments    environments of results (`experiments.environment`), under their digests
 rows            one finished fold; `predictions` is the digest of its record there, '' if it has none
 tunings         one choice of parameters that folds share
-predictions     test rows, predicted codes and perhaps probabilities of a fold, packed
+predictions     test rows, predicted codes and optional probabilities of a fold, packed
 labels          the true labels of a data set, packed, under the digest of the data
-displaced       records of a run that had lost its description, where the run has other jobs now
+displaced       records of a run without a description, at places where the run has other jobs now
 """
 
 from __future__ import annotations
 
-APPLICATION_ID = 0x0B11_0E01  # marks the file as ours, whatever its name
+APPLICATION_ID = 0x0B11_0E01  # marks a results file, independent of its name
 SCHEMA_VERSION = 3
 
 _STATUS = "CHECK (status IN ('ok', 'failed'))"
@@ -52,7 +52,7 @@ INDEXES = (
     "CREATE INDEX rows_by_key ON rows (key)",
     "CREATE INDEX sessions_by_run ON sessions (run)",
 )
-# In which tables a run has records, and in which column its name is.
+# Tables with records of a run -> column with the name of the run.
 OF_A_RUN = {
     **dict.fromkeys(("sessions", "rows", "tunings", "predictions", "displaced"), "run"),
     "runs": "name",

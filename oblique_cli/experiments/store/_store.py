@@ -1,4 +1,4 @@
-"""`Store`: a results file that is written: runs begin and end, folds are stored, damage goes, files are merged."""
+"""`Store`: writing of a results file: beginning and ending runs, storing folds, repairs, merging files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from oblique_cli.ground.nouns import Job, Row, Tuning
 
 
 class Store(Reader):
-    """A results file as `Reader` opens it, whose runs this process may begin and store."""
+    """Results file, opened as in `Reader`, for a process that begins and stores runs."""
 
     def __enter__(self) -> Store:
         return self
@@ -47,10 +47,10 @@ class Store(Reader):
         workers: int = 1,
         fresh: bool = False,
     ) -> None:
-        """Begin, resume or grow `run`, which consists of `total` jobs and is decided by `content`.
+        """Begin, resume or grow `run`, which consists of `total` jobs and is determined by `content`.
 
-        ConfigError if the stored content differs otherwise (`is_growth`). `fresh` deletes results, and takes the run
-        away from any process that began it earlier.
+        Raise ConfigError if the stored content differs otherwise (`is_growth`). `fresh` deletes results, and takes the
+        run away from any process that began it earlier.
         """
         with self._db.errors():
             self._check_pages()
@@ -98,19 +98,19 @@ class Store(Reader):
         return id_
 
     def _restore(self, table: str, key: str, *record: Any) -> None:
-        """Store a complete record unless an intact one is there."""
+        """Store a complete record unless an intact one exists."""
         if not any(is_intact(table, stored) for stored in self._records(table, f"{key} = ?", record[0])):
             marks = ", ".join("?" * len(record))
             self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", record)
 
     def end(self, run: str) -> None:
-        """Say that this process will store nothing more of `run`."""
+        """Mark that this process stores nothing more of `run`."""
         if (held := self._held.get(run)) is not None:
             with self._db.errors():
                 self._db.execute("UPDATE leases SET ended = ? WHERE session = ?", (timestamp(), held.session))
 
     def delete(self, run: str) -> None:
-        """Delete everything about `run`."""
+        """Delete all records of `run`."""
         with self._db.errors(), self._db.transaction():
             self._delete(run)
 
@@ -122,7 +122,7 @@ class Store(Reader):
 
     @contextmanager
     def _writing(self, run: str) -> Iterator[Held]:
-        """A transaction of the process that began `run`; StoreError before any write if another one started it over."""
+        """Return a context for a transaction of the process that began `run`; StoreError if another restarted it."""
         with self._db.errors(), self._db.transaction():
             if run not in self._held:
                 raise StoreError(f"run {run!r} was not begun by this process, which cannot store anything of it.")
@@ -133,7 +133,7 @@ class Store(Reader):
     # ---- records -----------------------------------------------------------------------------------------------------
 
     def append(self, run: str, row: Row) -> None:
-        """Store `row`; a good row is never replaced. StoreError if another process has started the run over."""
+        """Store `row`; a good row is never replaced. Raise StoreError if another process has restarted the run."""
         with self._writing(run) as held:
             self._put(ROWS, run, row, held.environment, row.packed)
 
@@ -149,7 +149,7 @@ class Store(Reader):
             if status == "ok" and (key == record.key or record.status != "ok"):
                 return False
             self._drop(run, kind.table, key)
-        # A key has one place, so a conflict of keys alone is damage, and whatever is stored first stays.
+        # A key has one place, so a conflict of keys alone is damage, and the first stored record stays.
         predictions = seal("predictions", run, record.key, packed) if packed else ""
         self._insert(kind.table, run, *kind.values(record, environment, predictions))
         if packed:
@@ -162,7 +162,7 @@ class Store(Reader):
             self._db.execute(f"DELETE FROM {name} WHERE run = ? AND key = ?", (run, key))
 
     def displace(self, run: str, jobs: Iterable[Job]) -> int:
-        """Put aside rows of a run without description that stand where `jobs` belong; return their number."""
+        """Set aside rows of a run without description at the places of `jobs`; return their number."""
         keys = {(job.dataset, job.algorithm, job.repeat, job.fold): job.key for job in jobs}
         with self._reading(run):
             places = self._records("rows", "run = ?", run, columns="key, dataset, algorithm, repeat, fold")
@@ -177,7 +177,7 @@ class Store(Reader):
         return len(strangers)
 
     def _intact(self, kind: Kind, where: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the stored records of a condition. StoreError, naming the fold, if one is not what was stored."""
+        """Return the stored records for a condition. Raise StoreError with the name of the fold if one is damaged."""
         records = self._records(kind.table, where, *values)
         for record in records:
             if not is_intact(kind.table, record):
@@ -185,7 +185,7 @@ class Store(Reader):
         return records
 
     def adopt(self, run: str, jobs: Iterable[str], tunings: Iterable[str] = ()) -> None:
-        """Give `run` the good rows and tunings of these keys that any other run has, made by the same environment."""
+        """Copy to `run` the good rows and tunings with these keys from other runs with the same environment."""
         with self._writing(run) as held:
             for kind, keys in ((ROWS, jobs), (TUNINGS, tunings)):
                 where = "key = ? AND status = 'ok' AND environment = ? AND run <> ?"
@@ -197,7 +197,7 @@ class Store(Reader):
                             break
 
     def add_measures(self, run: str, measures: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add to rows of `run`, by key, further metrics by name; nothing else of a row changes."""
+        """Add metrics to rows of `run`, by key and by name; nothing else of a row changes."""
         at = ROWS.columns.index("measures")
         with self._db.errors(), self._db.transaction():
             for key, more in measures.items():
@@ -221,11 +221,11 @@ class Store(Reader):
     # ---- damage ------------------------------------------------------------------------------------------------------
 
     def repair(self, run: str) -> list[Damage]:
-        """Drop everything of `run` that is not what was stored, and return it; the same run then does it again."""
+        """Delete all damaged records of `run` and return them; the same run then repeats them."""
         damage = self.damage(run)
         if damage:
             with self._db.errors(), self._db.transaction():
-                # Sessions before the run, which stays if one of them is left.
+                # Sessions before the run, because the run stays if one session remains.
                 for item in sorted(damage, key=lambda item: item.table == "runs"):
                     self._drop_damaged(item)
                 bereft = "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?)"
@@ -236,7 +236,7 @@ class Store(Reader):
     def _drop_damaged(self, item: Damage) -> None:
         if item.table == "runs":
             self._db.execute("DELETE FROM runs WHERE name = ?", (item.run,))
-            if self._sessions(item.run):  # else the name itself is what was damaged
+            if self._sessions(item.run):  # else the name itself was damaged
                 self._insert("runs", item.run, secrets.token_hex(16), timestamp())
         elif item.table in (ROWS.table, TUNINGS.table):
             self._drop(item.run, item.table, item.key)
@@ -247,9 +247,9 @@ class Store(Reader):
     # ---- merging -----------------------------------------------------------------------------------------------------
 
     def take_over(self, source: Store, run: str) -> tuple[int, int]:
-        """Give `run` what another results file has of it, in one transaction; return how many rows came and were known.
+        """Copy `run` from another results file in one transaction; return the numbers of new and of known rows.
 
-        ConfigError if contents are no growth of each other, above all in data, or if both differ in a fold.
+        Raise ConfigError if contents are no growth of each other, especially in data, or if both differ in a fold.
         """
         latest, records = source.whole(run)
         content, total = latest["content"], latest["total"]
@@ -275,7 +275,7 @@ class Store(Reader):
         return sum(rows), len(rows) - sum(rows)
 
     def _agrees(self, kind: Kind, run: str, record: Any, source: Path) -> bool:
-        """Return True; ConfigError if a good record of the same key is stored that differs from the good `record`."""
+        """Return True; raise ConfigError if a good stored record with the same key differs from the good `record`."""
         if record.status == "ok":
             for _, *values, _ in self._intact(kind, "run = ? AND key = ? AND status = 'ok'", run, record.key):
                 if not same_answer(kind.record(values), record):
