@@ -1,6 +1,6 @@
-"""Forests on data frames with words and gaps: a `ColumnEncoder` (`encoding.py`) stands before trees that see numbers.
+"""Forests on data frames with words and missing values: a `ColumnEncoder` (`encoding.py`) encodes rows for the trees.
 
-It is learned where `fit` gets a data frame with a word or a gap. Arrays, and frames of numbers, are taken as they are.
+`fit` learns it from a data frame with a word or a missing value. Arrays and all-numeric frames are not encoded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FrameEncoding:
-    """How columns of a data frame become those that trees see. levels : position of each column of words -> levels"""
+    """Encoding of the columns of a data frame for trees. levels : position of each text column -> levels"""
 
     names: tuple[str, ...]
     levels: Mapping[int, tuple[str, ...]]
@@ -36,7 +36,7 @@ class FrameEncoding:
 
     @classmethod
     def learned(cls, X: Any, sample_weight: ArrayLike | None, owner: str) -> FrameEncoding:
-        """Return what the rows of a data frame say; those of weight 0 say nothing."""
+        """Return the encoding learned from the rows of a data frame with positive weight."""
         weights = None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, X)
@@ -51,11 +51,11 @@ class FrameEncoding:
         return cls(tuple(names), levels, encoder)
 
     def transform(self, X: Any, owner: str = "the encoding") -> Array:
-        """Return rows as trees see them. X : (n, p) a data frame, or an array of its columns; returns (n, m)."""
+        """Return encoded rows. X : (n, p) a data frame, or an array of its columns; returns (n, m)."""
         return self.encoder.transform(cells_of(X, self.levels, owner))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return names of what trees see, (m,): "age", "color=red". input_features : (p,) in place of the frame's"""
+        """Return names of encoded columns, (m,): "age", "color=red". input_features : (p,) replaces the frame's"""
         names = self.names if input_features is None else [str(name) for name in input_features]
         if len(names) != len(self.names):
             raise ConfigError(f"input_features must be {len(self.names)} names. Got {len(names)}.")
@@ -64,14 +64,14 @@ class FrameEncoding:
         return out
 
     def by_column(self, values: Array) -> Array:
-        """Return the sums of values of what trees see over the columns of the frame, (..., p). values : (..., m)"""
+        """Return values of the encoded columns, summed over each column of the frame, (..., p). values : (..., m)"""
         out = np.zeros((len(self.names), *values.shape[:-1]))
         np.add.at(out, self.encoder.sources, np.moveaxis(values, -1, 0))
         return np.moveaxis(out, 0, -1)
 
 
 class TakesFrames:
-    """An estimator of trees that see numbers alone, for frames with words and gaps. encoding_ : None without any"""
+    """Mixin for frames with words and missing values in estimators of numeric trees. encoding_ : None if unused"""
 
     n_features_in_: int
     encoding_: FrameEncoding | None = None
@@ -86,7 +86,7 @@ class TakesFrames:
         again: bool = False,
         **options: Any,
     ) -> tuple[Array, NDArray[Any]]:
-        """Return checked rows as trees see them, (n, m), and y; learn the encoding unless it stays (`again`)."""
+        """Return checked, encoded rows, (n, m), and y; learn the encoding unless it stays (`again`)."""
         owner, encoding = type(self).__name__, self.encoding_ if again else None
         if encoding is None and (again or not _may_be_encoded(X, owner)):
             rows_and_y = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))
@@ -100,7 +100,7 @@ class TakesFrames:
         else:
             encoding = encoding or FrameEncoding.learned(X, sample_weight, owner)
         if encoding is not None:
-            # The copy takes the number of columns that trees see.
+            # The copy has the number of encoded columns.
             rows_and_y = check(copy.copy(self), self._encoded(X, encoding, reset=not again), y, **options)
         self.__dict__.pop("encoding_", None)
         if encoding is not None:
@@ -117,9 +117,9 @@ class TakesFrames:
         groups: ArrayLike | None = None,
         again: bool = False,
     ) -> tuple[NDArray[Any], Array, NDArray[np.int32], Array | None, Groups | None]:
-        """Return the classes, and of rows of positive weight what trees see, class codes, weights and groups.
+        """Return the classes, and for rows of positive weight the encoded rows, class codes, weights and groups.
 
-        measured : positive weights -> weights as trees take them; again : as in `_training`
+        measured : positive weights -> weights in the trees' form; again : as in `_training`
         """
         rows, labels = self._training(
             X, y, sample_weight, again=again, dtype=np.float64, order="C", ensure_min_samples=1
@@ -134,7 +134,7 @@ class TakesFrames:
         return classes, np.ascontiguousarray(rows[useful]), codes[useful], measured(weights[useful]), together
 
     def _rows(self, X: ArrayLike) -> Array:
-        """Return checked rows to predict as trees see them, (n, m)."""
+        """Return checked, encoded rows for prediction, (n, m)."""
         check_is_fitted(self)
         if self.encoding_ is None:
             rows: Array = self._as_they_are(X, dtype=np.float64, order="C", reset=False)
@@ -144,17 +144,17 @@ class TakesFrames:
         return rows
 
     def _encoded(self, X: ArrayLike, encoding: FrameEncoding, reset: bool) -> Array:
-        """Return rows as trees see them, (n, m), not checked. reset : whether X has the columns from now on"""
+        """Return encoded rows, (n, m), not checked. reset : whether X defines the expected columns from now on"""
         owner = type(self).__name__
         refuse_times(X, owner)
         if not is_frame(X):
-            dtype = None if hasattr(X, "dtype") else object  # NumPy would turn numbers beside words into text
+            dtype = None if hasattr(X, "dtype") else object  # NumPy would turn numbers next to texts into texts
             X = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self, input_name="X")
         checked(self, X, skip_check_array=True, reset=reset)  # number and names of the columns
         return encoding.transform(X, owner)
 
     def _as_they_are(self, X: ArrayLike, *y: ArrayLike, check: Callable[..., Any] = checked, **options: Any) -> Any:
-        """Return what `check` says of rows for which no encoding was learned."""
+        """Return the result of `check` for rows without an encoding."""
         try:
             return check(self, X, *y, **options)
         except ValueError as error:
@@ -171,42 +171,42 @@ class TakesFrames:
 
     @property
     def _n_seen(self) -> int:
-        """How many columns trees see."""
+        """Return the number of encoded columns."""
         return self.n_features_in_ if self.encoding_ is None else self.encoding_.encoder.n_encoded
 
     @property
     def _levels(self) -> Mapping[int, tuple[str, ...]]:
-        """The columns of X that hold words, with their levels."""
+        """Text columns of X, with their levels."""
         return {} if self.encoding_ is None else self.encoding_.levels
 
     def _by_column(self, values: Array) -> Array:
-        """Return values of what trees see, (..., m), added up for the columns of X, (..., p)."""
+        """Return values of the encoded columns, (..., m), summed over each column of X, (..., p)."""
         return values if self.encoding_ is None else self.encoding_.by_column(values)
 
     def _of_columns(self, rows: Array) -> Array:
-        """Return rows as trees see them, (n, m), with one number for each column of X, (n, p)."""
+        """Return encoded rows, (n, m), with one number for each column of X, (n, p)."""
         if self.encoding_ is None:
             return rows
         return np.asarray(rows[:, np.unique(self.encoding_.encoder.sources, return_index=True)[1]])
 
     def _seen(self, of_columns: NDArray[Any] | None) -> NDArray[Any] | None:
-        """Return what holds for the columns of X, (p,), for those that trees see, (m,)."""
+        """Return values of the columns of X, (p,), repeated for the encoded columns, (m,)."""
         if of_columns is None or self.encoding_ is None:
             return of_columns
         return np.ascontiguousarray(of_columns[self.encoding_.encoder.sources])
 
     @property
     def feature_importances_(self) -> Array:
-        """(p,) as `TreeKind` has them; those of the indicators of a column of words are added up."""
+        """Importances as in `TreeKind`, (p,); those of the indicators of a text column are summed."""
         return self._by_column(super().feature_importances_)  # type: ignore[misc]
 
     def _feature_names(self, feature_names: Any) -> list[str]:
-        """Names of the columns that trees see. feature_names : (p,) names of the columns of X, or None"""
+        """Return names of the encoded columns. feature_names : (p,) names of the columns of X, or None"""
         names: list[str] = super()._feature_names(feature_names)  # type: ignore[misc]
         return names if self.encoding_ is None else list(self.encoding_.get_feature_names_out(names))
 
     def of_numbers(self) -> Self:
-        """Return the same fitted estimator without its encoding: it takes the rows that `encoding_.transform` gives."""
+        """Return the fitted estimator without its encoding, for rows from `encoding_.transform`."""
         plain = copy.copy(self)
         if self.encoding_ is not None and getattr(self, ORDER, None) is not None:
             names = list(getattr(self, "feature_names_in_", ()))
@@ -219,6 +219,6 @@ class TakesFrames:
 
 
 def _may_be_encoded(X: Any, owner: str) -> bool:
-    """Whether X is a data frame of numbers and words; ConfigError for dates."""
+    """Return whether X is a data frame of numbers and texts; ConfigError for dates."""
     refuse_times(X, owner)
     return is_frame(X) and all(getattr(dtype, "kind", "O") != "c" for dtype in X.dtypes)

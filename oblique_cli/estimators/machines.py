@@ -1,4 +1,4 @@
-"""Classifiers that are no trees but stand beside them in tables: proximal and ordinary support vector machines."""
+"""Linear and kernel classifiers for comparison with trees: proximal and ordinary support vector machines."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Array = NDArray[np.float64]
 
 KERNELS = ("linear", "gaussian")
 MULTICLASS = ("one_vs_one", "one_vs_rest")
-FARTHEST = 1e100  # standard deviations: rows beyond it are as far away, and squares of it are numbers
-DECOMPOSED = 64  # coefficients of a plane up to which its eigenproblem is solved at once
+FARTHEST = 1e100  # cap in standard deviations, so that squares do not overflow
+DECOMPOSED = 64  # largest number of coefficients for which the eigenproblem of a plane is solved directly
 
 
 class _Machine(Declared, ClassifierMixin, BaseEstimator, kw_only=True):
-    """What both machines share."""
+    """Common base of both machines."""
 
     needs_pruning_rows: ClassVar[bool] = False
 
@@ -43,7 +43,7 @@ class _Machine(Declared, ClassifierMixin, BaseEstimator, kw_only=True):
     )
 
     def _training(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
-        """Checked rows and labels; learns the classes."""
+        """Return checked rows and labels; set the classes."""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
@@ -79,12 +79,12 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
     )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ProximalSVMClassifier:
-        """Find the plane of each class. X : (n, p) finite numbers; y : (n,) labels."""
+        """Fit the plane of each class. X : (n, p) finite numbers; y : (n,) labels."""
         rows, labels = self._training(X, y)
         self._scaler = _scaler(rows, self)
         self._centers = self._scaled(rows)
         inputs = self._inputs(rows)
-        if len(self.classes_) == 1:  # no plane, and nothing to tell apart
+        if len(self.classes_) == 1:  # a single class needs no plane
             self.planes_, self._lengths = np.zeros((1, inputs.shape[1])), np.ones(1)
             return self
         products = [rows.T @ rows for rows in (inputs[labels == label] for label in self.classes_)]
@@ -92,19 +92,19 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
         self.planes_ = np.array([_plane(product, every - product, self.regularization) for product in products])
         normals = self.planes_[:, :-1]
         metric = normals if self.kernel == "linear" else normals @ inputs[:, :-1]
-        # A plane without a normal is as far away as can be: its class is never the nearest.
+        # A plane without a normal has infinite distance: its class is never the nearest.
         self._lengths = np.sqrt(np.maximum((normals * metric).sum(axis=1), np.finfo(float).tiny))
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return minus the distance to the plane of each class, (n, C); of two classes the difference, (n,)."""
+        """Return minus the distance to the plane of each class, (n, C); for two classes the difference, (n,)."""
         check_is_fitted(self)
         inputs = self._inputs(checked(self, X, dtype=np.float64, reset=False))
         near = -np.abs(inputs @ self.planes_.T) / self._lengths
         return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of the nearest plane; the first of equals. X : (n, p); returns (n,)."""
+        """Return the class of the nearest plane, the first of equals. X : (n, p); returns (n,)."""
         scores = self.decision_function(X)
         codes = (scores > 0).astype(np.intp) if len(self.classes_) == 2 else scores.argmax(axis=1)
         return self.classes_.take(codes)
@@ -113,7 +113,7 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
         return rows if self._scaler is None else self._scaler.transform(rows)
 
     def _inputs(self, rows: Array) -> Array:
-        """Rows as the plane sees them, with a last column of ones."""
+        """Return rows in the plane's coordinates, with a last column of ones."""
         rows = self._scaled(rows)
         if self.kernel == "gaussian":
             from sklearn.metrics.pairwise import rbf_kernel
@@ -123,7 +123,7 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
 
 
 def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
-    """What brings features to mean 0 and variance 1, if that is asked for; without it extreme columns are refused."""
+    """Return the scaler to mean 0 and variance 1, or None without scaling, which refuses extreme columns."""
     if not machine.standardize:
         refuse_extreme(rows, f"{type(machine).__name__} without standardize")
         return None
@@ -133,7 +133,7 @@ def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
     scaler = StandardScaler().fit(measured(rows, powers))
     if powers.any():
         scaler.mean_ = measured(scaler.mean_, -powers)
-        # Neither 0, by which nothing can be divided, nor infinite, which no model file holds. Variances are not used.
+        # Neither 0, which would divide by 0, nor infinity, which model files cannot store. Variances are not used.
         least, most = np.finfo(float).smallest_subnormal, np.finfo(float).max
         scaler.scale_ = np.maximum(measured(scaler.scale_, -powers), least)
         scaler.var_ = np.minimum(measured(scaler.var_, -2 * powers), most)
@@ -141,7 +141,7 @@ def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
 
 
 def _plane(near: Array, far: Array, regularization: float) -> Array:
-    """Return z (m,) of length 1 that minimizes z'(near + d I)z / z' far z; a long one, of a kernel, by iteration."""
+    """Return z (m,) of length 1 that minimizes z'(near + d I)z / z' far z; for a large kernel, by iteration."""
     size = len(near)
     metric = near + np.diag(np.full(size, regularization * near.trace() / size))
     if size <= DECOMPOSED:
@@ -152,7 +152,7 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
         factor = linalg.cho_factor(metric)
         inverse = LinearOperator((size, size), matvec=lambda v: linalg.cho_solve(factor, v))
         z = eigsh(far, k=1, M=metric, Minv=inverse, v0=np.ones(size))[1][:, 0]
-    # The sign of an eigenvector is the solver's; distances do not depend on it.
+    # The sign of an eigenvector depends on the solver; distances do not depend on it.
     unit: Array = z / np.linalg.norm(z)
     return unit
 
@@ -178,7 +178,7 @@ class SupportVectorClassifier(_Machine, kw_only=True):
     )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupportVectorClassifier:
-        """Fit the machines, one for two classes. X : (n, p) finite numbers; y : (n,) labels."""
+        """Fit the machines, one machine for two classes. X : (n, p) finite numbers; y : (n,) labels."""
         rows, labels = self._training(X, y)
         scaler = _scaler(rows, self)
         self._machine = None

@@ -1,4 +1,4 @@
-"""Missing values on their way into an estimator: refused by name, or filled with medians."""
+"""Missing values in an estimator's rows: an error that names the column, or median imputation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def has_gaps(X: Any, qualitative: Sequence[int]) -> bool:
 
 
 def refuse_missing(X: Array, columns: list[int], estimator: Any, remedy: str) -> None:
-    """Raise ConfigError, naming the first of `columns` of X that has NaN, if one has."""
+    """Raise ConfigError that names the first of `columns` of X with NaN, if there is any."""
     if all_finite(X):
         return
     counts = np.isnan(X[:, columns]).sum(axis=0)
@@ -40,13 +40,13 @@ def refuse_missing(X: Array, columns: list[int], estimator: Any, remedy: str) ->
 
 
 def all_finite(X: NDArray[Any]) -> bool:
-    """Return whether X is known to be finite by its sum: quick, and False for some X of very large numbers."""
+    """Return whether X is known to be finite from its sum: fast, but False for some X of very large numbers."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(X.sum()))
 
 
 def medians(X: Array, weights: Array | None) -> Array:
-    """Return the median of each column of X (n, p), 0 for one of NaN only; a weight of 2 is a doubled row."""
+    """Return the median of each column of X (n, p), 0 for a column of NaN; weight 2 equals a duplicated row."""
     out = np.zeros(X.shape[1])
     for j in range(X.shape[1]):
         there = ~np.isnan(X[:, j])

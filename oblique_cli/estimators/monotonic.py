@@ -1,4 +1,4 @@
-"""`monotonic_cst` as users give it, held to the rows of a fit."""
+"""Parameter `monotonic_cst`, checked against the rows of a fit."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from oblique_cli.tree.monotone import Signs
 Array = NDArray[np.float64]
 
 NAME = "monotonic_cst"
-CLEAR = 2.0  # standard errors of a correlation that is taken for one
+CLEAR = 2.0  # number of standard errors from which a correlation counts
 
 
 class FlatResponse(UserWarning):
-    """A constrained column that the rows contradict, so that the model makes no use of it. column : its position"""
+    """Warning for a constrained column that the model does not use: the rows contradict it. column : position"""
 
     def __init__(self, owner: str, order: str, seen: str, r: float, column: int, name: str) -> None:
         self.column = column
@@ -42,7 +42,7 @@ ALLOWED = Optional(SignsOfColumns())
 
 
 def meaning(answer: str) -> str:
-    """Return what the parameter means. answer : what never falls, or never rises"""
+    """Return the description of the parameter. answer : the prediction that never falls, or never rises"""
     return (
         f"With which columns {answer} keeps an order, as in scikit-learn: 1 for each with which it never falls, "
         "-1 where it never rises, 0 for the others, in their order; or a mapping of names of columns, or of positions, "
@@ -54,7 +54,7 @@ def meaning(answer: str) -> str:
 def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> Signs | None:
     """Return the signs of columns, (p,), or None; ConfigError for a constraint that does not fit columns or classes.
 
-    levels : positions of columns without an order; n_classes : 2 in regression as well
+    levels : positions of qualitative columns; n_classes : 2 in regression as well
     """
     constraint, owner = getattr(estimator, NAME), type(estimator).__name__
     if constraint is None:

@@ -1,4 +1,4 @@
-"""The parameter `n_jobs` as in scikit-learn, in `joblib.parallel_config` too, whose backend "dask" gives workers."""
+"""Parameter `n_jobs` as in scikit-learn, including `joblib.parallel_config`, whose backend "dask" provides workers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from joblib.parallel import get_active_backend
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.constraints import Constraint, Integer, Optional
 
-LARGEST = 2**31 - 1  # of the numbers that the core counts with
+LARGEST = 2**31 - 1  # largest integer of the core
 
 N_JOBS: Constraint = Optional(Integer(-LARGEST, LARGEST))
 
 
 def threads_of(estimator: Any) -> int:
-    """Return the threads of `n_jobs`: None for one, or the number of a `joblib.parallel_config` unless the fit is one
-    of its tasks; -1 for one a processor, -2 for one less. One for an estimator without the parameter; ConfigError for
-    0.
+    """Return the number of threads for `n_jobs`: None is 1, or the number of a `joblib.parallel_config` unless the fit
+    is one of its tasks; -1 is the number of processors, -2 one less. 1 for an estimator without the parameter;
+    ConfigError for 0.
     """
     n_jobs: int | None = getattr(estimator, "n_jobs", None)
     if n_jobs is None:
@@ -44,8 +44,8 @@ def _is_dask(backend: Any) -> bool:
 
 
 def workers() -> int:
-    """Return how many workers of Dask `joblib.parallel_config` gives a fit; 0 without any, and for a fit that is a task
-    of one, which would wait for workers that may all wait likewise.
+    """Return the number of Dask workers that `joblib.parallel_config` gives a fit; 0 without Dask, and 0 for a fit that
+    is itself a task, since waiting for other workers could deadlock.
     """
     backend, n_jobs = get_active_backend()
     if not _is_dask(backend) or n_jobs == 1:
@@ -60,19 +60,19 @@ def workers() -> int:
 
 
 def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
-    """Return the results of a task for some arguments, in their order. crew : number of workers, see `workers`"""
+    """Return the results of a task for several arguments, in order. crew : number of workers, see `workers`"""
     results: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
     return results
 
 
 def in_threads() -> None:
-    """Let the jobs of estimators be threads from here on, so that a fit with several starts no processes."""
+    """Run jobs of estimators as threads from now on, so that a fit with several jobs starts no processes."""
     parallel_config(backend="threading")
 
 
 def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """Yield the results of a task, in order, by the enclosing `threads`, where fits have one thread; of several errors
-    the first task's is raised.
+    """Yield the results of a task, in order, with the enclosing number of `threads`, while each fit has one thread; of
+    several errors that of the first task is raised.
     """
     number = _enclosing_jobs()
     if number < 2:
@@ -80,7 +80,7 @@ def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Itera
         return
     failed: Exception | None = None
     parallel = Parallel(number, backend="threading", return_as="generator", batch_size=1)
-    # Tasks that silence a warning put the filters of all threads back to what they met, which may be another task's.
+    # A task that silences a warning restores the filters of all threads to its start, which may be inside another task.
     with warnings.catch_warnings():
         for outcome in parallel(delayed(_outcome)(task, arguments) for arguments in calls):
             if isinstance(outcome, Exception):
@@ -99,6 +99,6 @@ def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def threads(number: int) -> AbstractContextManager[Any]:
-    """Return the context in which estimators have a number of threads."""
+    """Return the context that gives estimators a number of threads."""
     context: AbstractContextManager[Any] = parallel_config("threading", n_jobs=number)
     return context

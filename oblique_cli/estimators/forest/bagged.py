@@ -24,7 +24,7 @@ def native_names() -> tuple[str, ...]:
 
 
 class Heuristics(Constraint):
-    """A heuristic or several, by name; several are a list, or one text with commas between them."""
+    """Name of a heuristic, or several names as a list or as one text with commas between them."""
 
     takes_list: ClassVar[bool] = True
 
@@ -50,7 +50,7 @@ def listed_names(value: Any) -> Any:
 
 
 def proposers_of(value: Any) -> list[Proposer]:
-    """Return the heuristics that an allowed value names, in the order in which trees take them."""
+    """Return the heuristics that an allowed value names, in the order in which trees use them."""
     return [PROPOSERS[item]() if isinstance(item, str) else item for item in listed_names(value)]
 
 
@@ -59,13 +59,13 @@ def _known(item: Any) -> bool:
 
 
 def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, dict[str, Any]]]:
-    """Return the families of the core that a parameter names, with their options; ConfigError where there are none."""
+    """Return the core's families that a parameter names, with their options; ConfigError if one has none."""
     search = {
         "criterion": criterion,
         "min_leaf": float(min_leaf),
         "strict_ties": False,
         "exhaustive": False,
-        "seed": 0,  # the core names streams after the tree
+        "seed": 0,  # the core names random streams after the tree
     }
     return [(_native_family(part), search | part.native_options()) for part in proposers_of(proposer)]
 
@@ -83,7 +83,7 @@ def _native_family(proposer: Proposer) -> str:
 
 
 class RowCount(Constraint):
-    """How many rows are drawn for a tree: a number or a share."""
+    """Number of rows drawn for a tree: a number or a share."""
 
     number = Integer(1, LARGEST)
     share = Real(0.0, 1.0, open_low=True)
@@ -100,7 +100,7 @@ class RowCount(Constraint):
 
     @staticmethod
     def of(value: Any, n: int, owner: str) -> int:
-        """Return how many of n rows an allowed value means, all for None; ConfigError for more than there are."""
+        """Return the number of rows that an allowed value means, n for None; ConfigError for more than n."""
         if value is None:
             return n
         if not isinstance(value, int | np.integer):
@@ -114,7 +114,7 @@ class RowCount(Constraint):
 
 
 def family_features(estimator: Any, p: int) -> dict[str, Any]:
-    """Return the options of the core for splits of heuristics among some of p features."""
+    """Return the options of the core for splits of heuristics on a subset of p features."""
     of_tree = FeatureCount.of(estimator.max_features_per_tree, p, planes=True)
     at_node = FeatureCount.of(estimator.max_features, of_tree, planes=True)
     return {"split": "family", "tree_features": of_tree, "mtry": at_node}
@@ -186,7 +186,7 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         return self._draws_rows or self.max_samples is not None
 
     def _options(self, p: int) -> dict[str, Any]:
-        # The family keeps to min_samples_leaf.
+        # The family obeys min_samples_leaf.
         return {"minleaf": 1.0, "node_bootstrap": self.node_bootstrap} | family_features(self, p)
 
     def _rows_drawn(self, n: int) -> int:

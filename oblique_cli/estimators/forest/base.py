@@ -1,4 +1,4 @@
-"""What forests share: drawing, voting, out-of-bag scores, importances, and their trees as arrays."""
+"""Common base of forests: drawing, voting, out-of-bag scores, importances, and their trees as arrays."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ Array = NDArray[np.float64]
 
 VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000
-PARTS_A_WORKER = 4  # of a forest that grows on workers: a slow one holds up a quarter of its share
-FAINT = 2.0**-300  # a weight next to 1 that leaves no trace in a sum and has a normal cube
+PARTS_A_WORKER = 4  # tasks per worker of a distributed forest: a slow worker delays a quarter of its share
+FAINT = 2.0**-300  # a weight next to 1 that is lost in a sum and has a normal cube
 
 
 class FeatureCount(Constraint):
-    """How many features are drawn at a node: a number, a share, or a rule."""
+    """Number of features drawn at a node: a number, a share, or a rule."""
 
     number = Integer(1)
     share = Real(0.0, 1.0, open_low=True)
@@ -71,9 +71,9 @@ class FeatureCount(Constraint):
 
     @staticmethod
     def of(value: Any, p: int, planes: bool = False) -> int:
-        """Return how many of p features an allowed value means; "auto" is the square root, rounded.
+        """Return the number of features out of p that an allowed value means; "auto" is the square root, rounded.
 
-        planes : whether a share or a rule means two of several at least, as a plane of one feature is along an axis
+        planes : whether a share or a rule gives at least two if p > 1, since a plane on one feature is axis-parallel
         """
         if value is None:
             return p
@@ -89,8 +89,8 @@ class FeatureCount(Constraint):
 
 
 def moderate(weights: Array) -> Array:
-    """Return positive weights such that squares and products of a few are normal numbers: times the power of 2 that
-    takes the largest to [1, 2), and at least FAINT, unless they are so already.
+    """Return positive weights whose squares and products of a few are normal numbers: scaled, unless they already are
+    so, by the power of 2 that takes the largest to [1, 2), and at least FAINT.
     """
     if weights.min() >= FAINT and weights.max() <= 1.0 / FAINT:
         return weights
@@ -99,7 +99,7 @@ def moderate(weights: Array) -> Array:
 
 
 def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> str | None:
-    """Return the sentence for a number of features to draw that is larger than n_features, or None."""
+    """Return the error message if the number of features to draw is larger than n_features, or None."""
     for name in ("max_features", "max_features_per_tree"):
         drawn: Any = getattr(estimator, name, None)
         if n_features is not None and isinstance(drawn, numbers.Integral) and int(drawn) > n_features:
@@ -108,7 +108,7 @@ def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> s
 
 
 def core_options(max_depth: int | None, bootstrap: bool, max_samples: int, **further: Any) -> dict[str, Any]:
-    """Return the options of the core for trees of a forest, the usual ones where `further` has none."""
+    """Return the options of the core for trees of a forest, defaults unless `further` has them."""
     return {
         "minleaf": 1.0,
         "max_depth": -1 if max_depth is None else max_depth,
@@ -122,7 +122,7 @@ def core_options(max_depth: int | None, bootstrap: bool, max_samples: int, **fur
 
 
 class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
-    """An ensemble whose trees are a forest of the core, however it was grown and whatever it makes of leaves."""
+    """Ensemble whose trees are stored as a forest of the core, whatever its growth and its leaves."""
 
     needs_pruning_rows: ClassVar[bool] = False
 
@@ -134,7 +134,7 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
         return hasattr(self, "forest_")
 
     def _sizes(self) -> dict[str, float]:
-        """Nodes of a tree and its depth on average."""
+        """Return the mean number of nodes of a tree and the mean depth."""
         return {
             "nodes_per_tree": float(np.mean(self.forest_.n_nodes())),
             "depth_per_tree": float(np.mean(self.forest_.depths())),
@@ -153,7 +153,7 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
         return [parents_of(np.maximum(left, -1), np.where(left >= 0, left + 1, -1)) for left in children]
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
-        """Return how far `score` on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
+        """Return the decrease of `score` on rows X when a feature is shuffled, (p,), the mean of `n_repeats`."""
         from sklearn.inspection import permutation_importance
 
         check_is_fitted(self)
@@ -163,29 +163,29 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     def tree(self, number: int) -> Tree:
         """Return one tree with its hyperplanes in the original features; row counts are of rows drawn.
 
-        Of a data frame with words or gaps these are the columns of `encoding_`, which has their names.
-        Rotated trees are walked in their own features: on a row within rounding of a hyperplane the two may differ.
+        For a data frame with words or missing values these are the columns of `encoding_`, which has their names.
+        Rotated trees predict in their rotated features: for a row within rounding of a hyperplane the two may differ.
         """
         check_is_fitted(self)
         return self._as_tree(self.forest_.state()[number], number)
 
     def trees(self) -> list[Tree]:
-        """Return all trees, each as `tree` does."""
+        """Return all trees, in the form of `tree`."""
         check_is_fitted(self)
         return [self._as_tree(state, number) for number, state in enumerate(self.forest_.state())]
 
     @abstractmethod
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
-        """Return the tree of this number, of which `state` has the arrays."""
+        """Return the tree `number` from its arrays in `state`."""
 
     @property
     def n_nodes_(self) -> int:  # type: ignore[override]
-        """Nodes of all trees."""
+        """Number of nodes of all trees."""
         return int(np.sum(self.forest_.n_nodes()))
 
     @property
     def n_leaves_(self) -> int:  # type: ignore[override]
-        """Leaves of all trees."""
+        """Number of leaves of all trees."""
         return (self.n_nodes_ + len(self.forest_)) // 2
 
     @property
@@ -195,10 +195,10 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
 
 
 class CoreForest(LogProbabilities, ClassifierMixin, CoreTrees):
-    """Such an ensemble of classes."""
+    """Ensemble of classification trees."""
 
     classes_: NDArray[Any]
-    probability_strength_: float  # of forests where `probabilities` is not "counts", as `leaf_probabilities_` is
+    probability_strength_: float  # for forests with `probabilities` other than "counts", like `leaf_probabilities_`
     leaf_probabilities_: Array
     _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
@@ -207,14 +207,14 @@ class CoreForest(LogProbabilities, ClassifierMixin, CoreTrees):
 
 
 def relative(weights: Array) -> Array:
-    """Return positive weights in units of the least, none lighter than the heaviest by more than RATIO."""
+    """Return positive weights in units of the smallest, but at least the largest divided by RATIO."""
     scaled = moderate(weights)
-    scaled = np.maximum(scaled, scaled.max() / RATIO)  # lighter rows would leave no trace in any sum
+    scaled = np.maximum(scaled, scaled.max() / RATIO)  # lighter rows would be lost in every sum
     return np.asarray(scaled / scaled.min())
 
 
 class ForestClassifier(Watched, CoreForest, kw_only=True):
-    """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
+    """Base of forest classifiers: drawing, voting, out-of-bag scores and importances. Subclasses define splits."""
 
     n_estimators: int = parameter(default=50, allowed=Integer(1, MOST_TREES), also="n_trees", help="Number of trees.")
     max_features: int | float | str | None = parameter(
@@ -273,23 +273,23 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     )
     random_state: Any = parameter(default=None)
 
-    monotonic_cst: Any = None  # of forests that have the parameter
+    monotonic_cst: Any = None  # for forests with this parameter
 
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:
-        """Return the options of the core, those that all forests share left out, for rows of p features."""
+        """Return the core's options for rows of p features, without those of all forests."""
 
     @property
     def _draws_rows(self) -> bool:
-        """Whether every tree has a bootstrap sample of its own."""
+        """Return whether every tree has its own bootstrap sample."""
         return self.bootstrap is not False
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
-        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there; the
-        others are drawn alike, and count by their weight (see `moderate` for weights below 1e-90 or above 1e90).
+        X : (n, p) finite numbers, or a data frame that may have words and missing values (encoded by `encoding_`);
+        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored; the
+        others are drawn with equal probability, and count by their weight (`moderate` for weights < 1e-90 or > 1e90).
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
@@ -298,14 +298,14 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         if again and not np.array_equal(classes, self.classes_):
             raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
         drawing = self._draws_rows, getattr(self, "max_samples", None)
-        if again and drawing != (self._drawing or drawing):  # a model from a file does not know
+        if again and drawing != (self._drawing or drawing):  # a model from a file has no record of the drawing
             raise ConfigError(
                 f"bootstrap and max_samples of {type(self).__name__} must stay as they were in the first fit: the rows "
                 "that a kept tree drew are found again from these. Set warm_start to False to start over."
             )
         options = self._all_options(*rows.shape)
         if not again:
-            self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
+            self.__dict__.pop("forest_", None)  # a failed fit leaves no forest, rather than that of other rows
             self.classes_, self._drawing = classes, drawing
             seed = int(check_random_state(self.random_state).randint(2**31))
         forest = self.forest_ if again else _core.Forest(rows.shape[1], len(classes), seed)
@@ -329,7 +329,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         return self
 
     def _signs(self) -> Signs | None:
-        """The order that the columns of X are to keep; ConfigError beside what keeps none."""
+        """Return the monotonic constraints of the columns of X; ConfigError with parameters that break them."""
         signs = signs_of(self, self._levels, len(self.classes_))
         if signs is not None and self.probabilities != COUNTS:
             raise ConfigError(
@@ -339,7 +339,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         return signs
 
     def _add_trees(self, forest: Any, table: Table, options: dict[str, Any], more: int) -> None:
-        """Grow further trees of a forest: here, or on the workers that `joblib.parallel_config` gives."""
+        """Grow further trees of a forest: in this process, or on the workers of `joblib.parallel_config`."""
         crew = workers()
         if not crew or more < 2:
             self._grow(forest, table, options, more, threads_of(self))
@@ -354,7 +354,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         forest.restore([*forest.state(), *chain.from_iterable(on_workers(crew, grown_part, calls))])
 
     def _grow(self, forest: Any, table: Table, options: dict[str, Any], more: int, threads: int) -> None:
-        """Grow further trees of a forest, or of a part of one, in this process."""
+        """Grow further trees of a forest, or of a part of a forest, in this process."""
         before, grown_by, signs = len(forest), self._families(), self._seen(self._signs())
 
         def grow() -> None:
@@ -363,23 +363,23 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         self._watched(more, lambda: int(forest.finished) - before, grow)
 
     def _families(self) -> list[tuple[str, dict[str, Any]]]:
-        """The families of the core that trees take in turn, with their options, where splits are a family's."""
+        """Return the core's families that trees use in turn, with their options, if splits come from families."""
         return []
 
     def _measured(self, weights: Array) -> Array:
-        """Positive weights as the core takes them."""
+        """Return positive weights in the core's form."""
         return moderate(weights)
 
     def _rows_drawn(self, n: int) -> int:
-        """How many rows are drawn for a tree."""
+        """Return the number of rows drawn for a tree."""
         return n
 
     def _leaves_rows_out(self) -> bool:
-        """Whether a tree does not see all rows."""
+        """Return whether a tree is grown without some of the rows."""
         return self._draws_rows
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         if message := more_than_there_are(self, owner, n_features):
             return message
         if self.oob_score and not self._leaves_rows_out():
@@ -395,8 +395,8 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         owner = type(self).__name__
         if message := self.clash(owner, p):
             raise ConfigError(message)
-        threads_of(self)  # refuses 0
-        self._families()  # refuses heuristics that the core does not grow, before anything is learned
+        threads_of(self)  # raises for 0
+        self._families()  # raises for heuristics without a family in the core, before the fit starts
         shared = core_options(self.max_depth, self._draws_rows, self._rows_drawn(n))
         features, least = FeatureCount.of(self.max_features, p), float(self.min_samples_leaf)
         return shared | {"mtry": features, "minleaf": least} | self._options(p)
@@ -404,7 +404,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def _learn_probabilities(
         self, X: Array, codes: NDArray[Any], weights: Array | None, options: Mapping[str, Any]
     ) -> None:
-        """Keep the probabilities of all leaves by the rule that is asked for."""
+        """Store the probabilities of all leaves by the rule of `probabilities`."""
         leaves, strength = Leaves(self.forest_.state(), len(self.classes_)), self.probability_strength
         unit = 1.0 if weights is None else float(weights.min())
         if strength == OUT_OF_BAG:
@@ -415,8 +415,8 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         self.leaf_probabilities_ = leaves.shares(self.probabilities, self.probability_strength_)
 
     def _unseen(self, n: int, options: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Which of n training rows each tree did not draw, (n, trees)."""
-        # Trees are drawn by their number and the seed, so a forest without trees draws those of this one again.
+        """Return which of n training rows each tree did not draw, (n, trees)."""
+        # Draws depend on tree number and seed only, so a forest without trees reproduces the draws of this forest.
         as_first = _core.Forest(self._n_seen, len(self.classes_), self.forest_.seed)
         drawn = as_first.draws(n, len(self.forest_), options["bootstrap"], options["max_samples"])
         return np.ascontiguousarray((np.asarray(drawn) == 0).T)
@@ -436,13 +436,13 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
 
     def _votes(self, X: ArrayLike) -> Array:
-        """The votes of the trees for each class, (n, C), or the sums of their leaves' probabilities."""
+        """Return the votes of the trees for each class, (n, C), or the sums of their leaves' probabilities."""
         rows = self._rows(X)
         return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), threads_of(self))
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
         tree = super()._as_tree(state, number)
-        # The parameters may have been set anew since the fit, which alone decides.
+        # Parameters may have been set again since the fit, but the fit decides.
         if not hasattr(self, "leaf_probabilities_"):
             return tree
         return with_probabilities(tree, self.probabilities, self.probability_strength_)
@@ -461,7 +461,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         return self._votes(X) / len(self.forest_)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the nodes of a tree and its depth on average, and the accuracy of a single tree on average."""
+        """Return the mean number of nodes of a tree, the mean depth, and the mean accuracy of a single tree."""
         codes = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
         rows = self._rows(X)
@@ -472,7 +472,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows for a task. joblib puts bare arrays on one worker, and they go when it goes; these travel with the task."""
+    """Rows for a task. joblib keeps bare arrays on one worker, which may stop; a Table travels with each task."""
 
     rows: Array
     codes: NDArray[np.int32]
@@ -482,7 +482,7 @@ class Table:
 def grown_part(
     estimator: ForestClassifier, table: Table, options: dict[str, Any], seed: int, first: int, more: int
 ) -> list[dict[str, Any]]:
-    """Grow trees number `first` and following of a forest; runs on a worker. The same trees wherever it runs."""
+    """Grow trees from number `first` on; runs on a worker. The trees do not depend on where it runs."""
     part = _core.Forest(table.rows.shape[1], len(estimator.classes_), seed, first)
     estimator._grow(part, replace(table, rows=np.ascontiguousarray(table.rows)), options, more, 1)
     state: list[dict[str, Any]] = part.state()
@@ -521,6 +521,6 @@ def as_tree(state: Mapping[str, Any], p: int, n_classes: int, equations: Equatio
         np.asarray(state["threshold"]),
         counts,
         gains,
-        np.rint(np.minimum(total, 2.0**62)).astype(np.int64),  # weights may be beyond what integers count
+        np.rint(np.minimum(total, 2.0**62)).astype(np.int64),  # weights may exceed the range of integers
         payload=SHARES if equations is None else equations,
     )

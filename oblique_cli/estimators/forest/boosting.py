@@ -38,7 +38,7 @@ Families = list[tuple[str, dict[str, Any]]]
 
 
 class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
-    """What boosting of classes and of numbers shares: its parameters, its rows, and the fit of its trees."""
+    """Common base of boosting for classification and regression: parameters, rows, and the fit of its trees."""
 
     proposer: str | Proposer | Sequence[str | Proposer] = parameter(
         default="hhcart_a",
@@ -104,12 +104,12 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
 
     @abstractmethod
     def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
-        """Fill a forest of the core. grow, held : rows to grow by, and those kept for early stopping"""
+        """Fill a forest of the core. grow, held : rows for growth, and rows held out for early stopping"""
 
     def _fit(
         self, rows: Array, answers: NDArray[Any], weights: Array | None, n_classes: int, groups: Groups | None
     ) -> Self:
-        """Grow the trees. answers : (n,) codes of n_classes classes, or numbers of one class; groups : of the rows"""
+        """Grow the trees. answers : (n,) codes of n_classes classes, or numbers (n_classes 1); groups : of the rows"""
         p = rows.shape[1]
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
@@ -129,23 +129,23 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         self.forest_ = forest
         self.baseline_, self.leaf_values_ = outcome["baseline"], outcome["leaf_values"]
         self.training_loss_ = outcome["training_loss"]
-        self.__dict__.pop("validation_loss_", None)  # of an earlier fit
+        self.__dict__.pop("validation_loss_", None)  # of the previous fit
         if self.n_iter_no_change is not None:
             self.validation_loss_ = outcome["validation_loss"]
         self.n_estimators_ = len(self.forest_)
         return self
 
     def _options(self, n: int, p: int) -> dict[str, Any]:
-        """The options of the core for trees of n rows of p features."""
+        """Return the options of the core for trees of n rows of p features."""
         drawn = RowCount.of(self.max_samples, n, type(self).__name__)
         return core_options(self.max_depth, False, drawn, **family_features(self, p))
 
     def _families(self) -> Families:
-        """The heuristics of the small trees, in turn; ConfigError for one that the core does not grow."""
+        """Return the heuristics of the small trees, in turn; ConfigError for one without a family in the core."""
         return families(self.proposer, "gini", 1.0)
 
     def _boosting(self) -> dict[str, Any]:
-        """The options of boosting in the core."""
+        """Return the boosting options of the core."""
         return {
             "n_trees": self.n_estimators,
             "learning_rate": float(self.learning_rate),
@@ -157,11 +157,11 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         }
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         return more_than_there_are(self, owner, n_features)
 
     def _validation_rows(self, codes: NDArray[Any], groups: Groups | None, seed: int) -> NDArray[np.bool_]:
-        """Return the mask of the validation rows: a share of each class, or whole groups; none without stopping."""
+        """Return the mask of validation rows: a share of each class, or whole groups; empty without early stopping."""
         held_out = np.zeros(len(codes), dtype=np.bool_)
         if self.n_iter_no_change is None:
             return held_out
@@ -180,12 +180,12 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         return held_out
 
     def _scores(self, X: ArrayLike) -> Array:
-        """The scores of rows, (n, K). X : (n, p)"""
+        """Return the scores of rows, (n, K). X : (n, p)"""
         rows = self._rows(X)
         return scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, threads_of(self))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the nodes of a tree and its depth on average, and how many trees there are."""
+        """Return the mean number of nodes of a tree, the mean depth, and the number of trees."""
         return self._sizes() | {"trees": float(len(self.forest_))}
 
 
@@ -226,15 +226,14 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     ) -> Self:
         """Grow the trees.
 
-        X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
-        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there.
-        groups : (n,) values that are equal for rows that belong together: `n_iter_no_change` keeps whole groups from
-            growth. None for independent rows
+        X : (n, p) finite numbers, or a data frame that may have words and missing values (encoded by `encoding_`);
+        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored.
+        groups : (n,) group of each row: `n_iter_no_change` holds out whole groups. None for independent rows
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
-        # As in forests, a class whose rows all weigh 0 is one of classes_.
+        self.__dict__.pop("forest_", None)  # a failed fit leaves no forest, rather than that of other rows
+        # As in forests, a class whose rows all have weight 0 is in classes_.
         self.classes_, rows, codes, weights, together = self._class_rows(X, y, sample_weight, moderate, groups)
         return self._fit(rows, codes, weights, len(self.classes_), together)
 
@@ -242,7 +241,7 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         return forest.boost(*grow, *held, options, grown_by, self._boosting())
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the scores, (n, C), or of two classes those of the second, (n,). X : (n, p)"""
+        """Return the scores, (n, C), or for two classes those of the second, (n,). X : (n, p)"""
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 

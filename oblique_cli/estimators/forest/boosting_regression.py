@@ -1,4 +1,4 @@
-"""Gradient boosting of numbers with oblique trees."""
+"""Gradient boosting for regression with oblique trees."""
 
 from __future__ import annotations
 
@@ -89,12 +89,11 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     ) -> Self:
         """Grow the trees.
 
-        X : (n, p), or a data frame that may have words and gaps (`encoding_` has what becomes of them), and y : (n,)
+        X : (n, p), or a data frame that may have words and missing values (encoded by `encoding_`), and y : (n,)
             numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if
-            they were not there.
-        groups : (n,) values that are equal for rows that belong together: `n_iter_no_change` keeps whole groups from
-            growth. None for independent rows
+            1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are
+            ignored.
+        groups : (n,) group of each row: `n_iter_no_change` holds out whole groups. None for independent rows
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         rows, targets, weights = self._training_rows(X, y, sample_weight)
@@ -103,7 +102,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         if together is not None and sample_weight is not None:
             together = together[np.asarray(sample_weight) > 0]
         fitted = self._fit(rows, targets, weights, 1, together)
-        if self.loss == ABSOLUTE:  # twice the loss of the median
+        if self.loss == ABSOLUTE:  # twice the loss whose minimum is the median
             for name in ("training_loss_", "validation_loss_"):
                 if hasattr(self, name):
                     setattr(self, name, 2.0 * getattr(self, name))
@@ -117,7 +116,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         return forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR)
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         if self.leaves == LINEAR and self.loss != SQUARED:
             return f"leaves {LINEAR!r} of {owner} need the loss {SQUARED!r}. Got {self.loss!r}; set one of the two."
         return super().clash(owner, n_features)
@@ -128,7 +127,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
 
 
 def _least(targets: Array, squared: bool, share: float) -> float:
-    """The least mean loss of one number for all."""
+    """Return the least mean loss of a constant prediction."""
     if squared:
         return float(targets.var())
     off = targets - np.quantile(targets, share)

@@ -14,7 +14,7 @@ MODELS = ("mpsvm", "lda", "ridge", "svm", "logistic")
 
 
 class Models(Constraint):
-    """One or more of the linear classifiers, in one text with commas between them, or as a list."""
+    """One or more linear classifiers, as one text with commas between them or as a list."""
 
     takes_list: ClassVar[bool] = True
 
@@ -31,7 +31,7 @@ class Models(Constraint):
 
 
 def names_of(value: Any) -> list[str]:
-    """Return the classifiers of a value, none if it is neither a text nor a list of texts."""
+    """Return the names of classifiers in a value, none if it is neither a text nor a list of texts."""
     listed = listed_names(value) or []
     return listed if all(isinstance(item, str) for item in listed) else []
 

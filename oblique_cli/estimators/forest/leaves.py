@@ -1,7 +1,7 @@
-"""What the leaves of a forest say: probabilities by the rules of single trees (tree/probabilities.py), or numbers.
+"""Predictions of a forest's leaves: probabilities by the rules of single trees (tree/probabilities.py), or numbers.
 
-All leaves of all trees stand one behind the other, as in `Forest.sums` of the core: those of a tree in the order of
-their numbers, ``~left[node]``.
+All leaves of all trees are stored in sequence, as in `Forest.sums` of the core: tree by tree, and in each by their
+numbers, ``~left[node]``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_dep
 Array = NDArray[np.float64]
 
 OUT_OF_BAG = "oob"
-RIDGES = (0.1, 1.0, 10.0, 100.0)  # penalties that rows out of bag choose among
+RIDGES = (0.1, 1.0, 10.0, 100.0)  # candidate penalties for the choice on out-of-bag rows
 
 
 class Branches(NamedTuple):
@@ -28,7 +28,7 @@ class Branches(NamedTuple):
 
 
 def branches_of(left: NDArray[Any]) -> Branches:
-    """Return the children of a tree of `Forest.state()`, whose right child stands behind the left one."""
+    """Return the children of a tree of `Forest.state()`, in which the right child follows the left one."""
     inner = left >= 0
     return Branches(np.where(inner, left, -1).astype(np.int64), np.where(inner, left + 1, -1).astype(np.int64))
 
@@ -47,7 +47,7 @@ class Leaves:
         first_leaf = _starts([len(state["label"]) for state in states])
         self._first_node = first_node[:-1]
         self._roots = np.repeat(first_node[:-1], np.diff(first_node))
-        # Number of a node among all nodes where it is a child, of a leaf among all leaves where it is one.
+        # Number of a node among the nodes of all trees if it is a child, of a leaf among all leaves if it is one.
         left = np.concatenate(
             [
                 np.where(of_tree >= 0, of_tree + node, of_tree - leaf)
@@ -68,7 +68,7 @@ class Leaves:
             self.counts[inner] = self.counts[left[inner]] + self.counts[left[inner] + 1]
 
     def shares(self, rule: str, strength: float) -> Array:
-        """Return the probabilities of a rule of `RULES` other than counts, (leaves, C)."""
+        """Return the probabilities by a rule of `RULES` other than counts, (leaves, C)."""
         rule_function = RULES[rule]
         assert rule_function is not None
         out = np.empty((len(self._leaves), self.counts.shape[1]))
@@ -77,18 +77,18 @@ class Leaves:
         return out
 
     def numbers(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the place among all leaves of leaves given by node number, (n, trees)."""
+        """Return the index among all leaves of leaves given by node number, (n, trees)."""
         places: NDArray[np.int64] = self._number[nodes + self._first_node]
         return places
 
 
 def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Where each of several parts of some sizes begins, and where the last one ends."""
+    """Return the start of each of several parts of given sizes, and the end of the last."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def out_of_bag_shares(table: Array, numbers: NDArray[np.int64], unseen: NDArray[np.bool_]) -> Array:
-    """Return sums of probabilities of trees that did not draw a row, (n, C).
+    """Return sums of probabilities over the trees that did not draw a row, (n, C).
 
     numbers : (n, trees) rows of table (leaves, C)
     """
@@ -107,8 +107,8 @@ def best_strength(
     codes: NDArray[Any],
     weights: Array | None,
 ) -> float:
-    """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals; 1 if every tree has
-    drawn all rows. unit : factor of the strengths; codes, weights : (n,)
+    """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals; 1 if no row is out of
+    bag. unit : factor of the strengths; codes, weights : (n,)
     """
     trees = unseen.sum(axis=1)
     rows = np.flatnonzero(trees)
@@ -123,8 +123,8 @@ def best_strength(
     return STRENGTHS[int(np.argmin(losses))]
 
 
-# Below, `numbers` (n, trees) are the places of the rows' leaves among all leaves, and `held` (trees, n) is the weight
-# that a row has in a tree, 0 where the tree did not draw it.
+# Below, `numbers` (n, trees) are indices of the rows' leaves among all leaves, and `held` (trees, n) is the weight of a
+# row in a tree, 0 if the tree did not draw it.
 
 
 def means_of(numbers: NDArray[np.int64], held: Array, targets: Array, n_leaves: int) -> Array:
@@ -132,7 +132,7 @@ def means_of(numbers: NDArray[np.int64], held: Array, targets: Array, n_leaves: 
     if targets.ndim > 1:
         return np.stack([means_of(numbers, held, target, n_leaves) for target in targets.T], axis=1)
     total, sums = np.zeros(n_leaves), np.zeros(n_leaves)
-    middle = targets.mean()  # digits are not lost to an offset
+    middle = targets.mean()  # centering avoids the loss of digits to an offset
     for at, weights in zip(numbers.T, held, strict=True):
         total += np.bincount(at, weights, n_leaves)
         sums += np.bincount(at, weights * (targets - middle), n_leaves)
@@ -149,14 +149,14 @@ def equations_of(
 ) -> dict[float, Array]:
     """Return for every penalty the equations of all leaves, (leaves, p + 3).
 
-    rows : (n, p), targets : (n,). An equation has its coefficients, its intercept, and the least and the largest target
-    of the leaf's rows. It is the least sum of w (y - a - b z)^2 + ridge |b|^2 over the rows of a leaf, z being the
-    features over their standard deviations among all rows. Without a penalty the shortest of several solutions is
-    taken. Of targets (n, k) there is an equation each, (leaves, k, p + 3), all of a leaf with one matrix of products.
-    """
+    rows : (n, p), targets : (n,). An equation consists of its coefficients, its intercept, and the least and the
+    largest target of the leaf's rows. It minimizes the sum of w (y - a - b z)^2 + ridge |b|^2 over the rows of a leaf,
+    with z the features divided by their standard deviations over all rows. Without a penalty the minimum-norm solution
+    is taken. Targets (n, k) give one equation each, (leaves, k, p + 3); a leaf's equations share one matrix of
+    products."""
     p, every = rows.shape[1], targets.reshape(len(targets), -1)
     center, scale = rows.mean(axis=0), rows.std(axis=0)
-    # A constant column says nothing, and rounding of its mean is no deviation.
+    # A constant column adds no information, and rounding of its mean is not a deviation.
     known = scale > 1e-12 * np.maximum(np.abs(rows).max(axis=0), np.finfo(float).tiny)
     z = np.where(known, (rows - center) / np.where(known, scale, 1.0), 0.0)
     out = {ridge: np.empty((n_leaves, every.shape[1], p + 3)) for ridge in ridges}
@@ -181,7 +181,7 @@ def equations_of(
 
 
 def _leaves(numbers: NDArray[np.int64], held: Array) -> Iterator[tuple[int, NDArray[np.intp], Array]]:
-    """Every leaf with its rows and their weights."""
+    """Yield every leaf with its rows and their weights."""
     for at, weights in zip(numbers.T, held, strict=True):
         there = np.flatnonzero(weights)
         there = there[np.argsort(at[there], kind="stable")]

@@ -116,20 +116,19 @@ class LogisticForestClassifier(
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Grow the trees, choose what they have in common, and cut them.
+        """Grow the trees, choose their common settings, and prune them.
 
-        X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
-        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there; the
-        others are drawn alike, and count by their weight.
-        groups : (n,) values that are equal for rows that belong together: trees draw whole groups. None for independent
-            rows
+        X : (n, p) finite numbers, or a data frame that may have words and missing values (encoded by `encoding_`);
+        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored; the
+        others are drawn with equal probability, and count by their weight.
+        groups : (n,) group of each row: trees draw whole groups. None for independent rows
         raises ConfigError for a parameter out of range
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         threads = threads_of(self)
-        self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
+        self.__dict__.pop("trees_", None)  # a failed fit leaves no trees, rather than those of other rows
         self.classes_, training, codes, weights, together = self._class_rows(X, y, sample_weight, relative, groups)
-        # Rows by the number of what is drawn: each row for itself, or a group.
+        # Rows by the unit that is drawn: a single row, or a group.
         drawn_as = np.arange(len(training)) if together is None else np.unique(together, return_inverse=True)[1]
         seed = int(check_random_state(self.random_state).randint(2**31))
         rows = Rows(training, codes, len(self.classes_), weights)
@@ -172,7 +171,7 @@ class LogisticForestClassifier(
     def _grown(
         self, rows: Rows, drawn_as: NDArray[np.intp], proposers: Sequence[Proposer], seed: int, number: int
     ) -> Member:
-        """A tree on a bootstrap sample of its own. drawn_as : (n,) number of what a row is drawn with, from 0"""
+        """Return a tree on its own bootstrap sample. drawn_as : (n,) number of the drawing unit of each row, from 0"""
         n = int(drawn_as.max()) + 1
         times = np.bincount(seeds.generator(seed, "rows", number).integers(n, size=n), minlength=n)[drawn_as]
         drawn = np.flatnonzero(times)
@@ -193,7 +192,7 @@ class LogisticForestClassifier(
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the mean of the trees' class probabilities, (n, C), columns in the order of classes_. X : (n, p)"""
-        rows = self._rows(X)  # refuses an estimator that is not fitted
+        rows = self._rows(X)  # raises if the estimator is not fitted
         return mean_shares(self.trees_, rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -210,8 +209,8 @@ class LogisticForestClassifier(
     def tree(self, number: int) -> Tree:
         """Return one tree; row counts are of rows drawn.
 
-        Of a data frame with words or gaps its features are the columns of `encoding_`, which has their names.
-        """
+        For a data frame with words or missing values its features are the columns of `encoding_`, which has their
+        names."""
         check_is_fitted(self)
         return self.trees_[number]
 
@@ -222,12 +221,12 @@ class LogisticForestClassifier(
 
     @property
     def n_nodes_(self) -> int:  # type: ignore[override]
-        """Nodes of all trees."""
+        """Number of nodes of all trees."""
         return sum(tree.n_nodes for tree in self.trees_)
 
     @property
     def n_leaves_(self) -> int:  # type: ignore[override]
-        """Leaves of all trees."""
+        """Number of leaves of all trees."""
         return sum(tree.n_leaves for tree in self.trees_)
 
     @property
@@ -242,7 +241,7 @@ class LogisticForestClassifier(
         return np.array([gini_decreases_by_feature(tree, self._ranges) for tree in self.trees_])
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the nodes of a tree and its depth on average."""
+        """Return the mean number of nodes of a tree and the mean depth."""
         return {
             "nodes_per_tree": float(np.mean([tree.n_nodes for tree in self.trees_])),
             "depth_per_tree": float(np.mean([tree.depth for tree in self.trees_])),

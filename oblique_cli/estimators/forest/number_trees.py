@@ -1,4 +1,4 @@
-"""What ensembles of trees that predict numbers share."""
+"""Common base of ensembles of regression trees."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ CONSTANT, LINEAR = "constant", "linear"  # leaves
 
 
 class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
-    """An ensemble of trees of one class of the core whose leaves have a number or an equation.
+    """Ensemble of regression trees of the core whose leaves have a number or an equation.
 
     leaf_values_ : (leaves of all trees, 1), or (leaves of all trees, p + 3): coefficients, intercept, least and largest
-    value. Of k outputs it has an axis for them in the middle
+    value. With k outputs it has an axis for them in the middle
     """
 
     constraints: ClassVar[Mapping[str, Constraint]]
@@ -35,8 +35,8 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     def _training_rows(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, several: bool = False
     ) -> tuple[Array, Array, Array | None]:
-        """Check parameters and data, and forget what was learned before; return rows of positive weight, their numbers,
-        and weights over the least. several : as in `checked_numbers`
+        """Check parameters and data, and delete results of earlier fits; return rows of positive weight, their numbers,
+        and weights divided by the smallest. several : as in `checked_numbers`
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training(X, y, sample_weight, checked_numbers, several=several)
@@ -57,8 +57,8 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         return self._as_many(names_of_outputs(self.n_outputs_, class_names), self.n_outputs_, "class_names")
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
-        """The tree with an equation at every node, of an inner one the mean of its leaves', weighted by rows; without
-        limits.
+        """Return the tree with an equation at every node, for an inner node the mean of its leaves', weighted by rows;
+        without bounds.
         """
         p, left = self._n_seen, np.asarray(state["left"])
         sizes = (self.forest_.n_nodes()[:number] + 1) // 2

@@ -1,4 +1,4 @@
-"""A forest of trees that are refined as a whole (tree alternating optimization)."""
+"""Forest of trees that are each refined by tree alternating optimization."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
         forest.restore([*forest.state(), *states])
 
     def _refined(self, X: Array, codes: NDArray[np.int32], weights: Array, proposer: Proposer, seed: int) -> Tree:
-        """The tree of the rows it drew, in units of the least weight."""
+        """Return the refined tree of the rows it drew, with weights in units of the smallest."""
         start = grow_top_down(
             X,
             codes,
@@ -119,7 +119,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
 
 
 def gini_falls(tree: Tree) -> Array:
-    """Return by how much splits let the Gini impurity fall, times the weight of their rows, (n_nodes,)."""
+    """Return the decrease of Gini impurity by each split, times the weight of its rows, (n_nodes,)."""
     total = tree.counts.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         pure = np.where(total > 0, (tree.counts**2).sum(axis=1) / total, 0.0)
@@ -127,13 +127,13 @@ def gini_falls(tree: Tree) -> Array:
 
 
 def state_of(tree: Tree, rows: Array, falls: Array | None = None) -> dict[str, Any]:
-    """Return a tree as `Forest.state()` has it.
+    """Return a tree in the form of `Forest.state()`.
 
-    rows : (n, p), for ranges of features; falls : (n_nodes,) of the impurity at every split, None for that of Gini
+    rows : (n, p), for ranges of features; falls : (n_nodes,) impurity decrease of every split, None for Gini's
     """
     p = tree.coef_.shape[1]
     order, left = [0], []
-    for node in order:  # grows as it goes
+    for node in order:  # the list grows during the loop
         left.append(len(order) if tree.left[node] >= 0 else -1)
         if tree.left[node] >= 0:
             order += [int(tree.left[node]), int(tree.right[node])]
@@ -148,7 +148,7 @@ def state_of(tree: Tree, rows: Array, falls: Array | None = None) -> dict[str, A
     here, classes = np.nonzero(held)
     fall = (gini_falls(tree) if falls is None else falls)[splits]
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        # Half a range does not overflow; products beyond the number line are cut off.
+        # Half a range does not overflow; products are clipped to finite numbers.
         parts = np.abs(tree.coef_[splits]) * (0.5 * rows.max(axis=0) - 0.5 * rows.min(axis=0))
         parts = np.nan_to_num(parts)
         parts = parts / np.maximum(parts.max(axis=1, keepdims=True), np.finfo(float).tiny) if len(splits) else parts

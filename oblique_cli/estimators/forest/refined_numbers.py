@@ -1,4 +1,4 @@
-"""A forest of trees of numbers that are refined as a whole (tree alternating optimization)."""
+"""Forest of regression trees that are each refined by tree alternating optimization."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
     """
 
     refines = True
-    max_features_per_tree = None  # refined planes are of all features
+    max_features_per_tree = None  # refined planes may use all features
 
     penalty: float | None = parameter(
         default=None,
@@ -72,7 +72,7 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
         forest.restore(refined)
 
     def _refined(self, start: Tree, X: Array, numbers: Array, held: Array) -> Tree:
-        """The tree of the rows it drew, (n, p), with the numbers (n, k) and weights (n,) that these have in it."""
+        """Return the refined tree of the rows it drew, (n, p), with their numbers (n, k) and weights (n,) in it."""
         if start.n_leaves == 1:
             return start
         codes = np.zeros(len(X), dtype=np.int32)
@@ -83,7 +83,7 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
 
 
 def falls_of(tree: Tree, X: Array, numbers: Array, held: Array) -> NDArray[np.float64]:
-    """Return the falls of the weighted sum of squares by splits, (n_nodes,).
+    """Return the decrease of the weighted sum of squares by each split, (n_nodes,).
 
     X (n, p), numbers (n, k), held (n,) weights
     """

@@ -1,4 +1,4 @@
-"""Bagged forests of oblique trees that predict numbers."""
+"""Bagged forests of oblique regression trees."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Re
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
-LEAST = {CONSTANT: 5, LINEAR: 10}  # weight of a leaf; 5 are those of Breiman (2001) for regression
+LEAST = {CONSTANT: 5, LINEAR: 10}  # least weight of a leaf; 5 is the value of Breiman (2001) for regression
 
 
 class Grown(NamedTuple):
-    """Trees of the core, rows (n, p), targets (n,) or (n, k), weights (n,), and draws (trees, n): how often a tree drew
-    a row.
+    """Trees of the core, rows (n, p), targets (n,) or (n, k), weights (n,), and draws (trees, n): number of times a
+    tree drew a row.
     """
 
     forest: Any
@@ -77,7 +77,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     drawn alike and count by their weight.
     """
 
-    refines: ClassVar[bool] = False  # whether grown trees are changed as wholes
+    refines: ClassVar[bool] = False  # whether grown trees are refined
 
     leaves: str = parameter(
         default=CONSTANT,
@@ -118,10 +118,10 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p), or a data frame that may have words and gaps (`encoding_` has what becomes of them), and y : (n,) or
+        X : (n, p), or a data frame that may have words and missing values (encoded by `encoding_`), and y : (n,) or
             (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
             or from 1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0
-            are as if they were not there.
+            are ignored.
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         rows, targets, weights = self._training_rows(X, y, sample_weight, several=True)
@@ -150,7 +150,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         return self
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         if message := more_than_there_are(self, owner, n_features):
             return message
         leaves_out = self.bootstrap is not False or self.max_samples is not None
@@ -164,7 +164,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         return None
 
     def _improve(self, grown: Grown, refined: list[dict[str, Any]]) -> None:
-        """Change the cuts of grown trees, before leaves get their models; here they stay. refined : gets the states"""
+        """Refine splits of grown trees before the leaf models; does nothing here. refined : list for the states"""
 
     def _learn_leaves(self, grown: Grown) -> None:
         """Store the models of all leaves, and their out-of-bag predictions."""
@@ -200,7 +200,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
             self.oob_score_ = float(r2_score(targets[seen], outside[best][seen])) if seen.sum() > 1 else float("nan")
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the mean of what the trees say. X : (n, p); returns (n,), of k outputs (n, k)."""
+        """Return the mean prediction of the trees. X : (n, p); returns (n,), for k outputs (n, k)."""
         rows = self._rows(X)
         return means_of_trees(self.forest_, rows, self.leaf_values_, threads_of(self))
 
@@ -210,12 +210,12 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         return tags
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the nodes of a tree and its depth on average."""
+        """Return the mean number of nodes of a tree and the mean depth."""
         return self._sizes()
 
 
 def _out_of_bag(values: Array, numbers: NDArray[np.int64], rows: Array, unseen: NDArray[np.bool_]) -> Array:
-    """Return the mean prediction of the trees that did not draw a row, (n,), NaN if all did; of k outputs (n, k)."""
+    """Return the mean prediction of the trees that did not draw a row, (n,), NaN if all did; for k outputs (n, k)."""
     if values.ndim > 2:
         return np.column_stack([_out_of_bag(output, numbers, rows, unseen) for output in values.swapaxes(0, 1)])
     total, p = np.zeros(len(rows)), rows.shape[1]

@@ -1,4 +1,4 @@
-"""What estimators and model files share: votes of forests, and scores of boosted trees turned into class shares."""
+"""Functions common to estimators and model files: votes of forests, and class shares from scores of boosted trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | None, threads: int) -> Array:
-    """Return what trees say of rows (n, p), added up, (n, C): votes, shares of leaves, or `leaf_probabilities`."""
+    """Return the sum over trees for rows (n, p), (n, C): of votes, shares of leaves, or `leaf_probabilities`."""
     if leaf_probabilities is not None:
         return np.asarray(forest.sums(rows, leaf_probabilities, threads))
     return np.asarray(forest.votes(rows, voting == "mean", threads))
@@ -36,7 +36,7 @@ def mean_shares(trees: Sequence[Any], rows: Array) -> Array:
 
 
 def shares_of(scores: Array, n_classes: int) -> Array:
-    """Return class shares (n, C) of scores (n, K): logistic where K is 1 for two classes, else softmax."""
+    """Return class shares (n, C) from scores (n, K): logistic if K is 1 for two classes, else softmax."""
     if n_classes == 2:
         scores = np.hstack([np.zeros_like(scores), scores])
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -47,7 +47,7 @@ def shares_of(scores: Array, n_classes: int) -> Array:
 def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -> Array:
     """Return the mean prediction of the trees for rows (n, p), (n,) or (n, k).
 
-    leaf_values : (leaves, 1) or (leaves, p + 3), of k outputs with an axis for them in the middle
+    leaf_values : (leaves, 1) or (leaves, p + 3), with k outputs an axis for them in the middle
     """
     if leaf_values.ndim > 2:
         if leaf_values.shape[2] == 1:
