@@ -1,1 +1,1 @@
-"""Reports of results: tables, paired comparison, significance."""
+"""Reports of results: tables, paired comparisons, significance."""

@@ -1,10 +1,10 @@
-"""Which of two algorithms is better on which data set, by the interval rules of the papers.
+"""Comparison of two algorithms on each data set by the interval rules of the papers.
 
 1-SD rule (Manwani and Sastry 2012; Wickramarachchi 2015, chapters 5 and 6): A beats B if
-mean_A - sd_A >= mean_B + sd_B. The 2-SD rule (Wickramarachchi 2015, chapter 3) takes twice the SD. Intervals that just
-touch count as apart, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). The TPRTI rule (Amalaman
-2015, Table 2.6) asks that the other's mean lies outside the better one's SD: mean_A - sd_A >= mean_B. Which mean is
-the better one a metric says: of leaves, the smaller.
+mean_A - sd_A >= mean_B + sd_B. The 2-SD rule (Wickramarachchi 2015, chapter 3) uses twice the SD. Touching intervals
+count as separate, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). The TPRTI rule (Amalaman
+2015, Table 2.6) requires the worse mean to lie outside the SD of the better mean: mean_A - sd_A >= mean_B. The metric
+defines which mean is better: for leaves, the smaller.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from oblique_cli.ground.registry import Registry, close_matches, fault_of_type
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 
-# Touching intervals of printed decimals must touch in floating point too: 95.8 + 0.6 against 97.1 - 0.7.
+# Touching intervals of printed decimals must also touch in floating point: 95.8 + 0.6 and 97.1 - 0.7.
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How many SDs the intervals of the better and of the other mean reach."""
+    """Numbers of SDs that the intervals of the better and of the worse mean extend."""
 
     better: float
     other: float
@@ -51,7 +51,7 @@ class Rule:
 
 
 def _fault(rule: Any) -> str | None:
-    """Return the fault of a rule as words that follow its name, None without one."""
+    """Return the error of a rule as words that follow its name, or None."""
     if fault := fault_of_type(rule, Rule, "say Rule(better, other)"):
         return fault
     for name in ("better", "other"):
@@ -78,7 +78,7 @@ def verdict(
 ) -> str | None:
     """Return FIRST if A beats B, SECOND if B beats A, TIE if the intervals overlap, None if a number is missing.
 
-    By hand: 97.2 ± 0.3 beats 96.3 ± 0.4 (96.9 >= 96.7). Equal means with SDs of 0 touch from both sides: a tie.
+    Examples: 97.2 ± 0.3 beats 96.3 ± 0.4 (96.9 >= 96.7). Equal means with SDs of 0 touch on both sides: a tie.
     """
     if mean_a is None or sd_a is None or mean_b is None or sd_b is None:
         return None
@@ -92,7 +92,7 @@ def verdict(
 
 @dataclass(frozen=True)
 class PrintedDuel:
-    """Two algorithms on one data set: FIRST, SECOND, TIE or None by metric, and the same of published numbers."""
+    """Two algorithms on one data set: FIRST, SECOND, TIE or None by metric, for our and for published numbers."""
 
     first: Line
     second: Line
@@ -106,7 +106,7 @@ class PrintedDuel:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two algorithms, by their ids, on every data set of a table."""
+    """Two algorithms, identified by their ids, on every data set of a table."""
 
     first: str
     second: str
@@ -117,12 +117,12 @@ class Pair:
         return self.duels[0].first.label, self.duels[0].second.label
 
     def counts(self, metric: str, published: bool = False) -> dict[str, int]:
-        """Wins, ties, losses of `first` and undecided data sets, by our verdicts or by those of published numbers."""
+        """Return wins, ties and losses of `first` and undecided data sets, by our or by the published numbers."""
         seen = Counter((duel.published if published else duel.verdicts)[metric] for duel in self.duels)
         return {"wins": seen[FIRST], "ties": seen[TIE], "losses": seen[SECOND], "undecided": seen[None]}
 
     def agreement(self, metric: str) -> tuple[int, int]:
-        """Data sets where our verdict is the published one, and data sets where there are both."""
+        """Return the numbers of data sets where our verdict equals the published one, and of those with both."""
         both = [(duel.verdicts[metric], duel.published[metric]) for duel in self.duels]
         both = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
         return sum(ours == theirs for ours, theirs in both), len(both)
@@ -130,7 +130,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of algorithms in the order of the table. metrics : names of those compared by"""
+    """Pairs of algorithms in the order of the table. metrics : names of the compared metrics"""
 
     title: str
     rule: str
@@ -140,7 +140,7 @@ class Comparison:
     notes: tuple[str, ...]
 
     def sheet(self) -> Sheet:
-        """What `tables.render` prints: one grid a pair, then wins, ties and losses of each."""
+        """Return the sheet for `tables.render`: one grid per pair, then wins, ties and losses of each pair."""
         rows = tuple(self._summary(pair, metric) for pair in self.pairs for metric in self.metrics)
         header = ("first", "second", "metric", "wins/ties/losses", "undecided")
         return Sheet(
@@ -219,9 +219,9 @@ class Comparison:
 def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
     """Compare algorithms of a table by its metrics: `first` with `second` or with every other; else all pairs.
 
-    ConfigError if an id is not in the table, or if there is nothing to compare
+    Raise ConfigError if an id is not in the table, or if there is nothing to compare.
     """
-    RULES[rule]  # an unknown name is refused here, before any work
+    RULES[rule]  # raises UnknownName before any computation
     ids = list(dict.fromkeys(line.algorithm for line in table.lines))
     metrics = tuple(name for name in table.metrics if name in METRICS and not METRICS[name].matrix)
     candidates = (Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
@@ -261,7 +261,7 @@ def _duels(table: ResultTable, rule: str, first: str, second: str, metrics: Sequ
     duels = []
     for dataset in dict.fromkeys(line.dataset for line in table.lines):
         a, b = lines.get((dataset, first)), lines.get((dataset, second))
-        if a is None or b is None:  # in a table of several runs
+        if a is None or b is None:  # possible in a table of several runs
             continue
         ours: dict[str, str | None] = {}
         theirs: dict[str, str | None] = {}
@@ -276,9 +276,9 @@ def _duels(table: ResultTable, rule: str, first: str, second: str, metrics: Sequ
 def published_verdict(
     a: Published | None, b: Published | None, *, rule: str = "1-SD", smaller_is_better: bool = False
 ) -> str | None:
-    """Return the verdict on two published numbers, None unless both stand in the same table.
+    """Return the verdict on two published numbers, None unless both are in the same table.
 
-    An SD that is not printed is read as 0: the GDT paper leaves out SDs below 0.001, the thesis those of single trees.
+    An SD that is not printed counts as 0: the GDT paper omits SDs below 0.001, the thesis those of single trees.
     """
     if a is None or b is None or (a.source, a.table) != (b.source, b.table):
         return None

@@ -1,4 +1,4 @@
-"""Reports on held-out rows beside a score: calibration of probabilities, and the distribution of residuals."""
+"""Reports on held-out rows beside a score: calibration of probabilities and distribution of residuals."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BINS = 10  # of a reliability diagram, equally wide, of residuals, and of predicted numbers, equally many rows
+BINS = 10  # of equal width in reliability diagrams and residuals, of equal numbers of rows for predicted numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Mean probability, share of right rows and rows of each bin, (b,), without empty bins, and their mean distance."""
+    """Mean probability, share of correct rows and number of rows per non-empty bin, (b,), and their mean distance."""
 
     confidence: Array
     right: Array
@@ -23,7 +23,7 @@ class Reliability:
     error: float
 
     def plain(self) -> dict[str, Any]:
-        """Return what a model file and JSON hold."""
+        """Return plain data for a model file and JSON."""
         return {
             "confidence": self.confidence.tolist(),
             "right": self.right.tolist(),
@@ -33,9 +33,9 @@ class Reliability:
 
 
 def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
-    """Return how often predictions of a stated probability are right, (n,) each, in bins ((m - 1) / BINS, m / BINS].
+    """Return the share of correct predictions by predicted probability, (n,) each, in bins ((m - 1) / BINS, m / BINS].
 
-    Expected calibration error as in Guo et al. (2017).
+    The expected calibration error is that of Guo et al. (2017).
     """
     bins = np.clip(np.ceil(confident * BINS).astype(int) - 1, 0, BINS - 1)
     counts = np.bincount(bins, minlength=BINS)
@@ -47,9 +47,9 @@ def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
 
 
 def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
-    """Return the distribution of truth less prediction, (n,) each, as plain data that shows no single row.
+    """Return the distribution of truth minus prediction, (n,) each, as plain data that discloses no single row.
 
-    Rows of 2 * BINS bins between the 1 % and 99 % quantiles, rows beyond in the outermost; quantiles by prediction.
+    Counts in 2 * BINS bins between the 1 % and 99 % quantiles (rows beyond in the outermost); quantiles by prediction.
     """
     left = truth - predicted
     low, high = (float(value) for value in np.quantile(left, [0.01, 0.99]))

@@ -1,4 +1,4 @@
-"""One table of several stored runs, so that their algorithms can be compared."""
+"""Joining of several stored runs into one table, to compare their algorithms."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from oblique_cli.evaluation.tables import Line, ResultTable, listed
 
 
 def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> ResultTable:
-    """Return the lines of several runs, by name, as one table, with the metrics that all of them show.
+    """Return the lines of several runs, by name, as one table with the metrics that all of them show.
 
-    ConfigError if a data set of one name holds different data, or if the runs predict different things.
+    Raise ConfigError if two runs have different data under one data set name, or different tasks.
     """
     data: dict[str, tuple[str, str]] = {}
     for run, stored in runs.items():

@@ -1,4 +1,4 @@
-"""The best method of every data set, and those that are not significantly worse, for marks in tables."""
+"""Marks in tables: the best method of each data set and the methods not significantly worse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Marks = Mapping[tuple[str, str, str], str]
 def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks:
     """Return (data set, algorithm, metric) -> BEST, or SAME for a mean not significantly worse than the best.
 
-    By the corrected resampled t test, two-sided, on shared folds. ConfigError if there is nothing to compare.
+    Uses the corrected resampled t test, two-sided, on shared folds. Raise ConfigError if there is nothing to compare.
     """
     cell_marks: dict[tuple[str, str, str], str] = {}
     paired = pair([run], {}, metrics)
@@ -46,7 +46,7 @@ def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks
 
 
 def marked(table: ResultTable, run: StoredRun, alpha: float = ALPHA) -> ResultTable:
-    """Return the table of a run with its best cells marked, and a note on the marks; ConfigError as in `marks`."""
+    """Return the table of a run with marks on the best cells and a note; raise ConfigError as in `marks`."""
     metrics = [name for name in table.metrics if name in METRICS and not METRICS[name].matrix]
     if not metrics:
         raise ConfigError(f"{run.experiment.name}: the table shows no metric whose best could be marked.")

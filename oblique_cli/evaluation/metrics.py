@@ -1,11 +1,11 @@
-"""Metrics: one function each, registered with all that tables, tests and tuning have to know about it.
+"""Metrics: one function each, registered with its properties for tables, tests and tuning.
 
 A metric from outside the package is one file with a function under `@metric(...)`; importing the file is enough for
 `oblique list metrics`, `metrics:` of a configuration, `--metric` of the commands and `cv.tune.metric`.
 
-Undefined values. A metric that has no value on the test rows of a fold, such as an AUC where one class is there, raises
-`Undefined` with the reason. The row keeps the reason in place of the number, a repetition with such a fold has no
-value, and tables show a dash and say why. No metric gives NaN.
+Undefined values. A metric without a value on the test rows of a fold, such as an AUC of a single class, raises
+`Undefined` with the reason. The row stores the reason in place of the number, a repetition with such a fold has no
+value, and tables show a dash and a note. No metric returns NaN.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CLASSIFICATION, REGRESSION, ANY_TASK = "classification", "regression", "any"
 LABELS, PROBABILITIES, MODEL, ROW = "labels", "probabilities", "model", "row"
 POOLED, MEAN, SUM = "pooled", "mean", "sum"
 
-# What a function of each kind is called with. `weights` is optional.
+# Arguments of the functions of each kind. `weights` is optional.
 ARGUMENTS = {
     LABELS: ("y", "predicted", "weights"),
     PROBABILITIES: ("y", "probabilities", "weights"),
@@ -49,7 +49,7 @@ ARGUMENTS = {
     ROW: ("row",),
 }
 
-UNDEFINED = "undefined: "  # what the text begins with that a row keeps in place of a number
+UNDEFINED = "undefined: "  # start of the text that a row stores in place of a number
 
 
 class Undefined(ValueError):
@@ -57,15 +57,12 @@ class Undefined(ValueError):
 
 
 class NotMeasured(ConfigError):
-    """A metric that was not computed when a stored fold was run."""
+    """Error: the metric was not computed when the stored fold was run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What a fitted model did on the test rows X of a fold. y, predicted : (n,) class codes, or numbers
-
-    n_classes : 0 for regression; probabilities : () -> (n, C) shares, columns by code, or Undefined
-    """
+    """Results of a fitted model on the test rows X of a fold. y, predicted : (n,) class codes, or numbers"""
 
     y: NDArray[Any]
     predicted: NDArray[Any]
@@ -77,7 +74,7 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric under its name.
+    """Metric under its name.
 
     title               heading of table columns
     unit                "%", "s", "nats", ...; "" for a plain number
@@ -85,14 +82,14 @@ class Metric:
     task                CLASSIFICATION, REGRESSION or ANY_TASK
     needs               LABELS: function(y, predicted, weights); PROBABILITIES: function(y, probabilities, weights);
                         MODEL: function(model, X); ROW: function(row), of the fields of a stored row
-    aggregate           how the folds of a repetition make one value: POOLED, the mean over their test rows; MEAN, over
+    aggregate           combination of the folds of a repetition: POOLED, the mean over their test rows; MEAN, over
                         the folds; SUM, of matrices of counts
     function            the metric itself; the first line of its docstring is its summary
     from_row            reads the value from a stored row without `measures`; None for a metric computed on request
     ratio               whether values are compared by their ratio (sizes, errors, times), not by their difference
     decimals            of a table cell; None for four significant digits
-    published           its name in published tables, "" for its own
-    matrix              whether the value is a matrix of counts, which only tables take
+    published           its name in published tables, "" for the same name
+    matrix              whether the value is a matrix of counts, which only tables support
     """
 
     name: str
@@ -111,30 +108,30 @@ class Metric:
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """The function, so that the registry finds the file that a metric comes from."""
+        """Return the function, so that the registry can determine the file that defines a metric."""
         return self.function
 
     @property
     def summary(self) -> str:
-        """The first line of the docstring."""
+        """Return the first line of the docstring."""
         return (self.function.__doc__ or "").strip().partition("\n")[0]
 
     @property
     def point(self) -> float:
-        """What a hundredth of the scale is in the metric's unit."""
+        """Return a hundredth of the scale in the metric's unit."""
         return 1.0 if self.unit == "%" else 0.01
 
     @property
     def measured(self) -> bool:
-        """Whether a fold computes the value when it runs, and stores it in `Row.measures`."""
+        """Return whether a fold computes the value when it runs, and stores it in `Row.measures`."""
         return self.needs != ROW and self.from_row is None
 
     def suits(self, task: str) -> bool:
-        """Whether it is for data of this task."""
+        """Return whether the metric applies to a task."""
         return self.task in (task, ANY_TASK)
 
     def evaluate(self, scored: Scored) -> Any:
-        """Return the value on the test rows of a fold: a float or a list of lists of counts. Undefined without one."""
+        """Return the value on the test rows of a fold, a float or lists of counts; raise Undefined without one."""
         if self.needs == LABELS:
             result = self.function(scored.y, scored.predicted)
         elif self.needs == PROBABILITIES:
@@ -145,7 +142,7 @@ class Metric:
             counts = np.asarray(result)
             if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "biuf":
                 raise self._wrong("a square matrix of counts", result)
-            missing = scored.n_classes - len(counts)  # the last classes, if no row of the fold has them
+            missing = scored.n_classes - len(counts)  # the last classes, if the fold has no rows of them
             return np.pad(counts, (0, missing)).tolist()
         try:
             value = float(result)
@@ -156,11 +153,11 @@ class Metric:
         return value
 
     def _wrong(self, expected: str, result: Any) -> PluginError:
-        """Return the error for a function whose result is no value of a metric."""
+        """Return the error for a function whose result is no valid value of a metric."""
         return PluginError(f"{source_of(self)}: metric {self.name!r} must return {expected}. Got {quoted(result)}.")
 
     def of(self, row: Row) -> Any:
-        """Return the value of a stored fold: an exact Fraction, or a `Matrix`. Undefined or NotMeasured without one."""
+        """Return the value of a stored fold, a Fraction or a `Matrix`; raise Undefined or NotMeasured without one."""
         if self.needs == ROW or self.from_row is not None:
             result = (self.from_row or self.function)(row)
         elif self.name in row.measures:
@@ -174,7 +171,7 @@ class Metric:
         return Fraction(result)
 
     def combined(self, values: Sequence[Any], rows: Sequence[int]) -> Any:
-        """Return what the values of folds make together. rows : test rows of each fold"""
+        """Return the combined value of the folds' values. rows : test rows of each fold"""
         if self.aggregate == POOLED:
             weighted = (value * n for value, n in zip(values, rows, strict=True))
             return sum(weighted, Fraction(0)) / sum(rows)
@@ -183,12 +180,12 @@ class Metric:
         return tuple(tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*values, strict=True))
 
     def of_repetition(self, rows: Sequence[Row]) -> Any:
-        """Return the value of a repetition, from the rows of all its folds. Undefined if it is in any of them."""
+        """Return the value of a repetition from the rows of all its folds. Raise Undefined if any fold raises it."""
         return self.combined([self.of(row) for row in rows], [row.n_test for row in rows])
 
 
 def _fault(metric: Metric) -> str | None:
-    """Return the fault of a metric as words that follow its name, None without one."""
+    """Return the error of a metric as words that follow its name, or None."""
     if fault := fault_of_type(metric, Metric, "put @metric(...) over its function"):
         return fault
     allowed_values = {
@@ -225,11 +222,11 @@ def _fault(metric: Metric) -> str | None:
     without_weights = tuple(name for name in expected if name != "weights")
     try:
         parameters = tuple(inspect.signature(metric.function).parameters)
-    except ValueError:  # a function of C
+    except ValueError:  # a function written in C
         return f"does not say what it takes; wrap it in a function of ({', '.join(expected)})"
     if parameters not in (expected, without_weights):
         return f"must take ({', '.join(expected)}), as it needs {metric.needs!r}. It takes ({', '.join(parameters)})"
-    return misfit(metric.function, *without_weights)  # weights without a default, or what only a name can be given to
+    return misfit(metric.function, *without_weights)  # weights without a default, or a keyword-only argument
 
 
 ABOUT = tuple(field.name for field in fields(Metric) if field.name not in ("name", "function"))
@@ -250,7 +247,7 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
     return keep
 
 
-# What the metrics of a kind share.
+# Properties that the metrics of a kind share.
 _of_labels = partial(metric, unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
 _of_shares = partial(
     metric, unit="", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES, aggregate=POOLED
@@ -266,21 +263,21 @@ _of_models = partial(_of_any, needs=MODEL)
 SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
 READ = ("n_terms",)  # sizes that every run measures, and shows beside the leaves
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
-# What a model is scored by on rows with known answers.
+# Metrics of a model on rows with known targets.
 SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
-TOLD = ("accuracy", "balanced_accuracy", "f1_macro")  # of every fitted classifier on new rows,
-TOLD_OF_TWO = (*TOLD, "roc_auc")  # and of one of two classes
+TOLD = ("accuracy", "balanced_accuracy", "f1_macro")  # of every fitted classifier on held-out rows
+TOLD_OF_TWO = (*TOLD, "roc_auc")  # of a classifier with two classes
 TOLD_OF_NUMBERS = ("r2", "mae")
 
 
 def to_measure(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics among `names` that a run computes on request only, in the order of the registry."""
+    """Return the metrics among `names` that a run computes only on request, in the order of the registry."""
     always = {*SHOWN[CLASSIFICATION], *SHOWN[REGRESSION], *READ}
     return tuple(name for name in METRICS if name in names and METRICS[name].measured and name not in always)
 
 
 def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) -> tuple[str, ...]:
-    """Return `names` without repeats. ConfigError for a metric that is unknown or for another task.
+    """Return `names` without repeats. Raise ConfigError for a metric that is unknown or for another task.
 
     owner : beginning of the message; matrices : whether a matrix of counts is allowed
     """
@@ -294,7 +291,7 @@ def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) 
 
 
 def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
-    """Raise ConfigError for a metric without meaning on the test sets of a scheme, as a mean over single rows."""
+    """Raise ConfigError for a metric that is meaningless on the test folds of a scheme, as with one row per fold."""
     if SCHEMES[cv.scheme].single_row_tests:
         for name in names:
             metric = METRICS[name]
@@ -306,7 +303,7 @@ def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
 
 
 def measure(names: Sequence[str], scored: Scored, metrics: Sequence[Metric] = ()) -> dict[str, Any]:
-    """Return the values of metrics by name and of further `metrics`, a text with the reason where one is undefined."""
+    """Return the values of metrics by name and of further `metrics`; an undefined value is a text with the reason."""
     values: dict[str, Any] = {}
     for metric in (*(METRICS[name] for name in names), *metrics):
         try:
@@ -317,9 +314,9 @@ def measure(names: Sequence[str], scored: Scored, metrics: Sequence[Metric] = ()
 
 
 def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
-    """Return the class shares that a classifier of class codes gives rows X, (n, n_classes), each row of sum 1.
+    """Return the class shares that a classifier predicts for rows X, (n, n_classes), each row of sum 1.
 
-    A class that no training row had gets 0. Undefined if the model gives no probabilities.
+    A class without training rows gets 0. Raise Undefined if the model predicts no probabilities.
     """
     name = getattr(model, "display_name", type(model).__name__)
     if not hasattr(model, "predict_proba"):
@@ -337,9 +334,9 @@ def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
 
 
 def _cells(y: Codes, predicted: Codes, weights: Array | None) -> tuple[Codes, Codes, Array]:
-    """Every pair of classes, and the weight of the rows of the first that were taken for the second.
+    """Return every pair of a true and a predicted class, with the weight of its rows.
 
-    Sums of whole numbers are exact in any order, and scikit-learn has no warning of many classes among few rows.
+    Sums of integers are exact in any order, and scikit-learn would warn of many classes among few rows.
     """
     n = int(max(y.max(), predicted.max())) + 1
     counts = np.bincount(np.asarray(y, dtype=np.intp) * n + predicted, weights=weights, minlength=n * n)
@@ -348,7 +345,7 @@ def _cells(y: Codes, predicted: Codes, weights: Array | None) -> tuple[Codes, Co
 
 
 def _two_classes(y: Codes, weights: Array | None = None) -> None:
-    """Raise Undefined if rows of positive weight have one class."""
+    """Raise Undefined if rows of positive weight have a single class."""
     if len(np.unique(y if weights is None else y[weights > 0])) < 2:
         raise Undefined("the test rows have one class only")
 
@@ -381,7 +378,7 @@ def _balanced_accuracy_of_row(row: Row) -> Fraction:
 def balanced_accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Mean recall of the classes that the test rows have."""
     first, second, counts = _cells(y, predicted, weights)
-    # balanced_accuracy_score, which would warn of a class that is predicted and not there.
+    # balanced_accuracy_score, without its warning for predicted classes that have no rows.
     return 100.0 * float(
         sk.recall_score(
             first, second, labels=_present(first, counts), average="macro", sample_weight=counts, zero_division=0.0
@@ -390,7 +387,7 @@ def balanced_accuracy(y: Codes, predicted: Codes, weights: Array | None = None) 
 
 
 def _present(classes: Codes, counts: Array) -> Codes:
-    """Classes with rows."""
+    """Return the classes with rows."""
     return np.unique(classes[counts > 0])
 
 
@@ -483,13 +480,13 @@ def ece(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
 
 # ---- of classes and costs that only the data know --------------------------------------------------------------------
 
-MOST_NAMED = 10  # classes in a message
+MOST_NAMED = 10  # classes in an error message
 
 
 def named(text: str, task: str, classes: Sequence[str], owner: str) -> Metric:
     """Return a metric of predictions or probabilities by its name, recall:CLASS or cost:FILE.
 
-    ConfigError for one that is unknown, for another task, or of a model; DataError for a file that cannot be used
+    Raise ConfigError for a metric that is unknown, for another task, or of a model; DataError for an invalid file.
     """
     kind, colon, rest = text.partition(":")
     if colon and kind in OF_DATA:
@@ -510,7 +507,7 @@ def _recall_of(label: str, classes: Sequence[str], owner: str) -> Metric:
     code = list(classes).index(label)
 
     def recall(y: Codes, predicted: Codes) -> float:
-        """Share of the rows of one class that are predicted as it; undefined without such rows."""
+        """Return the share of rows of the class that are predicted correctly; Undefined without such rows."""
         of_class = np.asarray(y) == code
         if not of_class.any():
             raise Undefined(f"no test row is of class {label!r}")
@@ -523,7 +520,7 @@ def _cost_of(file: str, classes: Sequence[str], owner: str) -> Metric:
     matrix = costs(file, classes, owner)
 
     def cost(y: Codes, predicted: Codes) -> float:
-        """Mean cost of a row, by a matrix of costs."""
+        """Return the mean cost of a row, by the matrix of costs."""
         return float(matrix[np.asarray(y), np.asarray(predicted)].mean())
 
     return Metric(f"cost:{file}", cost, "cost", "", False, CLASSIFICATION, LABELS, POOLED)
@@ -531,7 +528,7 @@ def _cost_of(file: str, classes: Sequence[str], owner: str) -> Metric:
 
 @dataclass(frozen=True)
 class OfData:
-    """Metrics of labels that take a class or a file behind their name: `make(argument, classes, owner)` gives one."""
+    """Metrics of labels that take a class or a file as argument in their name: `make(argument, classes, owner)`."""
 
     make: Callable[[str, Sequence[str], str], Metric]
     argument: str
@@ -547,9 +544,9 @@ OF_DATA = {
 
 
 def costs(file: str, classes: Sequence[str], owner: str) -> Array:
-    """Return what each prediction costs, (C, C), rows the class: a CSV with a heading of classes and a line a class.
+    """Return the costs of predictions, (C, C), rows by true class: a CSV with a header of classes and a line per class.
 
-    DataError for a file that cannot be read, or whose classes or numbers are not those expected
+    Raise DataError for a file that cannot be read, or whose classes or numbers are invalid.
     """
     where = f"{owner}: costs of {file}"
     expected = f"a heading with the {len(classes)} predicted classes behind an empty cell, then a line for each class"
@@ -600,7 +597,7 @@ def rmse(y: Array, predicted: Array, weights: Array | None = None) -> float:
 @_of_numbers("r2", title="R2", larger_is_better=True, ratio=False)
 def r2(y: Array, predicted: Array, weights: Array | None = None) -> float:
     """1 - MSE over the variance of the test rows; of a constant target 1 without error and 0 with any."""
-    # r2_score divides sums, not means, and has no value for one row.
+    # r2_score divides sums, not means, and has no value for a single row.
     variance = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
     error = mse(y, predicted, weights)
     return 1.0 - error / variance if variance > 0 else float(error == 0)
@@ -622,7 +619,7 @@ def leaves(row: Row) -> int:
 
 
 def _of_trees(row: Row, size: int, least: int = 1) -> int:
-    """Return a size that is at least `least`; Undefined if the model has no trees, or does not say it."""
+    """Return a size of at least `least`; raise Undefined if the model has no trees or does not report its size."""
     if not row.n_leaves:
         raise Undefined("the model is no tree")
     if size < least:
@@ -643,12 +640,12 @@ def depth(row: Row) -> int:
 
 
 def _has_trees(model: Any) -> bool:
-    """Whether a model is a forest of hyperplane trees, of the core or not."""
+    """Return whether a model is a forest of hyperplane trees, of the core or of Python."""
     return hasattr(model, "forest_") or (hasattr(model, "trees_") and hasattr(model, "trees"))
 
 
 def _trees(model: Any) -> list[Tree]:
-    """The hyperplane trees of a model; Undefined if it has none."""
+    """Return the hyperplane trees of a model; raise Undefined if it has none."""
     if of_classes(getattr(model, "tree_", None)):
         return [model.tree_]
     if _has_trees(model):
@@ -665,7 +662,7 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
         raise Undefined(f"{name} does not say which leaf a row is in")
     if tree is None:
         trees = [(member.left, member.right) for member in _trees(model)]
-    elif hasattr(tree, "children_left"):  # scikit-learn's
+    elif hasattr(tree, "children_left"):  # a tree of scikit-learn
         trees = [(tree.children_left, tree.children_right)]
     else:
         trees = [(tree.left, tree.right)]

@@ -1,7 +1,7 @@
-"""Stored folds side by side: what every method of one or several runs did on the same partitions of the same data.
+"""Pairing of stored folds: results of all methods of some runs on the same partitions of the same data.
 
-Tests on one data set pair folds, so they need folds that are shared; tests over data sets pair means. Either takes the
-repetitions that are complete for every method, since a mean over other repetitions is a mean over other partitions.
+Tests on one data set pair folds, so they need shared folds; tests over data sets pair means. Both use the
+repetitions that are complete for every method, since means over other repetitions are means over other partitions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from oblique_cli.ground.nouns import AlgorithmSpec, Experiment, Row
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as the store keeps it; `data` maps its data sets to their digests."""
+    """Run from the store; `data` maps its data sets to their digests."""
 
     experiment: Experiment
     rows: Sequence[Row]
@@ -33,10 +33,10 @@ class StoredRun:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """What the methods did on one data set, over the repetitions that all of them completed: metric -> method -> ...
+    """Results of the methods on one data set, over the repetitions that all of them completed: metric -> method -> ...
 
     repetitions, folds : one number each, folds {} if they are not shared; undefined : why a method has no numbers
-    test_over_train : test rows to training rows of a fold, None if repetitions do not divide the rows anew
+    test_over_train : test rows to training rows of a fold, None if repetitions do not redraw the partition
     """
 
     dataset: str
@@ -59,7 +59,7 @@ class Paired:
     def whole(self, metric: str) -> tuple[tuple[str, ...], tuple[PairedScores, ...]]:
         """Return the methods and data sets for tests of a metric over data sets: every method has it on each set.
 
-        A method that has it nowhere is left out. If a metric is compared by ratios, a mean of 0 counts as missing.
+        A method without any value is omitted. If a metric is compared by ratios, a mean of 0 counts as missing.
         """
         positive = METRICS[metric].ratio
         has = [{m for m, mean in entry.means[metric].items() if mean > 0 or not positive} for entry in self.scores]
@@ -70,7 +70,7 @@ class Paired:
 
 @dataclass(frozen=True)
 class _Results:
-    """One method on one data set: its rows by repetition and fold, and what decides its partitions."""
+    """One method on one data set: its rows by repetition and fold, and the settings that determine its partitions."""
 
     rows: Mapping[tuple[int, int], Row]
     experiment: Experiment
@@ -82,7 +82,7 @@ class _Results:
         return {r for r, _ in self.places} - bad
 
     def gap(self) -> str:
-        """Why repetitions are missing; "" if none is."""
+        """Return the reason for missing repetitions; "" if none is missing."""
         failed = [row for row in self.rows.values() if row.status != "ok"]
         left = len(self.places) - len(self.rows)
         what = [f"{len(failed)} failed (first: {failed[0].message or 'no message'})"] if failed else []
@@ -93,11 +93,11 @@ class _Results:
 
 
 def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, metrics: Sequence[str] = ()) -> Paired:
-    """Return what the methods of `runs` did, data set by data set. titles : algorithm name -> what to print
+    """Return the results of the methods of `runs` by data set. titles : algorithm name -> title to print
 
-    metrics : names; without them those of TESTED and those that the configurations of all runs name
-    A method is an algorithm of a configuration. One that two runs have on the same data set, or with other settings,
-    becomes two methods, "hhgdt (run)". ConfigError if there is nothing to compare.
+    metrics : names; default: those of TESTED and those in the configurations of all runs
+    A method is an algorithm of a configuration. An algorithm that two runs have on the same data set, or with different
+    settings, becomes two methods, "hhgdt (run)". Raise ConfigError if there is nothing to compare.
     """
     names = [run.experiment.name for run in runs]
     if len(set(names)) < len(names):
@@ -147,7 +147,7 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
 
 
 def _left_out(paired: Paired, metric: str) -> list[str]:
-    """Say which methods and data sets the tests on a metric leave out, and why; one note a reason."""
+    """Note the methods and data sets that tests on a metric omit; one note per reason."""
     methods, scores = paired.whole(metric)
     title = title_of(metric)
     nowhere: dict[str, list[str]] = {}
@@ -200,14 +200,14 @@ def _methods(
 
 
 def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
-    """What makes an algorithm of two runs one method: its parameters, and how they are chosen and tested."""
+    """Return the settings that make an algorithm of two runs one method: its parameters, tuning and test scheme."""
     cv = experiment.cv.plain()
     del cv["repeats"]
     return algorithm.name, dict(algorithm.params), dict(algorithm.grid), cv
 
 
 def partition(run: StoredRun, dataset: str) -> tuple[Any, ...]:
-    """Return what decides how rows are divided (`schemes`): the name of the scheme does not, beyond how it cuts."""
+    """Return the settings that determine the partition of rows (`schemes`), without the name of the scheme."""
     experiment = run.experiment
     (spec,) = [spec for spec in experiment.datasets if spec.name == dataset]
     how = schemes.SCHEMES[experiment.cv.scheme].partition(experiment.cv)

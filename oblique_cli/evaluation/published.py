@@ -1,7 +1,7 @@
-"""Published numbers: the tables of the papers, as package data, read with the standard library alone.
+"""Published numbers: the tables of the papers as package data, read with the standard library only.
 
-The files and their conventions are described in `oblique_cli/papers/published/README.md`. A table is named by a
-reference, "source:table", for example "wickramarachchi2015:5.2".
+`oblique_cli/papers/published/README.md` describes the files and their conventions. A table is named by a reference,
+"source:table", for example "wickramarachchi2015:5.2".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from oblique_cli.ground import extensions
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.resources import PACKAGE
 
-# Chapter 6 of the thesis prints "SVM" for bottom-up trees with support vector machines; elsewhere it is a classifier.
+# In chapter 6 of the thesis, "SVM" means bottom-up trees with support vector machines; elsewhere it is a classifier.
 BOTTOM_UP_SVM = frozenset(("wickramarachchi2015", table) for table in ("6.1", "6.2", "6.3"))
 
 FOLDER = PACKAGE / extensions.PUBLISHED
@@ -23,7 +23,7 @@ FOLDER = PACKAGE / extensions.PUBLISHED
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table. level : what a row is: a mean over "repetitions", or one "class", "repetition" or "fold"."""
+    """Published table. level : content of a row: a mean over "repetitions", or one "class", "repetition" or "fold"."""
 
     source: str
     table: str
@@ -39,7 +39,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Published:
-    """One printed number. dataset, method : as printed, "SVM and HHBUT" is one number that belongs to both
+    """Printed number. dataset, method : as printed; "SVM and HHBUT" is one number of both methods
 
     mean, sd : None where not printed; printed : "97.6 ± 0.03" or ""; note : "key=value; key=value | text"
     """
@@ -57,20 +57,20 @@ class Published:
 
     @property
     def qualifiers(self) -> dict[str, str]:
-        """The key=value pairs of the note, which tell apart rows of one data set, method and metric."""
+        """Return the key=value pairs of the note, which distinguish rows with equal data set, method and metric."""
         head = self.note.split(" | ")[0]
         return dict(part.split("=", 1) for part in head.split("; ") if "=" in part)
 
     @property
     def remark(self) -> str:
-        """The rest of the note, doubts and corrections; "" without any."""
+        """Return the rest of the note with doubts and corrections, or ""."""
         head, _, text = self.note.partition(" | ")
         parts = [part for part in head.split("; ") if part and "=" not in part]
         return "; ".join([*parts, text] if text else parts)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Every name the number goes by: as printed, and as our table of algorithms has it."""
+        """Return the names of the method: as printed, and as in our table of algorithms."""
         printed = tuple(self.method.split(" and "))
         if self.source == "amalaman2015" and self.method == "M5":
             return ("M5", "M5-style")
@@ -86,14 +86,14 @@ def _rows(file: str) -> list[dict[str, str]]:
 
 @cache
 def tables() -> dict[str, PublishedTable]:
-    """Every table at hand, by reference, in the order of `tables.csv`. Callers must not change the dictionary."""
+    """Return every table by reference, in the order of `tables.csv`. Callers must not change the dictionary."""
     citations = {row["source"]: row["citation"] for row in _rows("sources.csv")}
     all_tables = (PublishedTable(**row, citation=citations[row["source"]]) for row in _rows("tables.csv"))
     return {table.reference: table for table in all_tables}
 
 
 def find(reference: str) -> PublishedTable:
-    """Return the table named "source:table"; ConfigError with the close matches if there is none."""
+    """Return the table named "source:table"; raise ConfigError with close matches if there is none."""
     known = tables()
     if reference not in known:
         hint = close_matches(str(reference), known)
@@ -102,7 +102,7 @@ def find(reference: str) -> PublishedTable:
 
 
 def comparable(reference: str) -> PublishedTable:
-    """Return a table that can stand beside a summary; ConfigError if it is unknown or has no means over repetitions."""
+    """Return a table of means over repetitions; raise ConfigError if it is unknown or has no such means."""
     table = find(reference)
     if table.level != "repetitions":
         usable = ", ".join(name for name, other in tables().items() if other.level == "repetitions")
@@ -115,7 +115,7 @@ def comparable(reference: str) -> PublishedTable:
 
 @cache
 def numbers(source: str, table: str) -> tuple[Published, ...]:
-    """Return every number of a table, in the order of the file, blank cells included."""
+    """Return every number of a table in the order of the file, including blank cells."""
     return tuple(_number(row) for row in _rows(find(f"{source}:{table}").file))
 
 
@@ -135,12 +135,12 @@ def dataset_code(source: str, dataset_name: str) -> str | None:
 
 
 def dataset_note(source: str, dataset_name: str) -> str:
-    """Return how the rows of `source` differ from those of our catalogue, "" if nothing is known."""
+    """Return the difference between the rows of `source` and those of our catalogue, "" if none is known."""
     return _codes().get((source, dataset_name), (None, ""))[1]
 
 
 def qualifier_values(source: str, table: str, key: str) -> tuple[str, ...]:
-    """Return the values a qualifier takes in a table, in the order of the file; () if no row carries it."""
+    """Return the values of a qualifier in a table, in the order of the file; () if no row has it."""
     qualifiers = (number.qualifiers.get(key) for number in numbers(source, table))
     return tuple(dict.fromkeys(value for value in qualifiers if value is not None))
 
@@ -150,7 +150,7 @@ def lookup(
 ) -> Published | None:
     """Return the number printed for a data set of our catalogue and a method, None if the table has none.
 
-    The row must carry all `qualifiers`, such as sampling="STRS". ConfigError if several rows fit.
+    The row must have all `qualifiers`, such as sampling="STRS". Raise ConfigError if several rows match.
     """
     code = dataset_code(source, dataset_name)
     fits = [

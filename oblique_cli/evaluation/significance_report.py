@@ -1,8 +1,8 @@
-"""The report of `oblique significance`: results of every test on the methods of stored runs.
+"""Report of `oblique significance`: results of every test on the methods of stored runs.
 
-Positive differences favor the first method; the sign is reversed for metrics of which less is better, such as leaves.
+Positive differences favor the first method; the sign is reversed for metrics where less is better, such as leaves.
 Over data sets, leaves, errors and times (`Metric.ratio`) are compared by the logarithm of their ratio, because a
-difference of five leaves is much on Wine and nothing on Letter.
+difference of five leaves is large on Wine and negligible on Letter.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from oblique_cli.evaluation.paired import Paired, PairedScores
 from oblique_cli.evaluation.significance_tests import Friedman, Probabilities, SignTest, Wilcoxon
 from oblique_cli.evaluation.tables import MISSING, Sheet, TableValue, TextGrid, listed, shown, title_of
 
-# With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
+# With fewer data sets no rank test can be significant: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
 
 AXIS = 36  # characters of a diagram on the terminal, which leave room for names in 80
-MANY_PAIRS = 10  # more of them, as those of six methods, are a matrix
+MANY_PAIRS = 10  # more pairs than this, such as those of six methods, are shown as a matrix
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The level of every test, and what is practically equal: `rope` in points, of no percentage in hundredths.
+    """Level of every test, and region of practical equivalence: `rope` in points, for metrics without % in hundredths.
 
     rope_leaves   as a share, of metrics compared by their ratio, such as leaves
     """
@@ -44,7 +44,7 @@ class Limits:
     rope_leaves: float = 0.1
 
     def within(self, metric: Metric) -> float:
-        """Differences over data sets, as `_toward_better` makes them, that are practically none."""
+        """Return the largest practically negligible difference over data sets, on the scale of `_toward_better`."""
         return log(1 + self.rope_leaves) if metric.ratio else self.rope * metric.point
 
 
@@ -57,9 +57,9 @@ Records = list[dict[str, Any]]
 
 
 def _record(**known: Any) -> dict[str, Any]:
-    """Return one test as plain data, with None where it has no such number."""
+    """Return one test as plain data, with None for numbers that it does not have."""
     record = {**dict.fromkeys(KEYS), **known}
-    # JSON has no infinity: the statistic of differences without spread is left out, and p is 0.
+    # JSON has no infinity: the statistic of differences without spread is omitted, and p is 0.
     if record["statistic"] is not None and isinf(record["statistic"]):
         record["statistic"] = None
     return record
@@ -67,7 +67,7 @@ def _record(**known: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Two:
-    """Two methods with the posterior probabilities of the test on them."""
+    """Two methods with the posterior probabilities of a Bayesian test."""
 
     first: str
     second: str
@@ -77,7 +77,7 @@ class _Two:
         return {FIRST: self.first, SECOND: self.second, TIE: "tie", None: None}[outcome]
 
     def _bayesian(self) -> dict[str, Any]:
-        # 0.95 is what Benavoli et al. decide by, whatever the level of the other tests.
+        # Benavoli et al. decide at 0.95, independent of the level of the other tests.
         probabilities = self.probabilities or ()
         outcome = next((name for name, p in zip((FIRST, TIE, SECOND), probabilities, strict=True) if p > 0.95), None)
         named = zip(("probability_first", "probability_same", "probability_second"), probabilities, strict=True)
@@ -97,7 +97,7 @@ class MethodDuel(_Two):
     t: significance_tests.ResampledT | None
 
     def outcome(self, alpha: float) -> str | None:
-        """What the t test says, None without one."""
+        """Return the result of the t test, None without one."""
         return _significant(self.t.p, self.t.mean, alpha) if self.t else None
 
     def cells(self, label: Mapping[str | None, str], alpha: float) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ class Match(_Two):
     p_nemenyi: float
 
     def outcome(self, alpha: float) -> str:
-        """What the Wilcoxon test says after Holm's correction."""
+        """Return the result of the Wilcoxon test after Holm's correction."""
         return _significant(self.p_holm, self.wilcoxon.plus - self.wilcoxon.minus, alpha)
 
     def _sign_outcome(self) -> str:
@@ -170,7 +170,7 @@ class Match(_Two):
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of the methods, the Friedman test, and the critical difference with the groups it leaves."""
+    """Average ranks of the methods, the Friedman test, and the critical difference with its groups of methods."""
 
     methods: tuple[str, ...]
     ranks: tuple[float, ...]
@@ -194,7 +194,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class MetricVerdicts:
-    """All tests on one metric, which every method has on n_datasets; no matches and ranking if there are few."""
+    """All tests on one metric of all methods on n_datasets; matches and ranking are empty for few data sets."""
 
     metric: str
     n_datasets: int
@@ -204,7 +204,7 @@ class MetricVerdicts:
 
     @property
     def is_crowd(self) -> bool:
-        """Whether the pairs are too many for a line each."""
+        """Return whether there are too many pairs for one line each."""
         return len({(duel.first, duel.second) for duel in self.duels}) > MANY_PAIRS
 
     def records(self, alpha: float) -> Records:
@@ -218,7 +218,7 @@ class MetricVerdicts:
 
 @dataclass(frozen=True)
 class SignificanceReport:
-    """What `tables.render` prints."""
+    """Report for `tables.render`."""
 
     title: str
     limits: Limits
@@ -244,7 +244,7 @@ class SignificanceReport:
         return diagrams
 
     def sheet(self) -> Sheet:
-        """Grids for people; one record a test, with the same keys throughout, for programs."""
+        """Return grids for people, and for programs one record per test with the same keys throughout."""
         return Sheet(
             title=f"{self.title}: significance at {self.limits.alpha:g}",
             grids=tuple(grid for verdicts in self.metrics for grid in self._grids(verdicts)),
@@ -271,7 +271,7 @@ class SignificanceReport:
         return [*grids, *diagrams]
 
     def _matrices(self, verdicts: MetricVerdicts) -> list[TextGrid]:
-        """The pairs as matrices, in which every method has a row and, by its number, a column."""
+        """Return the pairs as matrices with a row per method and numbered columns."""
         alpha, title = self.limits.alpha, title_of(verdicts.metric)
         grids = []
         for scores in self.paired.scores:
@@ -383,14 +383,14 @@ class SignificanceReport:
 def judge(
     paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] | None = None
 ) -> SignificanceReport:
-    """Run every test on every pair of methods that have a metric, for each of `metrics` (all of `paired` if None)."""
+    """Run every test on every pair of methods with a metric, for each of `metrics` (all of `paired` if None)."""
     limits = limits or Limits()
     metrics = metrics or paired.metrics
     return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
 
 
 def _toward_better(values: np.ndarray, metric: Metric) -> np.ndarray:
-    """Values whose differences over data sets are compared, larger for better."""
+    """Return values whose differences over data sets are compared; larger is better."""
     compared = np.log(values) if metric.ratio else values
     return compared if metric.larger_is_better else -compared
 
@@ -470,7 +470,7 @@ def _p(p: float, alpha: float) -> str:
 
 
 def _axis(rank: float, reach: float, k: int) -> str:
-    """A rank as a dot on an axis from 1 to k, with a bar as long as the critical difference to its right."""
+    """Return a rank as a dot on an axis from 1 to k, with a bar of the critical difference to its right."""
     place = round((rank - 1) / (k - 1) * (AXIS - 1))
     bar = round(reach / (k - 1) * (AXIS - 1))
     return ("·" * place + "●" + "━" * bar)[:AXIS].ljust(AXIS, "·")

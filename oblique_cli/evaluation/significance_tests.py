@@ -1,13 +1,13 @@
 """Tests of significance: one data set with repeated cross-validation, and many data sets with one score each.
 
-Every function takes plain numbers, in which larger is better and a positive difference speaks for the first method.
-Which test is for what, with its formula, is in docs/experiments.md. Sources:
+Every function takes plain numbers; larger is better, and a positive difference favors the first method.
+docs/experiments.md gives purpose and formula of each test. Sources:
 
-  Nadeau & Bengio (2003)   Inference for the generalization error. Machine Learning 52: the corrected resampled t test
-  Demsar (2006)            Statistical comparisons of classifiers over multiple data sets. JMLR 7: Wilcoxon, sign test,
-                           Friedman, Nemenyi, Holm, the critical-difference diagram
-  Benavoli et al. (2017)   Time for a change. JMLR 18: the Bayesian correlated t test and signed-rank test
-  Zhang & Suganthan (2014) Oblique decision tree ensemble via multisurface proximal SVM, equations 13-15
+Nadeau & Bengio (2003)   Inference for the generalization error. Machine Learning 52: the corrected resampled t test
+Demsar (2006)            Statistical comparisons of classifiers over multiple data sets. JMLR 7: Wilcoxon, sign test,
+                         Friedman, Nemenyi, Holm, the critical-difference diagram
+Benavoli et al. (2017)   Time for a change. JMLR 18: the Bayesian correlated t test and signed-rank test
+Zhang & Suganthan (2014) Oblique decision tree ensemble via multisurface proximal SVM, equations 13-15
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from oblique_cli.ground import seeds
 # Draws from a posterior: the Monte Carlo error of a probability is at most 0.5 / sqrt(50000) = 0.0022.
 DRAWS = 50_000
 
-# Differences that agree to this share of the largest one are tied: 0.768 - 0.763 and 0.661 - 0.656 are both 0.005.
+# Differences whose distance is at most this share of the largest are tied: 0.768 - 0.763 and 0.661 - 0.656 are 0.005.
 DECIMALS = 9
 
 
 class Probabilities(NamedTuple):
-    """Of the first method being practically better, of no practical difference, of the second being better."""
+    """Probabilities that the first method is better, that both are practically equal, that the second is better."""
 
     first: float
     same: float
@@ -44,7 +44,7 @@ class Probabilities(NamedTuple):
 
 @dataclass(frozen=True)
 class ResampledT:
-    """The mean difference over folds, and its standard error, corrected for training sets that overlap."""
+    """Mean difference over folds, and its standard error, corrected for overlapping training sets."""
 
     mean: float
     scale: float
@@ -52,18 +52,18 @@ class ResampledT:
 
     @property
     def t(self) -> float:
-        """The statistic; infinite for folds that all differ by the same, 0 for folds that do not differ at all."""
+        """Return the t statistic; infinite for equal non-zero differences, 0 if all differences are 0."""
         if self.scale == 0:
             return float(np.sign(self.mean)) * inf if self.mean else 0.0
         return self.mean / self.scale
 
     @property
     def p(self) -> float:
-        """Two-sided."""
+        """Return the two-sided p value."""
         return 0.0 if isinf(self.t) else float(2 * special.stdtr(self.df, -abs(self.t)))
 
     def probabilities(self, rope: float) -> Probabilities:
-        """Bayesian correlated t test: the posterior of the mean difference below, within and above -rope ... rope."""
+        """Return the Bayesian correlated t test: P(mean difference below, within and above -rope ... rope)."""
         if self.scale == 0:
             return Probabilities(float(self.mean > rope), float(abs(self.mean) <= rope), float(self.mean < -rope))
         first = float(special.stdtr(self.df, (self.mean - rope) / self.scale))
@@ -74,13 +74,13 @@ class ResampledT:
 def corrected_resampled_t(differences: Sequence[float], test_over_train: float) -> ResampledT:
     """Return the corrected resampled t test (Nadeau & Bengio 2003) on the J differences of all folds and repetitions.
 
-    The variance of the mean is (1/J + n_test/n_train) s^2, with divisor J - 1 in s^2. The same scale is that of the
-    Bayesian correlated t test with correlation n_test / (n_test + n_train). ValueError for fewer than two.
+    The variance of the mean is (1/J + n_test/n_train) s^2, with divisor J - 1 in s^2. The Bayesian correlated t test
+    with correlation n_test / (n_test + n_train) has the same scale. Raise ValueError for fewer than two differences.
     """
     d = np.asarray(differences, dtype=float)
     if len(d) < 2:
         raise ValueError("a resampled t test needs at least two folds")
-    # Equal differences have no spread, whatever the rounding of their mean.
+    # Equal differences have no spread, independent of the rounding of their mean.
     variance = 0.0 if np.ptp(d) == 0 else float(d.var(ddof=1))
     return ResampledT(float(d.mean()), sqrt((1 / len(d) + test_over_train) * variance), len(d) - 1)
 
@@ -101,9 +101,9 @@ class Wilcoxon:
 def wilcoxon(differences: Sequence[float]) -> Wilcoxon:
     """Return the signed-rank test of Demsar (2006, section 3.1.3).
 
-    Ranks of zero differences are split between both sums, and one of them is left out if they are odd in number. p is
-    exact for any n, ties included: it counts the sums over all signs of the ranks at hand, rather than taking them as
-    normal. All differences zero: p = 1.
+    Ranks of zero differences are split between both sums; if their number is odd, one is ignored. p is exact for any n,
+    including ties: it counts the sums over all signs of the observed ranks, instead of using the normal
+    approximation. If all differences are zero, p = 1.
     """
     d = _tied(differences)
     zeros = np.flatnonzero(d == 0)
@@ -112,7 +112,7 @@ def wilcoxon(differences: Sequence[float]) -> Wilcoxon:
     ranks = rankdata(np.abs(d))
     split = ranks[d == 0].sum() / 2
     plus, minus = ranks[d > 0].sum(), ranks[d < 0].sum()
-    # Twice a rank is a whole number, so the distribution of the sum is a row of counters, one rank folded in at a time.
+    # Twice a rank is an integer, so the distribution of the sum is an array of counters, updated rank by rank.
     shares = np.ones(1)
     for twice in np.rint(2 * ranks[d != 0]).astype(int):
         shares = (np.pad(shares, (0, twice)) + np.pad(shares, (twice, 0))) / 2
@@ -122,7 +122,7 @@ def wilcoxon(differences: Sequence[float]) -> Wilcoxon:
 
 @dataclass(frozen=True)
 class SignTest:
-    """Wins of both methods over n data sets with ties split evenly, and how many wins make a method better."""
+    """Wins of both methods over n data sets with ties split evenly, and the number of wins for significance."""
 
     n: int
     wins: int
@@ -133,7 +133,7 @@ class SignTest:
 def sign_test(differences: Sequence[float]) -> SignTest:
     """Return the sign test at 0.05: better with at least N/2 + 1.96 sqrt(N)/2 wins (Demsar 2006, section 3.1.4).
 
-    Ties are split evenly; an odd one is left out, and N with it.
+    Ties are split evenly; an odd tie is ignored and reduces N.
     """
     d = _tied(differences)
     half = int((d == 0).sum()) // 2
@@ -155,9 +155,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def bayesian_signed_rank(differences: Sequence[float], rope: float, draws: int = DRAWS) -> Probabilities:
     """Return the Bayesian signed-rank test with a region of practical equivalence (Benavoli et al. 2017, section 4.2).
 
-    The prior is a Dirichlet process of strength 1 with its one pseudo-observation in the middle of the region. Each
+    The prior is a Dirichlet process of strength 1 with its single pseudo-observation in the middle of the region. Each
     draw weights the observations; the probabilities are the shares of draws in which the first method, neither, or the
-    second carries most weight of the pairwise means. Without a region (rope 0) means of zero count half for each.
+    second has most weight of the pairwise means. Without a region (rope 0) means of zero count half for each.
 
     Stochasticity: the stream named ("bayesian signed rank"), the same for all differences; their order has no effect.
     """
@@ -178,7 +178,7 @@ def bayesian_signed_rank(differences: Sequence[float], rope: float, draws: int =
 
 @functools.lru_cache(maxsize=1)
 def _dirichlet_weights(draws: int, n: int) -> np.ndarray:
-    """Draws of n weights, (draws, n): the same for every pair of methods over as many data sets."""
+    """Return draws of n weights, (draws, n): the same for every pair of methods on equally many data sets."""
     weights = seeds.generator(0, "bayesian signed rank").standard_exponential((draws, n))
     weights /= weights.sum(axis=1, keepdims=True)
     weights.flags.writeable = False
@@ -186,7 +186,7 @@ def _dirichlet_weights(draws: int, n: int) -> np.ndarray:
 
 
 def _tied(differences: Sequence[float]) -> np.ndarray:
-    """Return differences as shares of the largest, rounded so that those equal but for rounding errors are equal."""
+    """Return differences as shares of the largest, rounded so that rounding errors break no ties."""
     d = np.asarray(differences, dtype=float)
     largest = np.abs(d).max(initial=0.0)
     return np.zeros_like(d) if largest == 0 else np.round(d / largest, DECIMALS)
@@ -196,7 +196,7 @@ def _tied(differences: Sequence[float]) -> np.ndarray:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's correlation: that of the ranks, in which ties share one; nan if one side has a single value."""
+    """Return Spearman's rank correlation with average ranks of ties; nan if one side has a single value."""
     a, b = rankdata(first), rankdata(second)
     return nan if np.ptp(a) == 0 or np.ptp(b) == 0 else float(np.corrcoef(a, b)[0, 1])
 
@@ -207,7 +207,7 @@ def average_ranks(scores: np.ndarray) -> np.ndarray:
 
 
 def share_of_ties(scores: np.ndarray) -> float:
-    """Return the share of the variance of ranks (data sets x methods) that ties take: sum (t^3 - t) of N (k^3 - k)."""
+    """Return the share of the variance of ranks (data sets x methods) lost to ties: sum (t^3 - t) / (N (k^3 - k))."""
     rows = np.asarray(scores, dtype=float)
     n, k = rows.shape
     counts = np.concatenate([np.unique(row, return_counts=True)[1] for row in rows]).astype(float)
@@ -229,7 +229,7 @@ def friedman(ranks: Sequence[float], n: int, ties: float = 0.0) -> Friedman:
     """Return the test of k average ranks over n data sets (Zhang & Suganthan, equations 13 and 14).
 
     F has k - 1 and (k - 1)(n - 1) degrees of freedom; it is infinite if every data set ranks the methods alike.
-    ties : `share_of_ties` of the scores, by which chi2 is corrected (Hollander & Wolfe 1973, p. 140); the papers do not
+    ties : `share_of_ties` of the scores, which corrects chi2 (Hollander & Wolfe 1973, p. 140); the papers do not
     correct, and with ties their test is conservative.
     """
     r = np.asarray(ranks, dtype=float)
@@ -252,7 +252,7 @@ def nemenyi_q(k: int, alpha: float = 0.05) -> float:
 
 
 def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
-    """Return the difference from which on two of k average ranks over n data sets are significant (equation 15)."""
+    """Return the least significant difference of two of k average ranks over n data sets (equation 15)."""
     return nemenyi_q(k, alpha) * sqrt(k * (k + 1) / (6 * n))
 
 
@@ -281,7 +281,7 @@ def cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, ...]]:
 
 
 class BiasVariance(NamedTuple):
-    """Squared bias, with the noise in it, and variance; they add up to the expected error."""
+    """Squared bias, including the noise, and variance; their sum is the expected error."""
 
     bias: float
     variance: float
@@ -290,12 +290,12 @@ class BiasVariance(NamedTuple):
 def kohavi_wolpert(votes: np.ndarray, labels: np.ndarray) -> BiasVariance:
     """Return the decomposition of 0/1 loss of Kohavi & Wolpert (1996; Zhang & Suganthan, equations 19 and 20).
 
-    votes    rows x classes: how many of the classifiers, each trained on another training set, predict the class
+    votes    rows x classes: number of classifiers, each trained on another training set, that predict the class
     labels   the class code of each row
 
     bias^2 = 1/2 sum_y (P(Y_F = y) - P(Y_H = y))^2 and variance = 1/2 (1 - sum_y P(Y_H = y)^2), averaged over the rows.
-    P(Y_F) is 1 for the row's label: noise, which one label a row cannot show, is counted as bias. (The paper prints Y_H
-    in the noise term, where Kohavi and Wolpert have Y_F.) ValueError if a row has no vote.
+    P(Y_F) is 1 for the row's label: noise, which a single label per row cannot show, is counted as bias. (The paper
+    prints Y_H in the noise term, where Kohavi and Wolpert have Y_F.) Raise ValueError if a row has no vote.
     """
     counts = np.asarray(votes, dtype=float)
     totals = counts.sum(axis=1, keepdims=True)

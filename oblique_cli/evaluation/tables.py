@@ -1,15 +1,15 @@
-"""Tables of results: data set x algorithm, metrics as mean ± SD over repetitions, published numbers beside.
+"""Tables of results: data set x algorithm, metrics as mean ± SD over repetitions, published numbers beside them.
 
-How a number is made (Wickramarachchi 2015, eq. 1.9.3):
-  accuracy of a repetition   correct test predictions summed over its folds / test rows summed over its folds
-  leaves of a repetition     plain mean over the trees of its folds
-  other metrics              as the registry says (`metrics.Metric.aggregate`)
-  a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)
+Computation of a number (Wickramarachchi 2015, eq. 1.9.3):
+accuracy of a repetition   correct test predictions summed over its folds / test rows summed over its folds
+leaves of a repetition     plain mean over the trees of its folds
+other metrics              as in the registry (`metrics.Metric.aggregate`)
+a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)
 
-No missing number is estimated. Pooling needs every row tested once, so only complete repetitions are averaged: one
-with a failed fold, or one not finished yet, is left out of the mean, and the cell carries a mark and the count of its
+No missing number is estimated. Pooling needs every row tested once, so only complete repetitions are averaged: a
+repetition with failed or unfinished folds is excluded from the mean, and the cell has a mark and the count of its
 folds: `†99/100` if folds failed, `‡37/100` if folds are still to run. A cell without a complete repetition shows a
-dash, and so does one of a metric that has no value in some fold; a note says why.
+dash, as does a metric without a value in some fold; a note gives the reason.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ FOLD_COUNTS = ("folds_ok", "folds_failed", "folds_expected")  # of a line
 BEST = "▲"
 SAME = "△"
 
-FEWEST_VALUES = 3  # of a grid that has an inside
-LEAST_POWER, MOST_POWER = -5, 6  # of ten, of numbers that are written without one
+FEWEST_VALUES = 3  # of a grid with an interior
+LEAST_POWER, MOST_POWER = -5, 6  # exponents of numbers written without a power of ten
 
 
 @dataclass(frozen=True)
 class TableValue:
-    """One metric of one line: mean and SD over complete repetitions, what was published, and why there is no mean."""
+    """Metric of a line: mean and SD over complete repetitions, published number, and reason for a missing mean."""
 
     mean: float | None
     sd: float | None
@@ -59,7 +59,7 @@ class TableValue:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus published."""
+        """Return our mean minus the published mean."""
         if self.mean is None or self.published is None or self.published.mean is None:
             return None
         return self.mean - self.published.mean
@@ -70,15 +70,15 @@ class Line:
     """One algorithm on one data set.
 
     algorithm   its id in the configuration
-    label       what a table prints: the published title, or the id if the configuration gave one
-    repeats     complete repetitions, those that are averaged
+    label       name in tables: the published title, or the id if the configuration sets one
+    repeats     complete repetitions, which are averaged
     message     message of the first failed fold, by repetition and fold
-    clusters    class -> its clusters, averaged over the training sets of the complete repetitions; {} if the algorithm
-                finds none. `clusters_published` are those of a published table, as printed, "" if it has none
-    values      name -> value: of the metrics shown, and of what estimators say of themselves (`Row.measures`), which is
+    clusters    class -> its clusters, averaged over the training sets of the complete repetitions; {} for an algorithm
+                without clusters. `clusters_published` are those of a published table, as printed, "" without any
+    values      name -> value: of the metrics shown, and of the measures of estimators (`Row.measures`), which are
                 averaged over the folds of a repetition
     matrices    name of a metric -> its matrix of counts, mean over repetitions
-    classes     the classes that its rows and columns stand for
+    classes     the classes of its rows and columns
     """
 
     dataset: str
@@ -97,7 +97,7 @@ class Line:
     classes: tuple[str, ...] = ()
 
     def value(self, name: str) -> TableValue:
-        """The value of a metric, one without a mean if the line has none."""
+        """Return the value of a metric, without a mean if the line does not have the metric."""
         return self.values.get(name, TableValue(None, None))
 
     @property
@@ -110,7 +110,7 @@ class Line:
 
     @property
     def mark(self) -> str:
-        """Why folds are missing and how many are done, such as "†99/100"; empty if all are done."""
+        """Return a mark for missing folds and the count of good folds, such as "†99/100"; "" if all are done."""
         if self.folds_ok == self.folds_expected:
             return ""
         return f"{FAILED if self.folds_failed else UNFINISHED}{self.folds_ok}/{self.folds_expected}"
@@ -120,9 +120,9 @@ class Line:
 class ResultTable:
     """Lines in the order of the experiment, data sets first; `references` names the published tables shown.
 
-    metrics     names of the columns, in order: metrics, and what estimators say of themselves
-    estimate    what the accuracy is called, if it is not a share of right test rows
-    marks       (data set, algorithm, metric) -> BEST or SAME, of cells that are marked (`marking.marked`)
+    metrics     names of the columns, in order: metrics, and measures of estimators
+    estimate    name of the accuracy, if it is not the share of correct test rows
+    marks       (data set, algorithm, metric) -> BEST or SAME, for marked cells (`marking.marked`)
     """
 
     title: str
@@ -134,7 +134,7 @@ class ResultTable:
     marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
     def sheet(self) -> Sheet:
-        """What `render` prints."""
+        """Return the sheet for `render`."""
         several = len(self.references) > 1
         header = ["data set", "algorithm"]
         numbers = [name for name in self.metrics if not _is_matrix(name)]
@@ -210,7 +210,7 @@ class ResultTable:
         return record
 
 
-# The measure that a published accuracy stands beside, of an algorithm whose paper counts rejected rows as right.
+# Measure to compare with the published accuracy of an algorithm whose paper counts rejected rows as correct.
 AS_PUBLISHED = "published_accuracy_percent"
 
 
@@ -219,12 +219,12 @@ def _is_matrix(name: str) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Return the heading of a column: a metric's title, or the name of an estimator's own measure in words."""
+    """Return the heading of a column: a metric's title, or the name of an estimator's measure in words."""
     return str(METRICS[name].title) if name in METRICS else name.replace("_", " ")
 
 
 def shown(name: str, value: TableValue, mark: str = "") -> str:
-    """Return a cell: "67.9 ± 1.9", in the decimals of its metric."""
+    """Return a cell: "67.9 ± 1.9", with the decimals of its metric."""
     decimals = METRICS[name].decimals if name in METRICS else None
     return measured(value, mark) if decimals is None else mean_and_sd(value, mark)
 
@@ -252,15 +252,15 @@ def _matrix_grid(line: Line, name: str) -> TextGrid:
 
 
 def method_titles(names: Iterable[str] | None = None) -> dict[str, str]:
-    """Return how tables call each algorithm: "hhgdt" -> "HHGDT". names : of those that count, None for all"""
+    """Return the titles of algorithms in tables: "hhgdt" -> "HHGDT". names : the algorithms, None for all"""
     names = (*ALGORITHMS, *ALGORITHMS.former) if names is None else names
     return {name: ALGORITHMS[name].title for name in names if name in ALGORITHMS}
 
 
 def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
-    """Return the title of the method that an algorithm stands for, the class of another library's.
+    """Return the title of the method of an algorithm, or the class of another library's algorithm.
 
-    One of ours whose id names another method stands for that: RETIS run as TPRTI-A with other parameters.
+    If the id of one of our algorithms names another method, return that method: RETIS with other parameters is TPRTI-A.
     """
     if algorithm.name not in titles:
         return algorithm.name.rpartition(".")[2]
@@ -287,13 +287,13 @@ def summarize(
 ) -> ResultTable:
     """Return the table of an experiment from the rows of its jobs, in any order.
 
-    rows            rows of jobs of this experiment, at most one a job; ValueError otherwise
+    rows            rows of jobs of this experiment, at most one per job; ValueError otherwise
     titles          algorithm name -> the method's title in published tables, "hhgdt" -> "HHGDT"
     dataset_notes   data set -> a line to print below the table, "" for none
-    metrics         names of the metrics to show; without them accuracy and leaves (errors and leaves of regression),
-                    those that the experiment adds, and what estimators say of themselves
-    raises ConfigError if a metric is unknown, does not suit the task, or was not computed when the folds were run
-    raises ConfigError if a table in `experiment.published` is unknown or holds no means over repetitions
+    metrics         names of the metrics to show; default: accuracy and leaves (errors and leaves of regression),
+                    the additional metrics of the experiment, and the measures of estimators
+    raises ConfigError if a metric is unknown, is for another task, or was not computed when the folds were run
+    raises ConfigError if a table in `experiment.published` is unknown or has no means over repetitions
     """
     tables = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
     places = {spec.name: schemes.expected_places(experiment, spec.name) for spec in experiment.datasets}
@@ -344,8 +344,8 @@ def task_of_experiment(experiment: Experiment) -> str:
 def _default_columns(
     metrics: Sequence[str], added: Sequence[str], cells: Iterable[Mapping[Any, Row]]
 ) -> tuple[str, ...]:
-    """Columns: `metrics` with the measures of the estimators before the last, then the sizes that all good rows have,
-    then the `added` ones.
+    """Return the columns: `metrics` with the measures of the estimators before the last, then the sizes that all good
+    rows have, then the `added` metrics.
     """
     measured = {name for done in cells for row in done.values() for name in row.measures}
     extra = sorted(measured - set(METRICS) - {NO_INFORMATION_ERROR})
@@ -420,11 +420,11 @@ def _line(
 def _table_value(
     name: str, complete: list[list[Row]], number: Published | None, experiment: Experiment, extra: set[str]
 ) -> TableValue:
-    """The value of one column. extra : names of measures that the estimator adds"""
+    """Return the value of one column. extra : names of the additional measures of the estimator"""
     if name not in METRICS:
         if name not in extra:
             return TableValue(None, None, number)
-        # Exact arithmetic: no order of rows or of sums can change a digit.
+        # Exact arithmetic: the order of rows or of sums changes no digit.
         return _value(
             [sum((Fraction(r.measures[name]) for r in rows), Fraction(0)) / len(rows) for rows in complete], number
         )
@@ -439,7 +439,7 @@ def _table_value(
 
 
 def not_measured(name: str, experiment: Experiment) -> ConfigError:
-    """Return the error for a metric that the folds of an experiment were run without."""
+    """Return the error for a metric that was not computed when the folds of an experiment were run."""
     return ConfigError(
         f"run {experiment.name!r} was run without metric {name}, which is computed with the predictions: compute it "
         f"from those that are stored with oblique rescore {experiment.name} --metric {name}."
@@ -457,7 +457,7 @@ def _why_undefined(name: str, rows: Sequence[Row]) -> str:
 
 
 def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]) -> list[list[Row]]:
-    """The repetitions whose folds are all there and ok, each as the list of its rows."""
+    """Return the repetitions whose folds are all good, each as the list of its rows."""
     ok = {place: row for place, row in done.items() if row.status == "ok"}
     repeats: dict[int, list[tuple[int, int]]] = {}
     for place in places:
@@ -466,7 +466,7 @@ def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]
 
 
 def _clusters(rows: list[Row]) -> dict[str, float]:
-    """Class -> mean number of its clusters over the rows, in the order of the classes."""
+    """Return class -> mean number of its clusters over the rows, in the order of the classes."""
     names = rows[0].clusters if rows else ()
     return {name: float(Fraction(sum(row.clusters[name] for row in rows), len(rows))) for name in names}
 
@@ -487,7 +487,7 @@ def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:
 def _published(
     shown: list[published.PublishedTable], experiment: Experiment, dataset: str, title: str, metric: str
 ) -> Published | None:
-    """The number of the first table that has it; a cell shows one number with its table."""
+    """Return the number of the first table that has it; a cell shows one number with its table."""
     sampling = "STRS" if schemes.is_stratified(experiment.cv) else "SRS"
     for table in shown:
         has_sampling = published.qualifier_values(table.source, table.table, "sampling")
@@ -499,7 +499,7 @@ def _published(
 
 
 def _published_clusters(shown: list[published.PublishedTable], dataset: str, title: str) -> str:
-    """The numbers of clusters by class in the first of the tables that has them: "(1.0, 1.4, 1.5)"."""
+    """Return the numbers of clusters by class in the first of the tables that has them: "(1.0, 1.4, 1.5)"."""
     for table in shown:
         cluster_counts: list[str] = []
         where = (table.source, table.table, dataset, title, "avg_clusters_per_class")
@@ -526,7 +526,7 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     scheme = schemes.SCHEMES[cv.scheme]
     pooling = scheme.pooling_of(cv)
     if pooling == schemes.Scheme.pooling or (scheme.estimate and "accuracy" not in names):
-        pooling = _aggregation(names)  # the usual way, which each metric has for itself
+        pooling = _aggregation(names)  # the default, which depends on the metric
     protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
     once = [name for name, counts in experiment.fold_counts.items() if len(counts) < cv.repeats]
@@ -542,7 +542,7 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
 
 
 def _aggregation(names: Sequence[str]) -> str:
-    """How folds make a repetition, in words."""
+    """Return the combination of folds to a repetition, in words."""
     ways = {"pooled": "pooled", "mean": "averaged", "sum": "summed"}
     named = {way: [_with_unit(n) for n in names if n in METRICS and METRICS[n].aggregate == way] for way in ways}
     parts = [f"{listed(titles)} {ways[way]} over the folds of a repetition" for way, titles in named.items() if titles]
@@ -554,12 +554,12 @@ def _with_unit(name: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them: "a, b and c"."""
+    """Return names in a phrase: "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _undefined_notes(lines: list[Line], names: Sequence[str]) -> list[str]:
-    """One note a method, metric and reason, however many data sets it holds for."""
+    """Return one note per method, metric and reason, for all its data sets."""
     datasets_of: dict[tuple[str, str, str], list[str]] = {}
     for line in lines:
         for name in names:
@@ -608,7 +608,7 @@ def _published_notes(lines: list[Line], shown: list[published.PublishedTable]) -
 
 
 def pruning_notes(experiment: Experiment) -> Iterator[str]:
-    """Yield one note for each way of pruning, with the algorithms that have it."""
+    """Yield one note per kind of pruning, with the algorithms that use it."""
     ids: dict[str, list[str]] = {}
     for spec in experiment.algorithms:
         ids.setdefault(pruning_of(spec), []).append(spec.id)
@@ -618,9 +618,9 @@ def pruning_notes(experiment: Experiment) -> Iterator[str]:
 
 
 def edge_notes(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a warning for each tuned number that is the least or the largest of its grid in most folds.
+    """Yield a warning for each tuned number that is the smallest or largest of its grid in most folds.
 
-    An end beyond which the parameter has no values warns of nothing.
+    An end that is also the limit of the parameter causes no warning.
     """
     for spec in experiment.algorithms:
         chosen = [row.chosen for row in rows if row.algorithm == spec.id and row.status == "ok" and row.chosen]
@@ -637,7 +637,7 @@ def edge_notes(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _goes_on(spec: AlgorithmSpec, name: str, end: float, way: str) -> bool:
-    """Whether the parameter may be beyond the end of its grid."""
+    """Return whether the parameter may have values beyond the end of its grid."""
     if spec.name not in ALGORITHMS or (allowed := ALGORITHMS[spec.name].parameters.get(name)) is None:
         return True
     step = 1 if isinstance(end, int) else max(abs(end), 1e-3) / 100
@@ -652,7 +652,7 @@ def _datasets(lines: list[Line]) -> list[str]:
 
 
 def mean_and_sd(value: TableValue, mark: str = "", decimals: int = 1) -> str:
-    """ "67.9 ± 1.9", one decimal as in the thesis, of both one more for an SD that would show as 0.0; or a dash."""
+    """Return "67.9 ± 1.9": one decimal as in the thesis, two if the SD would be printed as 0.0; or a dash."""
     if value.mean is None:
         text = MISSING
     elif value.sd is None:
@@ -664,7 +664,7 @@ def mean_and_sd(value: TableValue, mark: str = "", decimals: int = 1) -> str:
 
 
 def measured(value: TableValue, mark: str = "") -> str:
-    """ "0.02271 ± 0.00040": four significant digits of the mean or a larger SD; powers of ten beyond both limits."""
+    """Return "0.02271 ± 0.00040": four significant digits of the mean or a larger SD; extremes as powers of ten."""
     if value.mean is None or value.sd is None or not (size := max(abs(value.mean), value.sd)):
         text = MISSING if value.mean is None else f"{value.mean:.4g}"
         return " ".join(filter(None, (text if value.sd is None else f"{text} ± 0", mark)))
@@ -685,7 +685,7 @@ def _printed(number: Published | None, several: bool) -> str:
 
 @dataclass(frozen=True)
 class TextGrid:
-    """A header and rows of finished cells; the first `left` columns hold names. marks : (row, column) -> mark"""
+    """Header and rows of formatted cells; the first `left` columns hold names. marks : (row, column) -> mark"""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -694,7 +694,7 @@ class TextGrid:
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def cells(self, write: Callable[[str, str], str]) -> list[list[str]]:
-        """Return the rows as `write(cell, mark)` has them, "" for no mark."""
+        """Return the rows with each cell formatted by `write(cell, mark)`; the mark is "" for unmarked cells."""
         return [
             [write(cell, self.marks.get((i, j), "")) for j, cell in enumerate(row)] for i, row in enumerate(self.rows)
         ]
@@ -702,7 +702,7 @@ class TextGrid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is printed: grids and notes for people; records, at full precision, with the same keys, for programs.
+    """Content to print: grids and notes for people; records, at full precision, with the same keys, for programs.
 
     facts : further keys of the JSON document
     """
@@ -727,15 +727,15 @@ FORMATS: Registry[Callable[[Sheet], str]] = Registry(
 
 
 def render(table: HasSheet, format: str) -> str:
-    """Return a table in one of FORMATS, ending with a line end; UnknownName for another format.
+    """Return a table in one of FORMATS, ending with a newline; raise UnknownName for another format.
 
-    The bytes depend on the table alone.
+    The bytes depend only on the table.
     """
     return FORMATS[format](table.sheet())
 
 
 def narrow(table: HasSheet, width: int) -> str:
-    """Return a table as text of lines no longer than `width`; a wider grid becomes a block a row. Words are not cut."""
+    """Return a table as text of at most `width` columns; a wider grid becomes one block per row with whole words."""
     sheet = table.sheet()
     blocks = [textwrap.fill(printable(sheet.title), width)]
     for grid in sheet.grids:
@@ -793,7 +793,7 @@ def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = 
         headers=[escape(cell) for cell in grid.header],
         tablefmt=style,
         disable_numparse=True,
-        colalign=sides if cells else None,  # tabulate below 0.10 refuses sides for a table without rows
+        colalign=sides if cells else None,  # tabulate below 0.10 does not accept sides for a table without rows
     )
     return text
 
@@ -833,7 +833,7 @@ def _latex(sheet: Sheet) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    # The empty group keeps a first cell that begins with a bracket from being read as an argument of the line before.
+    # The empty group prevents LaTeX from reading a first cell with a bracket as an argument of the previous line.
     return "{}" + " & ".join(cells) + r" \\"
 
 
@@ -845,12 +845,12 @@ def _latex_cell(cell: str, mark: str) -> str:
 def _json(sheet: Sheet) -> str:
     document = {**sheet.facts, "title": sheet.title, "notes": sheet.notes, "rows": sheet.records}
     text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False)
-    # "</" may end a script element in a page that holds this document; "<\/" is the same JSON.
+    # "</" may end a script element in a page that contains this document; "<\/" is the same JSON.
     return text.replace("</", r"<\/") + "\n"
 
 
 def _markdown_escape(text: str) -> str:
-    # An underscore inside a word is no emphasis in GitHub's Markdown, and escaping it would spoil every second name.
+    # GitHub's Markdown does not treat an underscore inside a word as emphasis, and escapes would make names unreadable.
     return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(printable(text), quote=False))
 
 
@@ -860,7 +860,7 @@ LATEX_MARKS = {
     MISSING: "---",
     "±": r"$\pm$",
     "−": "$-$",
-    BEST: r"\textbf{Bold}:",  # in the note; cells are set so
+    BEST: r"\textbf{Bold}:",  # in the note; cells are bold
     SAME: r"\underline{underlined}:",
 }
 

@@ -1,1 +1,1 @@
-"""From a data set to a `Model` with an honest estimate: `oblique fit` in Python."""
+"""Fit of a `Model` to a data set with an out-of-sample estimate of its error: `oblique fit` in Python."""

@@ -1,8 +1,8 @@
-"""What a fit costs, and how much of a budget is left: counted by rows, columns and classes, not by the clock.
+"""Cost of a fit and remaining budget, computed from rows, columns and classes, not from the clock.
 
-A choice that depended on the clock would give another model on a busy machine. So the budget, in seconds, is spent by
-the table of costs.yaml, and the clock is a brake alone: where the work takes much longer than it was counted to take,
-what has not begun is left out, and the outcome says so.
+A choice that depends on the clock would give another model on a busy machine. So the budget, in seconds, is spent
+according to the table in costs.yaml, and the clock is only a brake: if the work takes much longer than computed, the
+remaining fits are skipped, and the outcome reports it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from oblique_cli.schemes import SCHEMES
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-# Seconds of work that are planned for a second of the budget: other data and other machines than those that were
-# measured may take longer, and the clock is to brake where they take twice as long.
+# Planned seconds of work per second of the budget: on other data and machines the work may take longer than measured,
+# and the clock stops it at twice the planned time.
 PLANNED = 0.7
-BRAKE = 2 * PLANNED  # budgets of CPU time after which nothing further is begun
+BRAKE = 2 * PLANNED  # multiple of the budget, in CPU time, after which no further fit starts
 
-COMPARISON_SECONDS = 40.0 * PLANNED  # of a cross-validation whose size the user did not set
-SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # that are tried in this order
+COMPARISON_SECONDS = 40.0 * PLANNED  # for a cross-validation whose size the user did not set
+SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # tried in this order
 
-GROWTHS = 10  # of a tree that cross-validation prunes, for one that rows kept from growth prune
+GROWTHS = 10  # cost of a tree pruned by cross-validation, relative to a tree pruned on separate rows
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Cost:
     classes: float
 
     def of(self, rows: float, columns: int, classes: int) -> float:
-        """Return seconds. classes : 1 for a target of numbers"""
+        """Return the seconds. classes : 1 in regression"""
         sizes = ((rows / 1000, self.rows), (columns / 10, self.columns), (classes / 2, self.classes))
         return self.base + self.seconds * prod(float(size**power) for size, power in sizes)
 
@@ -57,9 +57,9 @@ def costs(task: str) -> dict[str, Cost]:
 
 
 def cost_of(case: Case, rows: float, folds: int) -> float:
-    """Return the seconds of one fit of an algorithm to so many rows of its data set, the search of its grid included.
+    """Return the seconds of one fit of an algorithm to `rows` rows of its data set, including its grid search.
 
-    An algorithm that is not listed counts as the dearest.
+    An unlisted algorithm has the cost of the most expensive one.
     """
     dataset, listed = case.dataset, costs(case.dataset.task)
     columns = seen_columns(dataset, case.policy.encoding)
@@ -74,12 +74,12 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
 
 
 def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float]:
-    """Return the division that COMPARISON_SECONDS pay for, and the seconds that `cv` would take.
+    """Return the cross-validation that COMPARISON_SECONDS allow, and the seconds that `cv` would take.
 
-    Repetitions are left out first, then folds.
+    The number of repetitions is reduced first, then the number of folds.
 
-    cases : the algorithms on their data sets; those whose cost is not listed count nothing
-    least : key of SMALLER_SIZES -> its least value; other keys stay. The smallest division may take longer.
+    cases : the algorithms on their data sets; unlisted algorithms cost nothing
+    least : key of SMALLER_SIZES -> its minimum; other keys stay. The smallest size may take longer.
     """
     scheme = SCHEMES[cv.scheme]
     listed = [case for case in cases if case.spec.name in costs(case.dataset.task)]
@@ -101,25 +101,25 @@ def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -
 
 
 def seen_columns(dataset: Dataset, encoding: str) -> int:
-    """Return how many columns an estimator sees: with indicators one for each level."""
+    """Return the number of columns of the estimator's input; one-hot encoding has one column per level."""
     if encoding != "onehot":
         return max(dataset.p, 1)
     return dataset.p - len(dataset.qualitative) + sum(len(dataset.levels.get(j, ())) for j in dataset.qualitative)
 
 
-# Called with what was done for each fit that is done, for whoever shows how far the work is.
+# Called after each fit with its description, to show progress.
 Step = Callable[[str], None]
 
 
 def unseen(name: str) -> None:
-    """The `Step` of whoever shows nothing."""
+    """Show no progress: the default `Step`."""
 
 
 class Budget:
-    """The work that a fit may do, in seconds.
+    """Limit on the work of a fit, in seconds.
 
-    seconds  as asked for, None for no limit
-    clock    CPU time of this process, for the brake; step : hears of each fit
+    seconds  the user's limit, None for no limit
+    clock    CPU time of this process, for the brake; step : called after each fit
     counted  seconds of the comparisons and fits so far, by their costs
     """
 
@@ -130,15 +130,15 @@ class Budget:
         self._clock = clock
         self._started = clock()
         self.counted = 0.0
-        self.cut = ""  # what the clock cut, "" for nothing
+        self.cut = ""  # the first skipped work, "" for none
 
     @property
     def work(self) -> float:
-        """Seconds of counted work that may be planned."""
+        """Return the seconds of work that may be planned."""
         return float("inf") if self.seconds is None else self.seconds * PLANNED
 
     def is_over(self, what: str) -> bool:
-        """Whether the clock forbids to begin `what`, which is then remembered."""
+        """Return whether the time for `what` is over; if so, record it as skipped."""
         if self.seconds is None or self._clock() - self._started <= BRAKE * self.seconds:
             return False
         self.cut = self.cut or what

@@ -1,4 +1,4 @@
-"""`oblique fit --coverage`: the limits of sets or intervals, from rows that the fits behind them have not seen."""
+"""`oblique fit --coverage`: limits of prediction sets or intervals, from rows that the fits have not seen."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from oblique_cli.models.model import Model
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-SPLIT_PARTS = 4  # under SPLIT one of so many parts is kept for the limits
+SPLIT_PARTS = 4  # SPLIT reserves one of this number of parts for calibration
 
-# Fits the whole procedure to some rows: a data set and a seed to a model.
+# Runs the whole procedure: (data set, seed) -> model.
 Fit = Callable[["Dataset", int], Model]
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What is asked for: a coverage, the name of a guarantee ("" for the usual one), and CROSS or SPLIT."""
+    """Requested coverage, name of a guarantee ("" for the default), and CROSS or SPLIT."""
 
     coverage: float
     name: str = ""
     how: str = CROSS
 
     def checked(self, dataset: Dataset) -> Promise:
-        """Return the same with a name; ConfigError for a coverage or a name that there is not."""
+        """Return the promise with its name; raise ConfigError for an invalid coverage or name."""
         return replace(self, name=checked(self.name, self.coverage, dataset.task == "regression"))
 
 
 def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArray[np.intp]:
-    """Return the rows that the model is fitted to: all rows, under SPLIT all but the calibration rows.
+    """Return the training rows of the model: all rows, or with SPLIT all but the calibration rows.
 
     Stochasticity: calibration rows are drawn with a seed named after `seed` and the data set.
     """
@@ -62,9 +62,9 @@ def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArr
 
 
 def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, seed: int, fit: Fit) -> Model:
-    """Return the model with its guarantee. dataset : all rows; under SPLIT `model` is fitted to `training_rows`
+    """Return the model with its guarantee. dataset : all rows; with SPLIT, `model` is fitted to `training_rows`
 
-    Under CROSS the same procedure is fitted again without each fold, and gives the scores of the fold's rows.
+    With CROSS the same procedure is fitted again without each fold, and scores the rows of the fold.
 
     Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
     """
@@ -100,7 +100,7 @@ def _held(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promi
 
 
 def _spreads(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise) -> Any:
-    """What the leaves say of the errors of the rows that the model was fitted to; None where that does not matter."""
+    """Return the spread of the training errors by leaf; None if the guarantee does not use it."""
     if promise.name not in (NORMALIZED, QUANTILE):
         return None
     X = np.ascontiguousarray(dataset.X[rows])

@@ -1,4 +1,4 @@
-"""What `auto` compares, and what a fit costs: candidates.yaml and costs.yaml beside this file, read once."""
+"""Candidates of `auto` and costs of fits, read once from candidates.yaml and costs.yaml in this folder."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from oblique_cli.ground.strict_yaml import Problems, parse, read
 
 
 def candidates(task: str) -> tuple[dict[str, Any], ...]:
-    """Return the algorithms that auto compares for a task, as a configuration writes them, each with name and id.
+    """Return the algorithms that auto compares for a task, in the form of a configuration, each with name and id.
 
-    task : "classification" or "regression"; with "_readable" behind it what is compared besides for a tree to read
+    task : "classification" or "regression"; with the suffix "_readable", the additional candidates for a readable tree
     """
     entries = ({"name": item} if isinstance(item, str) else item for item in table("candidates.yaml")[task])
     return tuple({"id": entry["name"], **entry} for entry in entries)
 
 
 def recommended(task: str) -> str:
-    """Return the name of the algorithm that auto compares before all others."""
+    """Return the name of the algorithm that auto compares first."""
     return str(table("candidates.yaml")["recommended"][task])
 
 
 @cache
 def table(name: str) -> dict[str, Any]:
-    """Return the content of a file of this folder."""
+    """Return the content of a file in this folder."""
     problems = Problems()
     plain: dict[str, Any] = parse(read(Path(__file__).with_name(name), name, problems), problems).plain()
     return plain

@@ -1,7 +1,7 @@
-"""`auto`: the smallest of several models among those that are as good as the best.
+"""Model selection `auto`: the smallest of several models that are as good as the best.
 
-Where all of them, on all rows, are more work than the budget has, they are compared by successive halving (Jamieson and
-Talwalkar 2016): on few rows first, then the better half of them on more.
+If fitting all of them to all rows exceeds the budget, they are compared by successive halving (Jamieson and
+Talwalkar 2016): first on few rows, then the better half of them on more.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 Cases = Callable[["Dataset"], Mapping[str, Case]]
 
-LEAST_ROWS = 300  # of a comparison
-FEW_TESTED = 3  # folds of the estimate, where comparisons on all rows in every fold are more work than the budget has
-HELD_OUT_FROM = 5000  # rows from which a part is held out once in place of a cross-validation
+LEAST_ROWS = 300  # in a comparison
+FEW_TESTED = 3  # folds of the estimate, if comparisons on all rows in every fold exceed the budget
+HELD_OUT_FROM = 5000  # number of rows from which one held-out part replaces cross-validation
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a model is: fewer terms are smaller, and of as many terms fewer leaves.
+    """Size of a model, compared by terms, then by leaves.
 
-    leaves   of the tree, of all trees of a forest; 0 for what is no tree, which is larger than any tree
-    n_terms  leaves, coefficients of planes and coefficients of models in leaves, together (`metrics.n_terms`)
+    leaves   of the tree, of all trees of a forest; 0 for a model without trees, which counts as larger than any tree
+    n_terms  leaves, coefficients of hyperplanes and coefficients of models in leaves, together (`metrics.n_terms`)
     """
 
     leaves: int = 0
@@ -62,18 +62,18 @@ class Size:
 
     @property
     def key(self) -> tuple[float, int]:
-        """What sizes are compared by."""
+        """Return the key for comparisons."""
         return (self.n_terms or np.inf, self.leaves)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An algorithm in the comparison, by its id.
+    """Algorithm in the comparison, identified by its id.
 
-    estimate  None where there is none; size : of the models of the folds, the middle one
-    written   size of the model that is fitted to all rows, None where none is
-    failure   why it has no estimate, or none on more rows
-    rows      that it was compared on; dropped : whether others went on to more rows without it
+    estimate  None if there is none; size : median size of the models of the folds
+    written   size of the model that is fitted to all rows, None if there is none
+    failure   reason for a missing estimate, or for a missing estimate on more rows
+    rows      of its comparison; dropped : whether other algorithms went on to more rows without it
     is_tree   whether its model is a single tree
     """
 
@@ -88,16 +88,16 @@ class Candidate:
 
     @property
     def shown(self) -> Size:
-        """The size of the model that is written, or of those of the folds."""
+        """Return the size of the model fitted to all rows, or else of the models of the folds."""
         return self.written or self.size
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a budget is spent.
+    """Plan for spending a budget.
 
-    tested    folds of the nested cross-validation whose rows are predicted; 0 where rows are held out once in its place
-    entrants  ids of the algorithms whose fits to all rows are paid for
+    tested    number of test folds of the nested cross-validation; 0 for a single held-out part
+    entrants  ids of the algorithms whose fits to all rows the budget allows
     work      seconds of counted work of one comparison
     """
 
@@ -107,15 +107,15 @@ class Plan:
 
     @property
     def held_out(self) -> bool:
-        """Whether the estimate is of rows held out once."""
+        """Return whether the estimate is from a single held-out part."""
         return not self.tested
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A comparison and its outcome: the smallest model whose loss is within one standard error of the least.
+    """Comparison and its result: the smallest model whose loss is within one standard error of the least.
 
-    threshold : chosen for the answers of the chosen algorithm, or given; None without any
+    threshold : chosen on the predictions of the chosen algorithm, or set by the user; None without any
     """
 
     candidates: tuple[Candidate, ...]
@@ -124,17 +124,17 @@ class Choice:
 
     @property
     def last(self) -> tuple[Candidate, ...]:
-        """Those that were compared on the most rows."""
+        """Return the candidates that were compared on the most rows."""
         return tuple(c for c in self.candidates if c.estimate and not c.dropped)
 
     @property
     def limit(self) -> float:
-        """The largest loss that counts as good as the best."""
+        """Return the largest loss that counts as good as the best."""
         return _limit(self.last)
 
     @property
     def best_tree(self) -> Candidate | None:
-        """The smallest of the single trees that are as good as the best of them."""
+        """Return the smallest single tree that is as good as the best single tree."""
         trees = [c for c in self.last if c.is_tree]
         return _smallest(trees) if trees else None
 
@@ -171,16 +171,16 @@ def _limit(candidates: Sequence[Candidate]) -> float:
 
 
 def _smallest(candidates: Sequence[Candidate]) -> Candidate:
-    """The smallest whose loss is within one standard error of the least; of equal sizes the lesser loss, the first."""
+    """Return the smallest candidate within one standard error of the least loss; ties by loss, then by order."""
     limit = _limit(candidates)
     within = [(c.size.key, _loss(c), i) for i, c in enumerate(candidates) if _loss(c) <= limit]
     return candidates[min(within)[2]]
 
 
 def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
-    """Return candidates in the order in which they are taken: the smallest within one standard error of the least loss.
+    """Return candidates in order of preference: the smallest within one standard error of the least loss.
 
-    For a model to read, the single trees that split first, by size within the limit of all, then by loss.
+    For a readable model, single trees with a split: those within the limit by size, then the others by loss.
     """
     if not goal.readable:
         return [_smallest(candidates)]
@@ -192,12 +192,12 @@ def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
 
 
 def planned(by_id: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
-    """Return the plan of the budget on n rows: nested cross-validation, if the budget pays for half of the algorithms.
+    """Return the plan of the budget for n rows: nested cross-validation, if the budget allows half of the algorithms.
 
     by_id : the algorithms. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
-    of the estimate; the rest is shared by the comparisons. Where that does not pay for all algorithms on all rows, the
+    of the estimate; the comparisons share the rest. If that does not suffice for all algorithms on all rows, only the
     rows of `FEW_TESTED` folds are predicted, which leaves more for each comparison. The recommended algorithm comes
-    first, so it is compared wherever the budget pays for its fits.
+    first, so it is compared whenever the budget allows its fits.
     """
     cheapest = in_turn_of(by_id, by_id, n, folds)
     half = cheapest[: max(1, len(cheapest) // 2)]
@@ -212,7 +212,7 @@ def planned(by_id: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Pl
 
 
 def in_turn_of(by_id: Mapping[str, Case], names: Iterable[str], n: int, folds: int) -> list[str]:
-    """Return ids in the order in which they are compared: the recommended algorithm, then the cheapest on n rows."""
+    """Return ids in the order of the comparison: the recommended algorithm, then the cheapest on n rows."""
     tasks = {case.dataset.task for case in by_id.values()}
     first = {recommended(task) for task in tasks}
     return sorted(names, key=lambda name: (by_id[name].spec.name not in first, cost_of(by_id[name], n, folds)))
@@ -221,7 +221,7 @@ def in_turn_of(by_id: Mapping[str, Case], names: Iterable[str], n: int, folds: i
 def _planned(
     by_id: Mapping[str, Case], cheapest: Sequence[str], n: int, folds: int, budget: Budget, tested: int
 ) -> Plan:
-    """Return the plan for an estimate on the rows of some folds. cheapest : the ids in the order of `in_turn_of`"""
+    """Return the plan for an estimate on `tested` folds. cheapest : the ids in the order of `in_turn_of`"""
     fits, comparisons = (tested + 1, tested + 1) if tested else (2, 1)
     entrants = [name for name in cheapest if fits * cost_of(by_id[name], n, folds) <= budget.work / 2]
     reserve = max((fits * cost_of(by_id[name], n, folds) for name in entrants), default=0.0)
@@ -239,18 +239,18 @@ def choose(
     work: float,
     entrants: Sequence[str],
 ) -> Choice:
-    """Compare algorithms on the same folds and choose the best; of equal sizes the one of less loss, then the first.
+    """Compare algorithms on the same folds and choose the best; ties in size by loss, then by order.
 
     cases     the algorithms on some rows of the data set, by id
     work      seconds of counted work that the comparison may do
-    entrants  ids of those that take part
-    If all of them, on all rows, are less work than that, they are compared so. Otherwise each round has an equal part
-    of the work, takes as many rows as that pays for, and sends its better half on to the next one. If `LEAST_ROWS` rows
-    take more than half of the work, the dearest leave before the first round. Rows of a round are part of those of the
-    next. From `HELD_OUT_FROM` rows on, one fold is tested in place of all.
-    ConfigError if none could be fitted
+    entrants  ids of the algorithms to compare
+    If `work` suffices for all of them on all rows, there is one comparison. Otherwise each round has an equal part of
+    the work, uses as many rows as that allows, and keeps the better half for the next round. If `LEAST_ROWS` rows
+    take more than half of the work, the most expensive are excluded before the first round. The rows of a round are
+    part of those of the next. From `HELD_OUT_FROM` rows on, only one fold is tested.
+    Raise ConfigError if no algorithm could be fitted.
 
-    Stochasticity: the order in which rows are taken is named after `seed`, as the folds are.
+    Stochasticity: the order of the rows is named after `seed`, as are the folds.
     """
     by_id = cases(dataset)
     compared = {name: Candidate(name, None, Size(), NOT_PAID) for name in by_id}
@@ -258,7 +258,7 @@ def choose(
     alive, before = in_turn_of(by_id, entrants, dataset.n, folds), 0
     while True:
         rounds = _rounds(len(alive))
-        rows = _affordable(by_id, alive, folds, work, rounds, dataset.n)  # `LEAST_ROWS` at least
+        rows = _affordable(by_id, alive, folds, work, rounds, dataset.n)  # at least `LEAST_ROWS`
         if rows <= before:
             break
         while not before and len(alive) > 1 and _round_work(by_id, alive, rows, folds) > work / min(rounds, 2):
@@ -293,12 +293,12 @@ CLOCK = "left out: the clock cut"
 
 
 def _rounds(n: int) -> int:
-    """Rounds until two algorithms are left, and the one in which they are compared."""
+    """Return the number of rounds until two algorithms remain, including the round that compares these."""
     return ceil(log2(max(n, 2))) if n > 1 else 1
 
 
 def _tested(rows: int, folds: int) -> tuple[int, float]:
-    """How many fits a comparison on so many rows takes, and on how many rows each."""
+    """Return the number of fits in a comparison on so many rows, and the number of rows of each fit."""
     return (1 if rows >= HELD_OUT_FROM else folds), rows * (folds - 1) / folds
 
 
@@ -308,12 +308,12 @@ def _round_work(by_id: Mapping[str, Case], names: Sequence[str], rows: int, fold
 
 
 def _affordable(by_id: Mapping[str, Case], names: Sequence[str], folds: int, work: float, rounds: int, n: int) -> int:
-    """Return the rows of a round: all, if the remaining work pays for them, else those that an equal part pays for."""
+    """Return the rows of a round: all if the remaining work suffices, else those for an equal part of the work."""
     if _round_work(by_id, names, n, folds) <= work:
         return n
     share = work / rounds
     low, high = min(n, LEAST_ROWS), n
-    if n >= HELD_OUT_FROM:  # testing one fold of many rows takes less than testing all folds of a few less
+    if n >= HELD_OUT_FROM:  # one test fold of many rows takes less time than all folds of slightly fewer rows
         low, high = (
             (HELD_OUT_FROM, n) if _round_work(by_id, names, HELD_OUT_FROM, folds) <= share else (low, HELD_OUT_FROM)
         )
@@ -324,7 +324,7 @@ def _affordable(by_id: Mapping[str, Case], names: Sequence[str], folds: int, wor
 
 
 def _better_half(candidates: Sequence[Candidate]) -> set[str]:
-    """Half of them: the best, the best single tree and the smallest that is as good as the best, then by loss."""
+    """Return the better half: the best, the best single tree, the smallest as good as the best, then by loss."""
     by_loss = sorted(candidates, key=_loss)
     first = [by_loss[0], *[c for c in by_loss if c.is_tree][:1], _smallest(candidates)]
     names = dict.fromkeys(c.algorithm for c in [*first, *by_loss])
@@ -345,7 +345,7 @@ def _compared(
 
 
 def rows_in_turn(dataset: Dataset, n: int, seed: int) -> NDArray[np.intp]:
-    """Return n rows, ascending: a random order, in which every class comes at its own rate, has them first."""
+    """Return the first n rows, sorted, of a random order in which the classes are spread evenly."""
     shuffled = seeds.generator(seed, dataset.name, "rounds").permutation(dataset.n)
     if dataset.task == "classification":
         turn = np.empty(dataset.n)
@@ -357,9 +357,9 @@ def rows_in_turn(dataset: Dataset, n: int, seed: int) -> NDArray[np.intp]:
 
 
 def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the estimator fitted to all rows, the encoder fitted with it (or None), and what a grid chose for it.
+    """Return the estimator fitted to all rows, its encoder (or None), and the parameters chosen by a grid.
 
-    Stochasticity: the fit has the seed that `oblique tree` gives it.
+    Stochasticity: the fit has the same seed as in `oblique tree`.
     """
     dataset, chosen = case.dataset, {}
     if case.spec.grid:
@@ -379,14 +379,14 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
 def estimated(
     dataset: Dataset, cases: Cases, plan: Plan, folds: int, seed: int, goal: Goal, budget: Budget
 ) -> tuple[Validated, Choice]:
-    """Return what the whole procedure says of rows that it has not seen, and the choice of the first training set.
+    """Return out-of-fold predictions of the whole procedure, and the choice of the first training set.
 
-    In each training set the comparison is made anew, and its choice fitted; the test rows of a fold have no part in
-    either. Where the clock cuts, or by the plan, fewer folds are tested than there are.
+    Each training set repeats the comparison and fits its choice; the test rows of the fold have no part in
+    either. If the clock stops the work, or by the plan, not all folds are tested.
     """
     cv = division(dataset, folds, tuned=True)
     if dataset.groups is None and not any(case.spec.grid for case in cases(dataset).values()):
-        cv = replace(cv, scheme="ordinary")  # without the rows by which a grid would be searched
+        cv = replace(cv, scheme="ordinary")  # without the inner folds of a grid search
     parts: list[Answers] = []
     choices: list[Choice] = []
     for number, fold in enumerate(folds_of(dataset, cv, seed)[: plan.tested or 1]):
@@ -406,7 +406,7 @@ def estimated(
 
 
 def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
-    """Return some rows of a data set as one of their own."""
+    """Return some rows of a data set as a data set."""
     groups, weights = (None if each is None else each[rows] for each in (dataset.groups, dataset.weights))
     X, y = np.ascontiguousarray(dataset.X[rows]), np.ascontiguousarray(dataset.y[rows])
     return replace(dataset, X=X, y=y, split=None, groups=groups, weights=weights)

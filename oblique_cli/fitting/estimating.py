@@ -1,8 +1,8 @@
-"""Cross-validated estimates: every row predicted by a fit that has not seen it, all rows pooled.
+"""Cross-validated estimates: each row is predicted by a fit that has not seen it, and all rows are pooled.
 
 Breiman, Friedman, Olshen and Stone (1984), sections 3.4 and 8.3 (and 11.5): the standard error of a pooled estimate is
-that of a mean over the rows, of right answers or of squared errors. Folds share training rows, so it is somewhat too
-small; as in their rule of one standard error, it serves to call small differences none.
+that of a mean over the rows, of correct predictions or of squared errors. Folds share training rows, so it is somewhat
+too small; as in their rule of one standard error, it serves to ignore small differences.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 
-FARTHEST = 1e150  # a number whose square is finite
+FARTHEST = 1e150  # its square is finite
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is to be expected on new rows.
+    """Estimate of the error on new rows.
 
-    score      in the unit of the metric; the share of right answers for accuracy
+    score      in the unit of the metric; the share of correct predictions for accuracy
     error      standard error of the score
-    loss       what choices compare: the share of wrong answers, the mean squared error, the metric turned so that less
-               is better
+    loss       value that choices compare: the share of errors, the mean squared error, or the metric with the sign
+               for which less is better
     loss_error standard error of the loss
-    folds      of the cross-validation, 0 for rows held out once; tested : those whose rows were predicted
+    folds      of the cross-validation, 0 for a single held-out part; tested : number of folds whose rows were predicted
     nested     whether parameters or the algorithm were chosen inside the training rows
-    rows       that were predicted
+    rows       number of predicted rows
     metric     its name
-    groups     column whose equal values no fold divides, "" for folds of single rows
+    groups     column whose equal values stay in one fold, "" for folds of single rows
     """
 
     score: float
@@ -64,9 +64,9 @@ class Estimate:
 
     @classmethod
     def of(cls, answers: Answers, goal: Goal, folds: int, nested: bool, tested: int | None = None) -> Estimate:
-        """Return the estimate from predictions of rows. Undefined for a metric that has no value on them.
+        """Return the estimate from predictions of rows. Raise Undefined for a metric without a value on them.
 
-        tested : folds whose rows they are, all of them without it
+        tested : number of folds that the rows belong to, default: all
         """
         of_folds = folds if tested is None else min(tested, folds)
         measured = goal.measured(answers)
@@ -74,7 +74,7 @@ class Estimate:
 
     @property
     def by(self) -> str:
-        """How it came about, in words."""
+        """Return the method of the estimate in words."""
         whole = f" by groups of {self.groups!r}" if self.groups else ""
         if not self.folds:
             return f"{self.rows} rows held out{whole}"
@@ -82,7 +82,7 @@ class Estimate:
         return f"{some}{'nested ' if self.nested else ''}{self.folds}-fold cross-validation{whole}"
 
     def plain(self) -> dict[str, Any]:
-        """Return what a model file and JSON hold."""
+        """Return plain data for a model file and JSON."""
         how = "held-out rows" if not self.folds else "nested cross-validation" if self.nested else "cross-validation"
         extra: dict[str, Any] = {} if self.folds and self.tested == self.folds else {"rows": self.rows}
         if self.tested < self.folds:
@@ -97,8 +97,8 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
     """Return further results of out-of-fold predictions. classes : () in regression
 
     For classes: confusion matrix, recalls, other metrics and calibration of probabilities. For numbers: coefficient of
-    determination, mean absolute error and the distribution of residuals. Metrics without a value on these rows are left
-    out.
+    determination, mean absolute error and the distribution of residuals. Metrics without a value on these rows are
+    omitted.
     """
     if not classes:
         return _of_numbers(answers)
@@ -124,7 +124,7 @@ def _of_numbers(answers: Answers) -> dict[str, Any]:
 
 
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
-    """Return values of metrics, shares instead of percentages; a metric without a value on these rows is left out."""
+    """Return values of metrics, shares instead of percentages; metrics without a value on these rows are omitted."""
     values = {}
     for name in names:
         with suppress(Undefined):
@@ -133,19 +133,19 @@ def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
 
 
 def division(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
-    """Return how rows are divided into folds, stratified if every class has rows enough; fewer folds for few rows."""
+    """Return the cross-validation, stratified if every class has enough rows; fewer folds for few rows."""
     if dataset.groups is not None:
         return _division_by_groups(dataset, folds, tuned)
     folds = max(2, min(folds, dataset.n // 2))
     counts = np.bincount(dataset.y, minlength=1) if dataset.task == "classification" else np.zeros(1, np.int64)
-    # In a nested division a class loses a fold before it is divided again.
+    # In nested cross-validation, a training set lacks one fold of each class.
     least = int(counts[counts > 0].min()) if counts.any() else 0
     stratified = least - (-(-least // folds) if tuned else 0) >= folds
     return CVSpec("nested" if tuned else "ordinary", folds, 1, folds, stratified)
 
 
 def _division_by_groups(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
-    """The same by groups. A training set that is divided again has a fold less of the groups."""
+    """Return the cross-validation by groups. An inner cross-validation has the groups of one fold less."""
     assert dataset.groups is not None
     number = len(np.unique(dataset.groups))
     folds = max(2, min(folds, number))
@@ -161,7 +161,7 @@ def folds_of(dataset: Dataset, cv: CVSpec, seed: int) -> list[Fold]:
 
 
 def tuning_pairs(dataset: Dataset, folds: int, seed: int) -> list[TuningPair]:
-    """Return training and validation rows by which parameters for a fit to all rows are chosen."""
+    """Return the training and validation rows that choose the parameters of a fit to all rows."""
     cv = division(dataset, folds, tuned=False)
     if dataset.groups is not None:
         return [TuningPair(fold.train, fold.test, fold.pruning) for fold in folds_of(dataset, cv, seed)]
@@ -170,9 +170,9 @@ def tuning_pairs(dataset: Dataset, folds: int, seed: int) -> list[TuningPair]:
 
 
 def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, Any]:
-    """Return what a fit to the training rows of a fold says of its test rows, and the fitted estimator.
+    """Return the predictions for the test rows of a fold by a fit to its training rows, and the fitted estimator.
 
-    A grid is searched, and a tree is cut, inside the training rows.
+    Grid search and pruning use only the training rows.
     """
     chosen = fits.tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     cut = cut_to_goal(case, fold.train, goal, {**case.spec.params, **chosen}, seed)
@@ -188,9 +188,9 @@ def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, 
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """One algorithm cross-validated.
+    """Cross-validated algorithm.
 
-    answers : for every row tested; estimators : those of the folds; tested : folds whose rows they are, None for all
+    answers : for every tested row; estimators : those of the folds; tested : number of tested folds, None for all
     """
 
     answers: Answers
@@ -200,18 +200,18 @@ class Validated:
     tested: int | None = None
 
     def estimate(self, goal: Goal) -> Estimate:
-        """Return the estimate of the answers as they are."""
+        """Return the estimate from the answers."""
         return Estimate.of(self.answers, goal, self.folds, self.nested, self.tested)
 
 
 def cross_validated(
     case: Case, folds: int, seed: int, goal: Goal, step: Step = unseen, held_out: bool = False
 ) -> Validated:
-    """Predict rows by fits of one algorithm that have not seen them; a grid is searched inside each training set.
+    """Predict each row by a fit of one algorithm that has not seen it; grids are searched inside each training set.
 
-    held_out : the rows of the first fold are tested, and no others
+    held_out : test only the rows of the first fold
 
-    Folds are fitted by the threads that `estimators.n_jobs.threads` gives, if it does.
+    Folds are fitted in the threads of `estimators.n_jobs.threads`, if any.
 
     Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
     """
@@ -222,7 +222,7 @@ def cross_validated(
     jobs = [seeds.integer(seed, case.dataset.name, "job", 0, number) for number in range(len(tested))]
     calls = [(case, fold, goal, job) for fold, job in zip(tested, jobs, strict=True)]
     if case.dataset.qualitative:
-        # scikit-learn imports pandas when it first encodes levels; another thread would take it half imported.
+        # scikit-learn imports pandas when it first encodes levels; a second thread would use it half imported.
         import_module("pandas")
     for answers, estimator in in_turn(answers_of, calls):
         parts.append(answers)

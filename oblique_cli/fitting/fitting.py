@@ -1,4 +1,4 @@
-"""One data set, one algorithm or `auto`: estimate, fit to all rows, and the `Model` that says how it came about."""
+"""Fit of one algorithm or `auto` to a data set: estimate, fit to all rows, and the `Model` with facts on its fit."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from oblique_cli.tree.structure import of_classes
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-RATES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # of misclassification that leave a node as it is
-# What --tune searches where no grid is given: the first parameters that the algorithm has.
+RATES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # of misclassification, for a node to become a leaf
+# Default grids of --tune: the first one whose parameters the algorithm has.
 GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
     {"epsilon": RATES},
     {LIMIT: RATES},
@@ -58,12 +58,12 @@ GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A fitted model, its estimate, and the comparison if there was one.
+    """Fitted model, its estimate, and the comparison if there was one.
 
-    chosen    parameters by a grid; X : training rows as the estimator saw them; rows : which of the data set
-    tree      where the model is no single tree, the best one, fitted to all rows; None otherwise; tree_X : its rows
-    path      what the trees of all sizes do on rows that they were not grown on; () without
-    warnings  what a reader must know before anything else, sentences, the gravest first
+    chosen    parameters by a grid; X : training rows as the estimator received them; rows : their row numbers
+    tree      the best single tree, fitted to all rows, if the model is not a single tree; else None; tree_X : its rows
+    path      trees of all sizes with their scores on held-out rows; () without
+    warnings  most important sentences for the reader, the most severe first
     """
 
     model: Model
@@ -82,7 +82,7 @@ class Outcome:
 
 
 def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
-    """Return the algorithm with a grid to choose parameters from; its own, if it has one. ConfigError without any."""
+    """Return the algorithm with its grid or a default grid. Raise ConfigError without any."""
     if spec.grid:
         return spec
     table = ALGORITHMS[spec.name].parameters
@@ -109,20 +109,20 @@ def fit(
 ) -> Outcome:
     """Estimate, then fit to all rows.
 
-    policy   what is done to missing cells and levels
+    policy   treatment of missing cells and levels
     specs    one algorithm, or several to choose from: the smallest model as good as the best. Trees are pruned by
              cross-validation unless a specification says otherwise (`pruned_spec`)
-    columns  how the table was read; without it the model reads tables with the columns of `dataset`
-    folds    of every cross-validation; without it 10, of several algorithms 5, and none where the budget does not pay
-             for them
-    goal     what choices, pruning and the estimate go by; accuracy or the squared error without it
-    budget   of work, which also hears of each fit; None for no limit
-    path     whether to look at trees with splits of few features as well; ConfigError for an algorithm without a path
+    columns  format of the table; without it the model reads tables with the columns of `dataset`
+    folds    of every cross-validation; default 10, for several algorithms 5, and a single held-out part if the budget
+             requires it
+    goal     criterion of choices, pruning and the estimate; default: accuracy or the squared error
+    budget   of work, which also reports each fit; None for no limit
+    path     whether to include trees with splits of few features; ConfigError for an algorithm without a path
     promise  of sets or intervals, whose limits come from further fits; None for no guarantee
-    A choice by grid, among algorithms or of a threshold is made inside each training set of the estimate, so the
+    Choices by grid, among algorithms or of a threshold are made inside each training set of the estimate, so the
     estimate is nested.
 
-    Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
+    Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, independent of the file name.
     """
     goal = goal or Goal.usual(dataset.task)
     task = _Task(dataset, columns, policy, specs, folds, seed, goal, budget or Budget(None))
@@ -157,7 +157,7 @@ def fit(
 
 
 def _guaranteed(task: _Task, case: Case, model: Model, promise: Promise) -> Model:
-    """Return the model with its guarantee; every further fit is of the algorithm that was chosen."""
+    """Return the model with its guarantee; all further fits use the chosen algorithm."""
 
     def fit_to(rows: Dataset, seed: int) -> Model:
         estimator, encoder, _ = fit_to_all(task.cases(rows)[case.spec.id], task.usual, seed, task.goal)
@@ -170,7 +170,7 @@ def _guaranteed(task: _Task, case: Case, model: Model, promise: Promise) -> Mode
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """An estimator fitted to all rows, the encoder fitted with it, parameters by a grid, and X as it saw the rows."""
+    """Estimator fitted to all rows, its encoder, parameters by a grid, and X as the estimator received the rows."""
 
     estimator: Any
     encoder: ColumnEncoder | None
@@ -180,10 +180,10 @@ class _Fitted:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What is to be fitted, and by what it is judged.
+    """Data, algorithms and criteria of a fit.
 
-    called   the data set under its own name
-    folds    as asked for, None if not; usual : of every cross-validation
+    called   the data set with its original name
+    folds    as set by the user, or None; usual : of every cross-validation
     """
 
     called: Dataset
@@ -197,12 +197,12 @@ class _Task:
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The rows under the name that streams are called after."""
+        """Return the rows under the name that seeds use."""
         return self.called if self.columns is None else replace(self.called, name=seeds.OWN)
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
-        """The algorithms on all rows, by id."""
+        """Return the algorithms on all rows, by id."""
         return self.cases(self.dataset)
 
     @property
@@ -216,7 +216,7 @@ class _Task:
         return {spec.id: Case(rows, self.policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in specs}
 
     def check(self) -> None:
-        """DataError if an algorithm predicts what the data set has not, ConfigError for fewer groups than folds."""
+        """Raise DataError if an algorithm's task is not that of the data, ConfigError for fewer groups than folds."""
         for case in self.by_id.values():
             if case.algorithm.family.task != self.dataset.task:
                 predicts = "numbers" if case.algorithm.family.task == "regression" else "classes"
@@ -232,7 +232,7 @@ class _Task:
                 )
 
     def estimated(self) -> _Estimated:
-        """Predict rows by fits that have not seen them, whatever is chosen being chosen again for each."""
+        """Return out-of-fold predictions; all choices are repeated for each training set."""
         plan = planned(self.by_id, self.dataset.n, self.usual, self.budget)
         how = (self.usual, self.seed, self.goal)
         if len(self.by_id) == 1 and self.goal.threshold != AUTO:
@@ -249,7 +249,7 @@ class _Task:
         return _Estimated(self, validated, self.by_id[choice.chosen], compared, choice.threshold)
 
     def fitted_choice(self, estimated: _Estimated, rows: np.ndarray) -> tuple[_Estimated, _Fitted]:
-        """Fit the chosen algorithm to `rows`; under a readable goal the next one if its tree has no split."""
+        """Fit the chosen algorithm to `rows`; for a readable goal use the next one if its tree has no split."""
         cases = self.by_id if len(rows) == self.dataset.n else self.cases(part(self.dataset, rows))
         if estimated.choice is None:
             return estimated, self.fitted(cases[estimated.case.spec.id])
@@ -271,7 +271,7 @@ class _Task:
 
 
 def _tree_beside(estimated: _Estimated, fitted: _Fitted) -> Model:
-    """Return the best single tree, where the model that is chosen is none."""
+    """Return the best single tree if the chosen model is not one."""
     assert estimated.choice is not None
     best, case = estimated.choice.best_tree, estimated.best_case
     assert best is not None and best.estimate is not None and case is not None
@@ -299,9 +299,9 @@ def _sizes(task: _Task, case: Case, models: Mapping[int, Model], few: bool) -> t
 
 
 def _cuts(task: _Task, case: Case, models: Mapping[int, Model]) -> tuple[Sized, ...]:
-    """Return the prunings of a tree, () where they have no score, or where the budget does not pay for them.
+    """Return the prunings of a tree, () if they have no score or exceed the budget.
 
-    Growing a tree in a few folds must be a small part of the budget: pruning has grown it in ten.
+    Growing a tree in a few folds must take a small part of the budget, since pruning has grown it in ten folds.
     """
     pays = cost_of(case, case.dataset.n, 1) <= task.budget.work / 10 and not task.budget.cut
     if not (pays and is_cut(case, case.spec.params)) or case.spec.grid:
@@ -315,17 +315,17 @@ FOLDS, FOLDS_OF_AUTO = 10, 5
 
 
 def steps(n_algorithms: int, folds: int | None, promise: Promise | None = None) -> int:
-    """Return about how many fits there are: those of the estimate, and with a choice those of a comparison in each."""
+    """Return the approximate number of fits: those of the estimate, and with a choice the comparison in each fold."""
     usual = folds or (FOLDS_OF_AUTO if n_algorithms > 1 else FOLDS)
     further = usual if promise is not None and promise.how == CROSS else 0
     return 1 + further + (usual if n_algorithms == 1 else usual + n_algorithms * usual * (1 + usual))
 
 
-FEW_OF_CLASS, SMALL_SHARE = 10, 0.02  # rows and share of a class below which a count of right answers says little of it
+FEW_OF_CLASS, SMALL_SHARE = 10, 0.02  # limits of rows and share below which accuracy shows little about a class
 
 
 def rare_classes(dataset: Dataset) -> dict[str, int]:
-    """Return the classes of few rows, or of a small share of the rows, with their numbers of rows."""
+    """Return the classes with few rows, or a small share of the rows, with their numbers of rows."""
     if dataset.task == "regression":
         return {}
     counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
@@ -337,7 +337,7 @@ def rare_classes(dataset: Dataset) -> dict[str, int]:
 
 
 def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estimate) -> tuple[str, ...]:
-    """Return the warnings printed first: a model no better than a constant, and classes of few rows."""
+    """Return the warnings to print first: a model no better than a constant, and classes of few rows."""
     sentences = []
     constant = constant_answers(dataset, answers)
     try:
@@ -358,7 +358,7 @@ def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estima
 
 
 def constant_answers(dataset: Dataset, answers: Answers) -> Answers:
-    """Return the answers of a constant model for the same rows: the largest class with its share, or the mean."""
+    """Return the predictions of a constant model for the same rows: the largest class with its share, or the mean."""
     n = len(answers.y)
     if dataset.task == "regression":
         return replace(answers, predicted=np.full(n, float(dataset.y.mean())))
@@ -368,7 +368,7 @@ def constant_answers(dataset: Dataset, answers: Answers) -> Answers:
 
 @dataclass(frozen=True, eq=False)
 class _Estimated:
-    """The result of the estimate: out-of-fold predictions, a case to fit to all rows, its choice and threshold."""
+    """Result of the estimate: out-of-fold predictions, a case to fit to all rows, its choice and threshold."""
 
     task: _Task
     validated: Validated
@@ -378,7 +378,7 @@ class _Estimated:
 
     @property
     def best_case(self) -> Case | None:
-        """The best single tree of a comparison."""
+        """Return the best single tree of a comparison."""
         best = self.choice.best_tree if self.choice else None
         return None if best is None else self.task.by_id[best.algorithm]
 
@@ -402,7 +402,7 @@ class _Estimated:
         return replace(model, facts={**model.facts, **importances})
 
     def _facts(self, algorithm: str, fitted: _Fitted, estimate: Estimate, seen: Sequence[str]) -> dict[str, Any]:
-        """What a model file says of a fit. seen : names of the columns that the estimator saw"""
+        """Return the facts of a fit for the model file. seen : names of the estimator's input columns"""
         dataset, estimator = self.task.called, fitted.estimator
         tree = getattr(estimator, "tree_", None)
         rows = estimator.tree_rows(fitted.X) if of_classes(tree) else fitted.X
@@ -438,7 +438,7 @@ class _Estimated:
 
 
 def whole_numbers(dataset: Dataset) -> list[str]:
-    """Return the names of the columns that hold only whole numbers."""
+    """Return the names of the columns that contain only integers."""
     names = []
     for j, name in enumerate(dataset.feature_names):
         values = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
@@ -448,7 +448,7 @@ def whole_numbers(dataset: Dataset) -> list[str]:
 
 
 def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """Return the ranges of the columns of the table, to tell rows outside of them.
+    """Return the ranges of the columns of the table, to detect rows outside of them.
 
     Each column has its number of missing cells; numbers have minimum and maximum, levels their count.
     """
@@ -464,11 +464,11 @@ def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
 
 
 def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None) -> ColumnEncoder | None:
-    """Return the encoder with something to put into empty cells, even if no training row had one.
+    """Return the encoder with values for empty cells, even if no training row had one.
 
-    Under missing "impute" new rows may lack what training rows have: quantitative columns get their median, qualitative
-    ones their most frequent level. Complete rows are encoded as before. A tree that scores levels itself takes columns
-    in their own order, so there nothing is added.
+    With missing "impute", new rows may have empty cells in other columns than training rows: quantitative columns get
+    their median, qualitative columns their most frequent level. Complete rows are encoded as before. For trees that
+    score levels themselves nothing is added, since they use columns in their original order.
     """
     if policy.missing != "impute" or (encoder is None and dataset.qualitative):
         return encoder
@@ -477,7 +477,7 @@ def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None
 
 
 def columns_of(dataset: Dataset) -> Columns:
-    """Return how a CSV file with the columns of a data set is read: its features by name, and the target."""
+    """Return the format of a CSV file with the columns of a data set: its features by name, and the target."""
     listed = [
         Column(name, "levels", levels=dataset.levels[j]) if j in dataset.levels else Column(name, "number")
         for j, name in enumerate(dataset.feature_names)

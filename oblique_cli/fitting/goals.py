@@ -1,4 +1,4 @@
-"""What choices and estimates go by: a metric, and for two classes a threshold of the share of one of them."""
+"""Criteria of choices and estimates: a metric, and for two classes a threshold on the share of one class."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-GROUPS = 20  # of rows, for the standard error of a metric that is no mean over rows
-MOST_THRESHOLDS = 99  # that an automatic choice compares
+GROUPS = 20  # of rows, for the standard error of a metric that is not a mean over rows
+MOST_THRESHOLDS = 99  # number of thresholds that an automatic choice compares
 AUTO = "auto"
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What fits that had not seen them said of some rows.
+    """Out-of-sample predictions for some rows.
 
     rows       (m,) row numbers; y : (m,) their codes or numbers
     predicted  (m,) codes or numbers
-    shares     (m, C) of the classes; None in regression, and of an algorithm that gives none
+    shares     (m, C) of the classes; None in regression, and for an algorithm without them
     n_classes  C, 0 in regression
-    groups     (m,) codes of the groups of the rows, which alone are independent; None where rows are; `group_column`
+    groups     (m,) codes of the groups of the rows, if only groups are independent; else None; `group_column`
                is the name of their column
     """
 
@@ -48,7 +48,7 @@ class Answers:
     def of(
         cls, dataset: Dataset, rows: NDArray[np.intp], predicted: NDArray[Any], shares: Array | None, n_classes: int
     ) -> Answers:
-        """Return the answers for rows of a data set, with their truth and their groups."""
+        """Return the answers for rows of a data set, with their true values and their groups."""
         groups = None if dataset.groups is None else dataset.groups[rows]
         return cls(rows, dataset.y[rows], predicted, shares, n_classes, groups, dataset.group_column)
 
@@ -68,14 +68,14 @@ class Answers:
         )
 
     def part(self, rows: NDArray[Any]) -> Answers:
-        """Return the answers for some of the rows, a mask or places."""
+        """Return the answers for some of the rows, selected by mask or index."""
         shares = None if self.shares is None else self.shares[rows]
         groups = None if self.groups is None else self.groups[rows]
         of_rows = (self.rows[rows], self.y[rows], self.predicted[rows], shares, self.n_classes)
         return Answers(*of_rows, groups, self.group_column)
 
     def value(self, metric: Metric) -> float:
-        """Return the value of a metric of predictions or probabilities. Undefined if it has none."""
+        """Return the value of a metric of predictions or probabilities. Raise Undefined if it has none."""
 
         def shares() -> Array:
             if self.shares is None:
@@ -87,12 +87,12 @@ class Answers:
 
 @dataclass(frozen=True)
 class Goal:
-    """What decides.
+    """Criterion of choices.
 
     metric     of predictions or probabilities
-    threshold  share from which on `positive` is said; AUTO to choose it in training rows; None for the largest share
-    positive   code of the class that the threshold is for
-    readable   whether the model is to be a tree with a split
+    threshold  least share for the prediction `positive`; AUTO to choose it in training rows; None for the largest share
+    positive   code of the class of the threshold
+    readable   whether the model must be a tree with a split
     """
 
     metric: Metric
@@ -102,21 +102,21 @@ class Goal:
 
     @classmethod
     def usual(cls, task: str) -> Goal:
-        """Return what decides unless something else is asked for: accuracy, or the squared error."""
+        """Return the default goal: accuracy, or the squared error."""
         return cls(METRICS["rmse" if task == "regression" else "accuracy"])
 
     @property
     def is_usual(self) -> bool:
-        """Whether it is accuracy or the squared error."""
+        """Return whether the metric is accuracy or the squared error."""
         return self.metric.name in ("accuracy", "rmse", "mse")
 
     def measured(self, answers: Answers) -> tuple[float, float, float, float]:
         """Return score, its standard error, loss and its standard error.
 
-        The share of right answers and the root of the mean squared error have those of a mean over rows. Any other
-        metric has that of a jackknife, which leaves out one of `GROUPS` groups of rows at a time, classes spread evenly
-        over them (Efron and Tibshirani 1993, section 11.5). Where answers have groups, sums over these take the place
-        of rows, and the jackknife leaves out whole ones. Undefined for a metric without a value on all rows.
+        The standard errors of accuracy and root mean squared error are those of a mean over rows. For any other
+        metric it is that of a jackknife, which leaves out one of `GROUPS` groups of rows at a time, with classes spread
+        evenly over them (Efron and Tibshirani 1993, section 11.5). If answers have groups, sums over groups replace
+        rows, and the jackknife leaves out whole groups. Raise Undefined for a metric without a value on all rows.
         """
         y, predicted = answers.y, answers.predicted
         if self.metric.name in ("rmse", "mse"):
@@ -156,19 +156,19 @@ class Goal:
         return sqrt((n - 1) * float(np.var(values))) if n > 1 else 0.0
 
     def applied(self, answers: Answers, threshold: float | None) -> Answers:
-        """Return answers that say `positive` from a threshold on, the likelier other class below it."""
+        """Return answers with `positive` from the threshold on, and the most probable other class below it."""
         if threshold is None:
             return answers
         return replace(answers, predicted=labels_at(self._shares(answers), self.positive, threshold))
 
     def decided(self, answers: Answers) -> tuple[Answers, float | None]:
-        """Return answers by the threshold, and that threshold; one that is chosen is chosen for these very answers."""
+        """Return answers by the threshold, and the threshold; an automatic threshold is chosen on these answers."""
         threshold = self._chosen(answers) if self.threshold == AUTO else self.threshold
         assert not isinstance(threshold, str)
         return self.applied(answers, threshold), threshold
 
     def _chosen(self, answers: Answers) -> float:
-        """The threshold of least loss, of equal ones the nearest to a half, then the smaller."""
+        """Return the threshold of least loss; ties: the nearest to 0.5, then the smaller."""
         shares = np.unique(self._shares(answers)[:, self.positive])
         middles = (shares[1:] + shares[:-1]) / 2
         if len(middles) > MOST_THRESHOLDS:
@@ -185,15 +185,15 @@ class Goal:
 
     @property
     def deciding(self) -> Metric:
-        """The metric that chooses a threshold: the balanced accuracy where the metric does not see one, or where a
-        recall would be whole at the threshold 0."""
+        """Return the metric that chooses a threshold: balanced accuracy if the metric ignores thresholds, or is a
+        recall, which is 1 at the threshold 0."""
         if self.metric.needs != LABELS or self.metric.name.startswith("recall:"):
             return METRICS["balanced_accuracy"]
         return self.metric
 
     @property
     def pruning(self) -> Goal:
-        """What cuts trees: the balanced accuracy for a recall, which is whole in the one leaf that says its class."""
+        """Return the goal for pruning: balanced accuracy instead of a recall, which is 1 in a leaf of its class."""
         return replace(self, metric=self.deciding) if self.metric.name.startswith("recall:") else self
 
     def _shares(self, answers: Answers) -> Array:
@@ -203,23 +203,23 @@ class Goal:
 
 
 def _spread_of_groups(losses: NDArray[Any], groups: NDArray[np.int64]) -> float:
-    """The standard error of the mean loss of rows, of which groups alone are independent. losses, groups : (n,)"""
+    """Return the standard error of the mean loss of rows if only groups are independent. losses, groups : (n,)"""
     member = np.unique(groups, return_inverse=True)[1]
     return spread_of_sums(np.bincount(member, losses), np.bincount(member))
 
 
 def labels_at(shares: Array, positive: int, threshold: float) -> NDArray[np.int64]:
-    """Return codes for shares of two classes, (n, 2): `positive` from the threshold on, the other one below it."""
+    """Return codes for shares of two classes, (n, 2): `positive` from the threshold on, the other class below it."""
     return np.where(shares[:, positive] >= threshold, positive, 1 - positive)
 
 
 def goal_of(
     metric: str | None, threshold: str | None, task: str, classes: tuple[str, ...], counts: NDArray[Any], owner: str
 ) -> Goal:
-    """Return what --metric and --threshold ask for.
+    """Return the goal of --metric and --threshold.
 
-    counts : (C,) rows of each class; owner : what messages begin with
-    The threshold is of the class that the metric names, or else of the class of fewer rows, the second on a tie.
+    counts : (C,) rows of each class; owner : start of error messages
+    The threshold is for the class in the metric's name, or else the class of fewer rows, the second on a tie.
     """
     usual = Goal.usual(task)
     of = metrics.named(metric, task, classes, owner) if metric else usual.metric

@@ -1,4 +1,4 @@
-"""What `oblique fit` says beside the tree: the data, the comparison, the estimate."""
+"""Text output of `oblique fit` beside the tree: the data, the comparison, the estimate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def before(outcome: Outcome, dataset: Dataset) -> str:
-    """Return what is said of the data and of the comparison, as lines that begin with #; warnings come first."""
+    """Return lines on the data and the comparison, which begin with #; warnings come first."""
     lines = [line for warning in outcome.warnings for line in textwrap.wrap(warning, WIDTH)]
     lines += [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
     if outcome.choice is not None:
@@ -38,7 +38,7 @@ def before(outcome: Outcome, dataset: Dataset) -> str:
 
 
 WIDTH = 110
-FEW = 50  # rows below which estimates are hardly worth their digits
+FEW = 50  # number of rows below which estimates are very imprecise
 
 
 def title(outcome: Outcome, dataset: Dataset) -> str:
@@ -52,7 +52,7 @@ def _of_data(dataset: Dataset) -> list[str]:
 
 
 def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str, ...]:
-    """Return sentences on the estimate, on pruning and on parameters. card : without what a model card shows itself"""
+    """Return sentences on the estimate, on pruning and on parameters. card : omit those that the model card contains"""
     estimate, facts = outcome.estimate, outcome.model.facts
     inside = "choices included" if outcome.choice or outcome.case.spec.grid else "pruning included"
     whole = divides_rows(outcome.case.spec) or outcome.choice or outcome.case.spec.grid
@@ -122,20 +122,20 @@ def scored(estimate: Estimate, goal: Goal) -> str:
 
 
 def baseline(dataset: Dataset) -> str:
-    """Return what a model that looks at no column would do, in a sentence."""
+    """Return a sentence on the score of a constant model."""
     if dataset.task == "regression":
         return f"Always saying the mean, {dataset.y.mean():.4g}: RMSE {dataset.y.std():.4g}."
     counts = np.bincount(dataset.y)
     return f"Always saying {dataset.classes[counts.argmax()]!r}: {100 * counts.max() / dataset.n:.1f} % right."
 
 
-MOST_CLASSES = 12  # whose matrix is printed; beyond, the recalls of the worst
+MOST_CLASSES = 12  # with a printed matrix; for more classes, only the worst recalls are printed
 
 
 def matrix_lines(
     confusion: Sequence[Sequence[int]], recalls: Mapping[str, float], classes: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the table of rows by class and prediction, with the recall of each class; of many classes the worst."""
+    """Yield the table of rows by class and prediction, with the recall of each class; for many classes the worst."""
     if len(classes) > MOST_CLASSES:
         worst = sorted(recalls.items(), key=lambda item: item[1])[:MOST_CLASSES]
         yield "Lowest recalls: " + ", ".join(f"{label} {100 * share:.0f} %" for label, share in worst) + "."
@@ -149,7 +149,7 @@ def matrix_lines(
 
 
 def _worse_by(goal: Goal, tree: Candidate, best: Candidate) -> str:
-    """How much worse a tree is than another model on the same rows."""
+    """Return the difference in score of a tree to another model on the same rows."""
     assert tree.estimate is not None and best.estimate is not None
     lost = abs(best.estimate.score - tree.estimate.score)
     if goal.metric.name == "accuracy":
@@ -160,7 +160,7 @@ def _worse_by(goal: Goal, tree: Candidate, best: Candidate) -> str:
 
 
 def price(outcome: Outcome) -> str:
-    """Return what the tree beside a model that is none costs, in a sentence."""
+    """Return a sentence on the loss of accuracy by the tree beside a model."""
     choice = outcome.choice
     assert choice is not None and outcome.tree is not None and choice.best_tree is not None
     tree = choice.best_tree
@@ -173,7 +173,7 @@ def price(outcome: Outcome) -> str:
 
 
 def price_to_read(outcome: Outcome) -> str:
-    """Return what a tree with a split costs beside the most accurate model compared, in a sentence."""
+    """Return a sentence on the loss of accuracy by a readable tree, relative to the best compared model."""
     choice = outcome.choice
     assert choice is not None
     tree = next(c for c in choice.candidates if c.algorithm == choice.chosen)
@@ -212,7 +212,7 @@ def path_lines(outcome: Outcome) -> list[str]:
 
 
 def path_figure(outcome: Outcome) -> Figure:
-    """Draw the score against the terms of all trees of the path; the fitted one is ringed. DataError without a path."""
+    """Draw the score by terms for all trees of the path; a ring marks the fitted tree. DataError without a path."""
     if not outcome.path:
         raise DataError("none of the algorithms compared has a path of sizes to draw.")
     goal, drawn = outcome.goal, []
@@ -241,7 +241,7 @@ def _number(score: float, goal: Goal) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]], left: Container[int], indent: str = "  ") -> list[str]:
-    """Lines of cells in columns, numbers on the right; left : columns of text"""
+    """Return lines of cells in columns, numbers right-aligned; left : columns of text"""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -252,13 +252,13 @@ def _aligned(rows: Sequence[Sequence[str]], left: Container[int], indent: str = 
 
 
 def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
-    """Return the table of `auto` as lines, and what was chosen by which rule. n : rows of the data"""
+    """Return the table of `auto` as lines, and the chosen algorithm with the rule. n : rows of the data"""
     accuracy = goal.metric.name == "accuracy"
     measure = "% right" if accuracy else str(goal.metric.title)
     halved = any(c.rows not in (0, n) for c in choice.candidates)
     rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "terms", "rows", "")]
     errors = [c.estimate.error for c in choice.candidates if c.estimate and c.estimate.error > 0]
-    # Two digits of the smallest error of the table; no two numbers of a column with their points apart.
+    # Two digits of the smallest error in the table; one number of decimals per column.
     fine = max(0, 1 - floor(log10(min(errors)))) if errors else 1
     places = 1 if accuracy or goal.metric.unit == "%" else fine
     for c in choice.candidates:

@@ -1,4 +1,4 @@
-"""How well a model does on rows with known answers."""
+"""Scores of a model on rows with known targets."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """Values of metrics on `rows` rows, by name; a text with the reason where one is undefined.
+    """Values of metrics on `rows` rows, by name; an undefined value is a text with the reason.
 
-    classes : those of the model, and of the rows that have others
+    classes : those of the model, and unknown classes of the rows
     """
 
     rows: int
@@ -35,7 +35,7 @@ class Score:
 
 
 def names(metric_names: Sequence[str], model: Model) -> tuple[str, ...]:
-    """Return the metrics to compute. ConfigError for one that is unknown, for another task, or of a run alone."""
+    """Return the metrics to compute. Raise ConfigError for an unknown metric, another task's, or one of runs only."""
     chosen = metrics.chosen(metric_names or metrics.SCORED[model.task], model.task, "oblique score", matrices=True)
     for name in chosen:
         if metrics.METRICS[name].needs == ROW:
@@ -48,10 +48,10 @@ def score(
 ) -> Score:
     """Compare the predictions for a table with its target column.
 
-    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; metric_names : metrics;
-    options : how the table is read
-    A row whose class the model does not know is an error in metrics of predicted labels. DataError, with the line, for
-    a row whose target is missing
+    source : a path, "-" for standard input, or a `Source`; where : start of error messages; metric_names : metrics;
+    options : format of the table
+    In metrics of predicted labels, a row with an unknown class is an error. Raise DataError, with the line, for
+    a row with a missing target.
     """
     wanted = [metrics.METRICS[name] for name in names(metric_names, model)]
     shares = any(metric.needs == PROBABILITIES for metric in wanted)
@@ -109,7 +109,7 @@ def _shares_of_known(probabilities: Sequence[Any], n_unknown: int) -> Any:
 
 
 def _answers(model: Model, chunk: Chunk, where: str, unknown: Counter[str]) -> Any:
-    """The target of some rows, checked. unknown : gets the rows of classes that the model does not have"""
+    """Return the checked targets of some rows. unknown : counter for rows of classes that the model does not have"""
     target = model.columns.target
     if chunk.y is None:
         raise DataError(

@@ -1,5 +1,5 @@
-"""The trees of all sizes of a fit: the weakest-link sequence, scored on held-out rows by a metric (Breiman et al. 1984,
-section 3.4.2). Pruning by a metric takes one of them, `oblique fit` shows them all.
+"""Trees of all sizes of a fit: the weakest-link sequence, scored on held-out rows by a metric (Breiman et al. 1984,
+section 3.4.2). Pruning by a metric chooses one of them, `oblique fit` shows all.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from oblique_cli.tree.pruning import cost_complexity_path
 from oblique_cli.tree.structure import Tree
 
 FOLDS = 5
-AT_A_COMPLEXITY: Mapping[str, Any] = {"pruning": "ccp_alpha", "standard_errors": 0.0}  # which `cuts` chose
-MOST_CUTS = 25  # of a tree that are compared, evenly over the sequence
-FEW = (1, 2, 3)  # features of a split that are tried beside what the fit has
+AT_A_COMPLEXITY: Mapping[str, Any] = {"pruning": "ccp_alpha", "standard_errors": 0.0}  # chosen by `cuts`
+MOST_CUTS = 25  # of compared trees, evenly spaced in the sequence
+FEW = (1, 2, 3)  # features per split that are tried in addition to the fit's setting
 
 
 @dataclass(frozen=True)
 class Sized:
-    """A tree of the sequence.
+    """Tree of the sequence.
 
     alpha : its complexity; leaves, terms : of the tree of all rows; score, error, loss : on held-out rows
     algorithm : its name; max_terms : of its splits, None for any
-    chosen : whether it is the fitted one; best : whether no tree of as few terms has a score as good
+    chosen : whether it is the fitted tree; best : whether no tree with at most its terms has an equal or better score
     """
 
     alpha: float
@@ -57,14 +57,14 @@ class Sized:
 
 
 def is_cut(case: Case, params: Mapping[str, Any]) -> bool:
-    """Whether pruning by cross-validation cuts the trees of an algorithm."""
+    """Return whether pruning by cross-validation cuts the trees of an algorithm."""
     return ALGORITHMS[case.spec.name].family is TOP_DOWN and params.get("pruning") == PRUNED["pruning"]
 
 
 def cut_to_goal(
     case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Return parameters that prune the tree of an algorithm by a metric; {} if it is pruned by errors, or not at all.
+    """Return parameters that prune an algorithm's tree by a metric; {} if it is pruned by errors, or not at all.
 
     train : rows to fit to
     The smallest tree whose loss is within `standard_errors` of the least is chosen. If the metric has no value on the
@@ -119,12 +119,12 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
 
 
 def has_sizes(case: Case) -> bool:
-    """Whether the trees of an algorithm are those of one heuristic, grown top-down."""
+    """Return whether the trees of an algorithm are grown top-down by a single heuristic."""
     return ALGORITHMS[case.spec.name].family is TOP_DOWN
 
 
 def refuse_without(case: Case) -> None:
-    """Raise ConfigError for an algorithm without a path of sizes, and for one that is tuned."""
+    """Raise ConfigError for an algorithm without a path of sizes, or with tuned parameters."""
     if not has_sizes(case):
         raise ConfigError(
             f"{case.spec.name} has no path of sizes; trees of one heuristic have, such as hhcart_a or fdt."
@@ -136,9 +136,9 @@ def refuse_without(case: Case) -> None:
 def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Sized, ...]:
     """Return the trees of a fit, by the terms of their splits and from the largest.
 
-    fitted : the tree of all rows, which is marked if it is among the trees; few : whether trees are grown with splits
-    of few features as well
-    Each tree is scored on held-out rows, as in pruning; the score of the best is optimistic. ConfigError for an
+    fitted : the tree of all rows, which is marked if it is among the trees; few : whether to also grow trees with
+    splits of few features
+    Each tree is scored on held-out rows, as in pruning; the score of the best is optimistic. Raise ConfigError for an
     algorithm without a path.
     """
     refuse_without(case)
@@ -150,7 +150,7 @@ def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Si
     for limit in limits:
         params = {**case.spec.params, "max_terms": limit} if limit else case.spec.params
         members = cuts(case, np.arange(case.dataset.n), goal, params, seed)
-        # Of several trees with equal complexity the smallest, which pruning at this complexity gives.
+        # Of several trees with equal complexity, use the smallest, as pruning at this complexity does.
         last = {step.alpha: replace(step, algorithm=case.spec.name, max_terms=limit) for step in members}
         steps += [last[alpha] for alpha in sorted(last)]
     size = (fitted.n_leaves, fitted.n_terms) if isinstance(fitted, Tree) else None
@@ -170,7 +170,7 @@ def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Si
 
 
 def _combines(case: Case) -> bool:
-    """Whether splits of the algorithm may have several features."""
+    """Return whether splits of the algorithm may combine several features."""
     made = case.algorithm.make(random_state=0, **case.spec.params)
     return bool(made._checked_proposer().combines)
 

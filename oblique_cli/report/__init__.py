@@ -1,1 +1,1 @@
-"""Stored runs shown: plots of them, and one page of everything that is known of them (docs/experiments.md)."""
+"""Display of stored runs: plots, and one page with all results (docs/experiments.md)."""

@@ -36,7 +36,7 @@ from oblique_cli.report.plot_kinds import (
     without,
 )
 
-LETTERS = 6.5  # points, of a diagram of ranks
+LETTERS = 6.5  # points, in a diagram of ranks
 
 
 @KINDS.register("box")
@@ -232,7 +232,7 @@ def curve(material: Material, request: Request) -> Plot:
 
 
 def pareto(points: Iterable[Point], more_x: bool | None, more_y: bool | None) -> list[Point]:
-    """Return the points that no other one beats in both coordinates. more_x, more_y : whether more is better"""
+    """Return the points that no other point beats in both coordinates. more_x, more_y : whether larger is better"""
     known = list(points)
 
     def better(a: Point, b: Point) -> bool:
@@ -243,13 +243,13 @@ def pareto(points: Iterable[Point], more_x: bool | None, more_y: bool | None) ->
 
 
 def _filled(material: Material, dataset: str, metric: str) -> list[tuple[Method, list[float]]]:
-    """Methods with values on a data set."""
+    """Return the methods with values on a data set."""
     values_of = [(method, method.values(dataset, metric)) for method in methods_on(material, dataset)]
     return [(method, values) for method, values in values_of if values]
 
 
 def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
-    """Code of a method -> mean of a metric by data set, on the data sets that all methods with the metric have."""
+    """Return the code of a method -> mean of a metric by data set, on the data sets that all methods share."""
     means: dict[int, dict[str, float]] = {}
     for method in material.methods:
         lists = {name: method.by_repetition(name, metric) for name in material.datasets if material.has(method, name)}
@@ -266,7 +266,7 @@ def _values(panels: Sequence[Panel]) -> list[float]:
 
 
 def _chose(material: Material, parameter: str) -> str:
-    """The metric that chose the values of a parameter, "" for the usual one."""
+    """Return the metric that chose the values of a parameter, "" for the default."""
     tuned = [method.shown.experiment.cv for method in material.methods if parameter in method.spec.grid]
     names = list(dict.fromkeys(cv.tune_metric or "" for cv in tuned))
     if len(names) > 1:
@@ -276,7 +276,7 @@ def _chose(material: Material, parameter: str) -> str:
 
 
 def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve | None:
-    """The curve of a method on a data set."""
+    """Return the curve of a method on a data set."""
     tables = [(row.inner, row.chosen) for row in method.rows(dataset) if row.inner]
     tables += [
         (tuning.inner, tuning.chosen)
@@ -308,7 +308,7 @@ def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve 
 
 
 def _validated(method: Method, entry: Mapping[str, Any], metric: str) -> float:
-    """The tuning result of one candidate; ConfigError for a metric that tuning did not compute."""
+    """Return the tuning result of a candidate; raise ConfigError for a metric that tuning did not compute."""
     if metric == "leaves":
         return float(entry["n_leaves"] / max(entry["n_trees"], 1))
     if metric == "rmse" and "squared_error" in entry:

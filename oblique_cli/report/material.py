@@ -1,4 +1,4 @@
-"""Stored runs side by side, as plots and reports take them: rows by method and data set, predictions, tables."""
+"""Stored runs in the form for plots and reports: rows by method and data set, predictions, tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from oblique_cli.ground.registry import close_matches
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A stored run with everything that was stored of it."""
+    """Stored run with all its stored results."""
 
     run: Run
     experiment: Experiment
@@ -33,7 +33,7 @@ class Shown:
 
     @cached_property
     def good(self) -> Mapping[tuple[str, str], Sequence[Row]]:
-        """Rows that are good by data set and algorithm, in the order of repetitions and folds."""
+        """Return the good rows by data set and algorithm, in the order of repetitions and folds."""
         rows_of: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
             if row.status == "ok":
@@ -42,26 +42,26 @@ class Shown:
 
     @property
     def done(self) -> int:
-        """How many folds are good."""
+        """Return the number of good folds."""
         return sum(row.status == "ok" for row in self.rows)
 
     @property
     def failed(self) -> int:
-        """How many folds failed."""
+        """Return the number of failed folds."""
         return len(self.rows) - self.done
 
     @property
     def total(self) -> int:
-        """How many folds there are to be."""
+        """Return the number of all folds of the run."""
         places = sum(len(schemes.expected_places(self.experiment, spec.name)) for spec in self.experiment.datasets)
         return places * len(self.experiment.algorithms)
 
     def stored(self) -> StoredRun:
-        """The run as tests of significance take it."""
+        """Return the run in the form that tests of significance need."""
         return StoredRun(self.experiment, self.rows, self.data)
 
     def only(self, datasets: Collection[str], algorithms: Collection[str]) -> Shown:
-        """Return what the run has of these data sets and algorithms."""
+        """Return the part of the run with these data sets and algorithms."""
 
         def wanted(record: Row | Tuning) -> bool:
             return record.dataset in datasets and record.algorithm in algorithms
@@ -80,13 +80,13 @@ class Shown:
         )
 
     def table(self, metrics: Sequence[str] = ()) -> ResultTable:
-        """Return its table, with titles and notes of its algorithms and data sets."""
+        """Return the table of the run, with titles and notes of its algorithms and data sets."""
         return table_of(self.experiment, self.rows, metrics, self.remarks)
 
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """An algorithm of a run under the name that a plot gives it; `code` is its color and shape."""
+    """Algorithm of a run under its name in plots; `code` determines its color and marker."""
 
     shown: Shown
     spec: AlgorithmSpec
@@ -94,11 +94,11 @@ class Method:
     code: int
 
     def rows(self, dataset: str) -> list[Row]:
-        """Return its good rows on a data set, by repetition and fold."""
+        """Return the good rows on a data set, by repetition and fold."""
         return list(self.shown.good.get((dataset, self.spec.id), ()))
 
     def tested(self, dataset: str) -> list[Row]:
-        """Return its good rows but for folds that are tested on their own training rows."""
+        """Return the good rows except for folds that are tested on their own training rows."""
         cv = self.shown.experiment.cv
         apparent = schemes.SCHEMES[cv.scheme].apparent(cv)
         return [row for row in self.rows(dataset) if (row.repeat, row.fold) not in apparent]
@@ -116,11 +116,11 @@ class Method:
         return [[done[place] for place in each] for each in wanted.values() if all(place in done for place in each)]
 
     def values(self, dataset: str, metric: str) -> list[float]:
-        """Return a metric fold by fold; folds where it is undefined are left out."""
+        """Return a metric for each fold where it is defined."""
         return [float(value) for value in self._each(metric, ([row] for row in self.tested(dataset)))]
 
     def by_repetition(self, dataset: str, metric: str) -> list[float]:
-        """Return a metric repetition by repetition."""
+        """Return a metric for each repetition."""
         return [float(value) for value in self._each(metric, self.repetitions(dataset))]
 
     def _each(self, metric: str, groups: Any) -> Iterator[Fraction]:
@@ -132,7 +132,7 @@ class Method:
 
 
 def measured(metric: str, rows: Sequence[Row], experiment: Experiment) -> Any:
-    """Return a metric of the folds of a repetition; ConfigError if it was not computed when they ran."""
+    """Return a metric of the folds of a repetition; raise ConfigError if it was not computed when they ran."""
     from oblique_cli.evaluation.metrics import NotMeasured
 
     try:
@@ -150,12 +150,12 @@ class Material:
 
     @property
     def title(self) -> str:
-        """The titles of the runs."""
+        """Return the titles of the runs."""
         return " and ".join(shown.experiment.title or shown.experiment.name for shown in self.shown)
 
     @cached_property
     def task(self) -> str:
-        """Classification or regression; ConfigError if the runs are of both."""
+        """Return classification or regression; raise ConfigError if the runs have both tasks."""
         tasks = {task_of_experiment(shown.experiment): shown.run.name for shown in self.shown}
         if len(tasks) > 1:
             raise ConfigError(
@@ -165,12 +165,12 @@ class Material:
 
     @cached_property
     def datasets(self) -> tuple[str, ...]:
-        """Names of the data sets, in the order of the runs."""
+        """Return the names of the data sets, in the order of the runs."""
         return tuple(dict.fromkeys(spec.name for shown in self.shown for spec in shown.experiment.datasets))
 
     @cached_property
     def methods(self) -> tuple[Method, ...]:
-        """The algorithms. Two runs that have one each under the same name make two, "hhgdt (run)"."""
+        """Return the algorithms. Algorithms of two runs with the same name are two methods, "hhgdt (run)"."""
         ids = [spec.id for shown in self.shown for spec in shown.experiment.algorithms]
         methods: list[Method] = []
         for shown in self.shown:
@@ -182,25 +182,25 @@ class Material:
         return tuple(methods)
 
     def paired(self, metrics: Sequence[str] = ()) -> Paired:
-        """Return the runs as tests of significance take them; ConfigError if there is nothing to compare."""
+        """Return the runs as input of significance tests; raise ConfigError if there is nothing to compare."""
         return pair([shown.stored() for shown in self.shown], method_titles(), metrics)
 
     def has(self, method: Method, dataset: str) -> bool:
-        """Whether the configuration runs a method on a data set."""
+        """Return whether the configuration runs a method on a data set."""
         return any(spec.name == dataset for spec in method.shown.experiment.datasets)
 
     def policy(self, method: Method, dataset: str) -> DatasetSpec:
-        """The settings of a data set in the configuration of a method."""
+        """Return the settings of a data set in the configuration of a method."""
         return next(spec for spec in method.shown.experiment.datasets if spec.name == dataset)
 
 
 def gather(
     store: Store, names: Sequence[str], datasets: Sequence[str] = (), algorithms: Sequence[str] = ()
 ) -> Material:
-    """Return what stored runs have of some data sets and algorithms, of all without their names, as material.
+    """Return the stored runs, restricted to some data sets and algorithms (default: all), as material.
 
-    ConfigError if a run is given twice, if none has a finished fold, or if two of them read different data under one
-    name, which no picture could tell apart; and for a name that no run has.
+    Raise ConfigError if a run is repeated, if no run has a finished fold, if two runs have different data under one
+    name, which plots could not distinguish, or for a name that no run has.
     """
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
@@ -234,7 +234,7 @@ def gather(
 
 
 def _chosen(requested: Sequence[str], known: Sequence[str], what: str, option: str) -> tuple[str, ...]:
-    """Return the requested names, all known ones without a request; ConfigError for an unknown name."""
+    """Return the requested names, or all known names without a request; raise ConfigError for an unknown name."""
     for name in requested:
         if name not in known:
             hint = close_matches(name, known) or f" They have {', '.join(dict.fromkeys(known))}."
@@ -243,10 +243,10 @@ def _chosen(requested: Sequence[str], known: Sequence[str], what: str, option: s
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean, NaN of nothing."""
+    """Return the mean, NaN without values."""
     return float(np.mean(values)) if len(values) else float("nan")
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The standard deviation with divisor n - 1, 0 of fewer than two values."""
+    """Return the standard deviation with divisor n - 1, 0 for fewer than two values."""
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0

@@ -1,8 +1,8 @@
-"""One page about one model: what it was fitted to, what it does on new rows, what it looks at, where it was not tested,
-and how to make it again. One file that needs no network and has no script.
+"""Model card: one page on a model's training data, error on new rows, important columns, limits and origin. It is one
+file that needs no network and has no script.
 
-All numbers are those of the model file (`Model.facts`), so `oblique fit --format json` has the same ones. Rows of the
-training table, where they are at hand, add curves along the columns that count most.
+All numbers are those of the model file (`Model.facts`), so `oblique fit --format json` has the same numbers. If the
+training table is available, its rows add curves along the most important columns.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from oblique_cli.tree.reading import number
 LONG = 60  # letters of a name
 MOST_COLUMNS = 200  # in the table of columns
 MOST_BARS, MOST_SHAPES = 20, 6
-MOST_CLASSES = 30  # of a matrix; of more the worst recalls
+MOST_CLASSES = 30  # of a matrix; for more classes only the worst recalls are shown
 WORST = 12
 FEW_OF_CLASS, FEW = 30, 200  # a class or table with fewer rows gets a warning
-LARGEST = 1_000_000  # bytes of a page; one that would be larger leaves out what takes the most
+LARGEST = 1_000_000  # bytes of a page; the largest sections of a larger page are omitted
 
 
 def model_card(
@@ -76,7 +76,7 @@ def model_card(
 
 
 class _Card:
-    """The sections of a page."""
+    """Sections of a page."""
 
     def __init__(self, model: Model, X: Any, remarks: tuple[str, ...], beside: Model | None, command: str) -> None:
         self.model, self.X, self.remarks, self.beside, self.command = model, X, remarks, beside, command
@@ -87,7 +87,7 @@ class _Card:
         self.counted = importances_of(model, X, None, self.shapley) if counted is None and X is not None else counted
 
     def page(self, left_out: Sequence[str]) -> str:
-        """The whole page. left_out : anchors of sections"""
+        """Return the whole page. left_out : anchors of omitted sections"""
         sections: list[tuple[str, str, Callable[[], str]]] = [
             ("estimate", "On new rows", self.estimate),
             ("model", "The model", self.shown),
@@ -105,12 +105,12 @@ class _Card:
 
     @property
     def title(self) -> str:
-        """The name of the model."""
+        """Return the name of the model."""
         name = str(self.facts.get("title") or self.model.algorithm or self.model.fitted.cls)
         return _name(f"{name} on {self.facts['data']}" if "data" in self.facts else name, 2 * LONG)
 
     def head(self) -> tuple[str, dict[str, str], list[str]]:
-        """What it predicts, its size, and the notes that come first."""
+        """Return the target, the size and the most important notes."""
         facts, model = self.facts, self.model
         kind = f"{len(model.classes)} classes of {self.target}" if model.classes else f"numbers of {self.target}"
         tiles = {"rows": f"{facts['rows']:,}"} if "rows" in facts else {}
@@ -124,7 +124,7 @@ class _Card:
     # ---- what it does ------------------------------------------------------------------------------------------------
 
     def estimate(self) -> str:
-        """Scores, the matrix of classes, and how far probabilities or numbers can be believed."""
+        """Return scores, confusion matrix, and calibration or residuals."""
         facts = self.facts
         if "estimate" not in facts:
             return '<p class="soft">The model does not say: only <code>oblique fit</code> writes estimates into it.</p>'
@@ -152,7 +152,7 @@ class _Card:
         )
 
     def _others(self, holdout: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """What constant answers would do, and further metrics."""
+        """Return the scores of constant predictions, and further metrics."""
         counts = self.facts.get("class_counts", {})
         if counts:
             label = max(counts, key=counts.get)
@@ -177,7 +177,7 @@ class _Card:
         return markup.matrix(title, [_name(label) for label in labels], holdout["confusion"], shares)
 
     def _compared(self) -> str:
-        """The table of auto."""
+        """Return the table of `auto`."""
         if "compared" not in self.facts:
             return ""
         rows = []
@@ -194,7 +194,7 @@ class _Card:
     # ---- what it is --------------------------------------------------------------------------------------------------
 
     def shown(self) -> str:
-        """The tree with its leaves, or a word on what there is in its place."""
+        """Return the tree with its leaves, or a sentence for a model without a tree."""
         if has_tree(self.model):
             return _tree(of_loaded(self.model, self.title))
         size = f" of {self.facts['leaves']:,} leaves" if self.facts.get("leaves") else ""
@@ -204,7 +204,7 @@ class _Card:
         return f"{note}<h3>The tree that is kept beside it</h3>{_tree(of_loaded(self.beside, 'The tree beside it'))}"
 
     def importances(self) -> str:
-        """How much each column counts."""
+        """Return the importances of the columns."""
         if self.counted is None:
             return ""
         shown = [(_name(name), value) for name, value in list(self.counted.values.items())[:MOST_BARS]]
@@ -214,7 +214,7 @@ class _Card:
         return markup.bars(caption, shown)
 
     def shapes(self) -> str:
-        """Partial dependence and Shapley values of the columns that count most."""
+        """Return partial dependence and Shapley values of the most important columns."""
         if self.X is None or self.counted is None:
             return ""
         names = [
@@ -262,7 +262,7 @@ class _Card:
         return "" if cells is None else _figure(small_charts.plane(title, cells, values, marks), f"{name}: {what}")
 
     def coverage(self) -> str:
-        """What sets or intervals hold."""
+        """Return the coverage of sets or intervals."""
         guarantee = self.model.guarantee
         if guarantee is None:
             return ""
@@ -274,7 +274,7 @@ class _Card:
     # ---- where it comes from -----------------------------------------------------------------------------------------
 
     def table(self) -> str:
-        """The facts of the table and of each column."""
+        """Return the facts of the table and of each column."""
         counts = self.facts.get("class_counts", {})
         parts = [_listed([sentence(note) for note in self.facts.get("notes", ())])]
         if counts:
@@ -301,7 +301,7 @@ class _Card:
             yield _name(name), ROLES.get(role, role), known, values
 
     def limits(self) -> str:
-        """Where the model was not tested."""
+        """Return warnings about cases for which the model was not tested."""
         return _listed(list(self._limits()))
 
     def _limits(self) -> Iterator[str]:
@@ -337,7 +337,7 @@ class _Card:
         yield "It says what goes together in the table, not what causes what."
 
     def origin(self) -> str:
-        """Command, seed, digest of the data and versions."""
+        """Return command, seed, digest of the data and versions."""
         facts = self.facts
         rows = [("command", self.command)] if self.command else []
         rows += [("algorithm", self.model.algorithm or self.model.fitted.cls)]
@@ -355,14 +355,14 @@ class _Card:
         return f"{shown}<details><summary>parameters</summary>{parameters}</details>"
 
 
-# What a reader calls the treatments of columns.
+# Names of the treatments of columns.
 ROLES = {"number": "number", "levels": "levels", "days": "date, as days", "target": "target", "groups": "groups",
          "identifier": "left out: tells rows apart", "text": "left out: text", "date": "left out: date",
          "dropped": "left out: as asked", "constant": "left out: one value", "empty": "left out: empty"}  # fmt: skip
 
 
 def _tree(shown: Shown) -> str:
-    """A tree as a picture, and its rules."""
+    """Return a tree as a picture with its rules."""
     large = int(shown.tree.n_leaves) > WHOLE
     depth = FIRST if large else None
     view = shown.view(3, raw=False, depth=depth)
@@ -376,7 +376,7 @@ def _tree(shown: Shown) -> str:
 
 
 def _calibration(facts: Mapping[str, Any]) -> str:
-    """A reliability diagram, and its numbers."""
+    """Return a reliability diagram with its numbers."""
     share = Scale(0.0, 1.0, "probability of the class predicted")
     right = Scale(0.0, 1.0, "share of these rows that is right")
     points = list(zip(facts["confidence"], facts["right"], strict=True))
@@ -396,7 +396,7 @@ def _calibration(facts: Mapping[str, Any]) -> str:
 
 
 def _residuals(facts: Mapping[str, Any]) -> str:
-    """How truth less prediction is spread, over all rows and along the prediction."""
+    """Return the distribution of truth minus prediction, over all rows and by prediction."""
     parts = facts["by_prediction"]
     edges, figures = scale_of(facts["edges"], "truth less prediction", exact=True), ""
     if edges is not None:
@@ -421,7 +421,7 @@ def _figure(chart: Scene, caption: str) -> str:
 
 
 def _legend(classes: Iterable[tuple[int, str]]) -> str:
-    """Colors of classes. classes : their codes and names"""
+    """Return the color legend of classes. classes : their codes and names"""
     items = "".join(markup.key(code, _name(name)) for code, name in classes)
     return f'<ul class="legend">{items}</ul>' if items else ""
 
@@ -432,7 +432,7 @@ def _listed(sentences: Sequence[str]) -> str:
 
 
 def _folded(title: str, table: str, n: int) -> str:
-    """A table, folded where it is long."""
+    """Return a table, folded if it is long."""
     return table if n <= WORST else f"<details><summary>{escape(title)}</summary>{table}</details>"
 
 
@@ -441,7 +441,7 @@ def _metric_title(facts: Mapping[str, Any]) -> str:
 
 
 def _score(facts: Mapping[str, Any], estimate: Mapping[str, Any]) -> str:
-    """A score with its standard error."""
+    """Return a score with its standard error."""
     value, error = float(estimate[str(facts["metric"])]), float(estimate["standard_error"])
     if facts["metric"] == "accuracy":
         return f"{100 * value:.1f} % ± {100 * error:.1f}"
@@ -449,7 +449,7 @@ def _score(facts: Mapping[str, Any], estimate: Mapping[str, Any]) -> str:
 
 
 def _name(text: str, most: int = LONG) -> str:
-    """A name of a table on one line, as text."""
+    """Return a name from the user's table on one line, as escaped text."""
     return cut(printable(str(text)).replace(BLANK, " "), most)
 
 

@@ -1,4 +1,4 @@
-"""What a kind of plot is, and the words that kinds share."""
+"""Kinds of plots, and their common functions and texts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from oblique_cli.report.material import Material, Method
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_PANELS = 6  # data sets with axes of their own; of more, the means are shown together
+MOST_PANELS = 6  # data sets with separate axes; for more, the means are shown together
 UNITS = ("%", "s", "nats")  # shown beside the metric; the title "leaves" needs none
-WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value of a parameter on, its axis is logarithmic
+WIDE_RANGE = 30.0  # least ratio of largest to smallest parameter value for a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,8 @@ def plot(name: str) -> Callable[[Drawn], Drawn]:
 
 
 def draw(kind: str, material: Material, request: Request) -> Plot:
-    """Return a plot. ConfigError if the runs do not have what it shows."""
-    # Names of classes, columns and algorithms are text, dollars included.
+    """Return a plot. Raise ConfigError if the runs lack the data for it."""
+    # Names of classes, columns and algorithms are plain text, including dollar signs.
     with needs_matplotlib().rc_context({"text.parse_math": False}):
         made = KINDS[kind](material, request)
     if not isinstance(made, Plot):
@@ -83,7 +83,7 @@ def draw(kind: str, material: Material, request: Request) -> Plot:
 
 
 def metric_of(material: Material, name: str) -> str:
-    """Return the requested metric, or the usual one without a request; ConfigError for one of another task."""
+    """Return the requested or the default metric; raise ConfigError for a metric of another task."""
     usual = "rmse" if material.task == "regression" else "accuracy"
     (metric,) = checked((name or usual,), material.task, "plot")
     return metric
@@ -95,38 +95,38 @@ def methods_on(material: Material, dataset: str) -> list[Method]:
 
 
 def classes_only(material: Material, what: str) -> None:
-    """Raise ConfigError for runs that predict numbers."""
+    """Raise ConfigError for regression runs."""
     if material.task == "regression":
         raise ConfigError(f"{what} needs classes, and the runs predict numbers.")
 
 
 def titled(metric: str) -> str:
-    """Return the title of a metric, with its unit."""
+    """Return the title of a metric with its unit."""
     unit = METRICS[metric].unit
     title = title_of(metric)
     return f"{title} in {unit}" if unit in UNITS and unit not in title.split() else title
 
 
 def sentence(metric: str) -> str:
-    """Return the title of a metric as a sentence begins."""
+    """Return the title of a metric with a capital letter."""
     title = titled(metric)
     return title[:1].upper() + title[1:]
 
 
 def axis_of(metric: str, values: Sequence[float]) -> Axis:
-    """Return the axis of a metric: logarithmic where it is compared by ratios, and all values have one."""
+    """Return the scale of a metric's axis: logarithmic if it is compared by ratios and all values allow it."""
     return Axis(titled(metric), 10 if METRICS[metric].ratio and values and min(values) > 0 else 0)
 
 
 def protocol(material: Material) -> str:
-    """Return how the runs were tested."""
+    """Return the description of the test scheme of the runs."""
     return " and ".join(
         dict.fromkeys(schemes.SCHEMES[run.experiment.cv.scheme].protocol(run.experiment.cv) for run in material.shown)
     )
 
 
 def tested(material: Material) -> str:
-    """Return the caption's remark for a scheme whose estimate differs from the mean of its folds."""
+    """Return the remark in the caption for a scheme whose estimate is not the mean of its folds."""
     experiments = [run.experiment for run in material.shown]
     if not any(schemes.SCHEMES[experiment.cv.scheme].apparent(experiment.cv) for experiment in experiments):
         return ""
@@ -134,19 +134,19 @@ def tested(material: Material) -> str:
 
 
 def left_out(material: Material) -> str:
-    """Return the sentence on data sets that have no axes, "" if all have."""
+    """Return the sentence on data sets without axes, "" if all have axes."""
     more = len(material.datasets) - MOST_PANELS
     return f" The first {MOST_PANELS} of {len(material.datasets)} data sets are shown." if more > 0 else ""
 
 
 def without(material: Material, shown: Collection[int], metric: str) -> str:
-    """Return the sentence on methods that have no such metric, "" if all are shown. shown : codes of methods"""
+    """Return the sentence on methods without the metric, "" if all are shown. shown : codes of methods"""
     labels = [method.label for method in material.methods if method.code not in shown]
     return f" Without {listed(labels)}, of which {metric} is undefined." if labels else ""
 
 
 def nothing(metric: str) -> ConfigError:
-    """Return the error of runs that share nothing to draw."""
+    """Return the error for runs without common results to draw."""
     return ConfigError(
         f"the runs have no {metric} that all methods and a data set share; oblique status says what is done."
     )

@@ -1,4 +1,4 @@
-"""Plots of predictions: stored ones, and classes over a plane."""
+"""Plots of stored predictions, and of class regions over a plane."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from oblique_cli.report.plot_kinds import (
     protocol,
 )
 
-GRID = 300  # points a side, of decision regions
+GRID = 300  # points per side, of decision regions
 
 
 @KINDS.register("calibration")

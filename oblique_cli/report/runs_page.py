@@ -1,7 +1,7 @@
-"""One page of everything that is known of stored runs: tables, ranks, plots, choices, trees, failures, times, where the
-numbers come from. One file, which needs no network, and no script to be read.
+"""One page with all results of stored runs: tables, ranks, plots, choices, trees, failures, times, origin. It is one
+file that needs no network, and is readable without scripts.
 
-The page is one template with four places, so `string.Template` fills it; everything else goes through `html.escape`.
+The page is one template with four fields, filled by `string.Template`; all other text is escaped by `html.escape`.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from oblique_cli.report.material import Material, Method, Shown
 from oblique_cli.report.plot_kinds import Request, draw
 from oblique_cli.report.prediction_plots import confusions
 
-# Kinds of plots that every report tries; one whose runs have not what it shows is left out.
+# Kinds of plots that every report tries; a kind is omitted if the runs lack the data for it.
 PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")
 FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
 MANY_CLASSES = 30  # a larger matrix is not shown
 FEW_TREES = 24  # shown without --trees
-LONG_SHEET = 400  # rows; of a longer one there is one form for other programs
+LONG_SHEET = 400  # rows; a longer sheet has a single export format
 
 
 @dataclass(frozen=True)
 class DrawnTree:
-    """A fold's tree. svg : its picture, "" for none; text : its rules"""
+    """Tree of a fold. svg : its picture, "" for none; text : its rules"""
 
     title: str
     svg: str
     text: str
 
 
-# (method, row) -> the tree of a fold; ConfigError, DataError or StoreError without one.
+# (method, row) -> the tree of a fold; raises ConfigError, DataError or StoreError without a tree.
 TreeOf = Callable[[Method, Row], DrawnTree]
 
 
@@ -57,9 +57,9 @@ def page(
     """Return the page as HTML.
 
     request   options of the plots, see `plot_kinds.Request`
-    tree_of   grows the tree of a fold again; None shows no trees
-    trees     how many folds of every method and data set have their tree shown; None: of one each, the smallest ones
-    command   what made the page
+    tree_of   refits the tree of a fold; None shows no trees
+    trees     number of folds of every method and data set whose tree is shown; None: one fold each, the smallest trees
+    command   the command line that makes the page
     """
     sections = (
         ("results", "Results", _results(material)),
@@ -76,7 +76,7 @@ def page(
 
 
 def _head(material: Material) -> tuple[str, dict[str, str], list[str]]:
-    """Names of the runs, counts, and what a reader must know first."""
+    """Return the names of the runs, counts, and the most important notes."""
     done = sum(shown.done for shown in material.shown)
     total = sum(shown.total for shown in material.shown)
     failed = sum(shown.failed for shown in material.shown)
@@ -104,7 +104,7 @@ def _results(material: Material) -> str:
     for shown in material.shown:
         plain = shown.table()
         table: HasSheet = plain
-        with suppress(ConfigError):  # of one algorithm, or of a scheme whose folds are not compared, nothing is best
+        with suppress(ConfigError):  # a single algorithm, or a scheme whose folds are not compared, has no marks
             table = marked(plain, shown.stored())
         if len(material.shown) > 1:
             parts.append(f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>")
@@ -113,7 +113,7 @@ def _results(material: Material) -> str:
 
 
 def _sheet(table: HasSheet) -> str:
-    """A table with its notes, and its forms for other programs."""
+    """Return a table with its notes and export formats."""
     sheet: Sheet = table.sheet()
     grids = "".join((f"<h3>{escape(grid.caption)}</h3>" if grid.caption else "") + _grid(grid) for grid in sheet.grids)
     notes = "".join(f"<li>{escape(_page_note(note))}</li>" for note in sheet.notes)
@@ -126,7 +126,7 @@ def _sheet(table: HasSheet) -> str:
 
 
 def _page_note(note: str) -> str:
-    """A note for the page, which shows marks as styles."""
+    """Return a note for the page, which shows marks as styles."""
     return note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:")
 
 
@@ -157,7 +157,7 @@ def _significance(material: Material) -> str:
 
 
 def _wins(verdicts: Any) -> str:
-    """Wins and losses of each pair over data sets, with Wilcoxon's test."""
+    """Return wins and losses of each pair over data sets, with Wilcoxon's test."""
     rows = []
     for verdict in verdicts.metrics:
         for match in verdict.matches:
@@ -190,7 +190,7 @@ def _plots(material: Material, request: Request) -> str:
 
 
 def _confusions(material: Material) -> str:
-    """Matrices as tables, shaded by the share of their row."""
+    """Return confusion matrices as tables, shaded by the share of their row."""
     parts = []
     for dataset in material.datasets:
         try:
@@ -210,7 +210,7 @@ def _confusions(material: Material) -> str:
 
 
 def _inline(svg: str, name: str) -> str:
-    """A picture as part of the page: no prologue, ids of its own, black as the ink of the page, no background."""
+    """Return a picture as part of the page: no prologue, unique ids, text in the color of the page, no background."""
     prefix = re.sub(r"\W", "-", name)
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
@@ -226,7 +226,7 @@ def _inline(svg: str, name: str) -> str:
 
 
 def _choices(material: Material) -> str:
-    """What tuning chose, counted over folds, and fold by fold."""
+    """Return the tuned parameters, counted over folds and fold by fold."""
     counted, each = [], []
     for method in material.methods:
         if not method.spec.grid:
@@ -260,7 +260,7 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
         for row in method.rows(dataset)[: trees or 1]
     ]
     left_out = 0
-    if trees is None:  # a model without leaves is no tree and stays; a sentence gives the reason
+    if trees is None:  # a model without leaves is not a tree and is included; a sentence gives the reason
         sized = sorted((row.n_leaves, i) for i, (_, row) in enumerate(wanted) if row.n_leaves)
         large = {i for _, i in sized[FEW_TREES:]}
         left_out = len(large)
@@ -344,7 +344,7 @@ def _origin(material: Material, command: str) -> str:
 
 def _run_facts(shown: Shown, material: Material) -> str:
     argv = shlex.join(shown.run.argv)
-    experiment = shown.run.experiment  # all of it, whatever part of it is shown
+    experiment = shown.run.experiment  # the whole experiment, even if only a part is shown
     facts = [("run", shown.run.name), ("first begun", shown.run.created), ("command", argv or "not stored"),
              ("seed", str(experiment.seed)), ("digest of the experiment", experiment.digest())]  # fmt: skip
     made = material.store.environments(shown.run.name)

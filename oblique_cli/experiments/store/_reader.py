@@ -88,7 +88,7 @@ class Reader:
             return self._described(name)
 
     def check(self, run: str, content: Mapping[str, Any]) -> None:
-        """Raise ConfigError with the differences if `run` has other stored content that does not grow to `content`."""
+        """Raise ConfigError with the differences if `content` does not extend the stored content of `run`."""
         with self._db.errors():
             if self._run(run) and (sessions := self._sessions(run)):
                 refuse_changes(run, sessions[-1]["content"], json.loads(json.dumps(content)))

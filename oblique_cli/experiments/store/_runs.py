@@ -101,7 +101,7 @@ def is_alive(process: Mapping[str, Any]) -> bool | None:
 
 
 def refuse_changes(run: str, before: Any, now: Any) -> None:
-    """Raise ConfigError with the first differences if a run's content is no growth of the stored content."""
+    """Raise ConfigError with the first differences if a run's content does more than extend the stored content."""
     if not is_growth(before, now):
         raise ConfigError(
             f"the configuration changed since run {run!r} began: {first_of(list(differences(before, now)), 4)}: use "
@@ -157,7 +157,7 @@ def _short(value: Any) -> str:
 
 
 def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: Any) -> None:
-    """Raise ConfigError if the contents of a run in two files are no growth of each other, especially in their data."""
+    """Raise ConfigError unless one of the contents of a run in two files extends the other; compare the data first."""
     data, other_data = content.get("data", {}), other.get("data", {})
     for name in data:
         if name in other_data and data[name] != other_data[name]:
@@ -173,7 +173,7 @@ def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: An
 
 
 def larger(content: Any, other: Any) -> Any:
-    """Return the content with more folds, of two contents of which one is a growth of the other."""
+    """Return the larger of two contents of which one extends the other."""
     return other if is_growth(content, other) and _size(other) > _size(content) else content
 
 

@@ -249,7 +249,7 @@ class Store(Reader):
     def take_over(self, source: Store, run: str) -> tuple[int, int]:
         """Copy `run` from another results file in one transaction; return the numbers of new and of known rows.
 
-        Raise ConfigError if contents are no growth of each other, especially in data, or if both differ in a fold.
+        Raise ConfigError unless one of the contents extends the other, or if the files differ in a fold.
         """
         latest, records = source.whole(run)
         content, total = latest["content"], latest["total"]
