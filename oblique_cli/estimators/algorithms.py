@@ -1,4 +1,4 @@
-"""The table of algorithms: every name a configuration may use, its parameters, and how to make its estimator."""
+"""Table of algorithms: the name in configurations, the parameters, and the constructor of the estimator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 ROOT = __name__.partition(".")[0]
 TASKS = ("classification", "regression")
-RUNNERS = ("n_jobs", "verbose", "warm_start", "random_state")  # parameters that a configuration leaves to the runner
+RUNNERS = ("n_jobs", "verbose", "warm_start", "random_state")  # parameters that the runner sets, not the configuration
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class ModelFamily:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm under its name: the class of its estimators, with parameters in one flat list for configurations.
+    """Algorithm of the table: the class of its estimators, with parameters in one flat list for configurations.
 
     title           method name in the published tables
     source          paper and section
-    path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
-    compiled        whether fitting runs outside the interpreter lock, so that threads are of use
-    made_by         the class that `make` returns an instance of; "module:class" for one that is loaded on first use
-    fixed, unused   parameters that the name decides, and those it has no use for
+    path_parameter  parameter for which one fit, at its smallest value, gives the results of all values; None without
+    compiled        whether fitting releases the interpreter lock, so that threads speed it up
+    made_by         the class that `make` instantiates; "module:class" for a class that is loaded on first use
+    fixed, unused   parameters that the name fixes, and parameters without effect
     """
 
     name: str
@@ -70,12 +70,12 @@ class Algorithm:
 
     @property
     def __wrapped__(self) -> type[Any]:
-        """The class, so that the registry finds the file that an algorithm comes from."""
+        """Class of the estimators, by which the registry finds the algorithm's file."""
         return self.estimator
 
     @property
     def estimator(self) -> type[Any]:
-        """The class of the estimators that `make` returns."""
+        """Class of the estimators that `make` returns."""
         if not isinstance(self.made_by, str):
             return self.made_by
         module, _, name = self.made_by.partition(":")
@@ -84,21 +84,21 @@ class Algorithm:
 
     @property
     def former_class(self) -> str:
-        """The name that a class of this algorithm had: the words of the title and what it predicts."""
+        """Former class name of this algorithm: the words of the title and its task."""
         words = re.split(r"[^A-Za-z0-9]+", self.title.removesuffix(" regression"))
         suffix = "Regressor" if self.family.task == "regression" else "Classifier"
         return "".join(word[:1].upper() + word[1:] for word in words) + suffix
 
     @property
     def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
-        """Parameters that are flat in a configuration and in a part of the estimator (`FourierTreesClassifier`)."""
+        """Parameters of a part of the estimator that are flat in a configuration (`FourierTreesClassifier`)."""
         flat: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
         return flat
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Name -> allowed values, without those that the name decides or the runner sets; of arrays, callables and
-        words the words alone.
+        """Name -> allowed values, without parameters that the name fixes or the runner sets; of a parameter's arrays,
+        callables and words only the words.
         """
         closed = {*self.fixed, *self.unused, *RUNNERS}
         table = self.estimator.constraints | getattr(self.estimator, "words", {})
@@ -129,54 +129,54 @@ class Algorithm:
 
     @property
     def hints(self) -> Mapping[str, str]:
-        """Parameter of other algorithms that this one does not have -> hint for a message."""
+        """Parameter that only other algorithms have -> hint for the error message."""
         return self.family.without
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters, under either name, that do not go together, or not with n_features; or
-        None.
+        """Return the error message for incompatible parameters, under either name, or parameters too large for
+        n_features; or None.
         """
         return self._clash(self.current(params), n_features)
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """The clash that the estimator reports, if it checks for clashes."""
+        """Return the error message of the estimator's own check for incompatible parameters, or None."""
         clash = getattr(self._estimator(None, params), "clash", None)
         return None if clash is None else clash(self.name, n_features)
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
-        """Return the values that decide work that fits on the same rows, one after the other, do once; or None."""
+        """Return a key of the work that consecutive fits on the same rows can share, or None."""
         names = getattr(self.estimator, "shared_work", ())
         values = self.defaults | self.current(params) if names else {}
         return tuple(values[name] for name in names) or None
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        """Return the estimator of checked parameters, under the estimator's own names."""
+        """Return the estimator with checked parameters, under the estimator's parameter names."""
         plain = {name: value for name, value in params.items() if name not in self._flat}
         estimator = self.estimator(**self.fixed, **plain)
         for name, value in params.items():
             if name in self._flat and value != self.defaults[name]:
                 _, part, inner = self._flat[name]
                 estimator.set_params(**{f"{part}__{inner}": value})
-        if "random_state" in estimator.get_params(deep=False):  # the others draw nothing
+        if "random_state" in estimator.get_params(deep=False):  # other estimators use no random numbers
             estimator.set_params(random_state=random_state)
         return estimator
 
     @property
     def aliases(self) -> Mapping[str, Alias]:
-        """Parameter -> its other name, as papers have it; of parts whose parameters are flat too."""
+        """Parameter -> its name in papers; also for parameters of parts that are flat."""
         of_class: Mapping[str, Alias] = getattr(self.estimator, "aliases", {})
         closed = {*self.fixed, *self.unused}
         of_parts = {name: kind.aliases[inner] for name, (kind, _, inner) in self._flat.items() if inner in kind.aliases}
         return {name: alias for name, alias in of_class.items() if name not in closed} | of_parts
 
     def meaning(self, name: str) -> str:
-        """Return the meaning of a parameter, as its declaration has it; "" if it is not declared."""
+        """Return the description of a parameter from its declaration; "" if it is not declared."""
         owner, _, inner = self._flat.get(name, (self.estimator, "", name))
         declared = getattr(owner, "parameters", {}).get(inner)
         return "" if declared is None else str(declared.help)
 
     def current(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
+        """Return parameters under the estimator's names; ConfigError for a parameter set under both names."""
         by_alias = {alias.name: (name, alias) for name, alias in self.aliases.items()}
         current: dict[str, Any] = {}
         for key, value in params.items():
@@ -188,8 +188,8 @@ class Algorithm:
         return current
 
     def stored(self, name: str, values: Iterable[Any]) -> tuple[str, list[Any]]:
-        """Return the name of a parameter in jobs and results, and its values there: the older name, so that no key of a
-        job changes, or the current one where a value has no counterpart. name : current or stored
+        """Return the name and the values of a parameter in jobs and results: under the older name, so that no job key
+        changes, or under the current name if a value has no older form. name : current or stored
         """
         values = list(values)
         try:
@@ -225,37 +225,37 @@ BOTTOM_UP = ModelFamily(
 
 @dataclass(frozen=True)
 class TopDown(Algorithm):
-    """A tree grown top-down by a proposer, whose misclassification limit goes by the paper's name."""
+    """Tree grown top-down by a proposer, with the paper's name for the misclassification limit."""
 
     @classmethod
     def of(cls, name: str, proposer: type[Proposer]) -> TopDown:
-        """The algorithm that a registered proposer makes."""
+        """Return the algorithm of a registered proposer."""
         compiled = proposer.native is not None
         estimator = classifier_of(name)
         return cls(name, proposer.title, proposer.source, TOP_DOWN, proposer.limit_name, compiled, estimator)
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Those of the proposer, then those of the tree but threads, then those of pruning rules that neither has."""
+        """Parameters of the proposer, then of the tree without threads, then further ones of pruning rules."""
         of_tree = {name: c for name, c in self.estimator.constraints.items() if name != "n_jobs"}
         rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
         return of_tree | {name: constraint for name, constraint in rules.items() if name not in of_tree}
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The estimator's own, and those of pruning rules."""
+        """Defaults of the estimator and of pruning rules."""
         rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
         values = rules | self.estimator().get_params(deep=False)
         return {name: values[name] for name in self.parameters}
 
     @property
     def hints(self) -> Mapping[str, str]:
-        """Those of the family, and the name of the misclassification limit here."""
+        """Hints of the family, and the name of the misclassification limit of this algorithm."""
         limit = self.path_parameter
         return {**self.family.without, **({} if limit is None else {LIMIT: f" It is called {limit!r} here."})}
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""
+        """Return the error for native growth without a native family, or for a misplaced pruning parameter."""
         of_tree = self.estimator
         heuristic: type[Proposer] = of_tree.heuristic
         of_heuristic = {name: value for name, value in params.items() if name in heuristic.constraints}
@@ -291,7 +291,7 @@ def ready(
     unused: tuple[str, ...] = (),
     **fixed: Any,
 ) -> Algorithm:
-    """Return an algorithm whose estimator needs no more than parameters. path, fixed : as fields of `Algorithm` are"""
+    """Return an algorithm whose estimator needs parameters only. path, fixed : fields of `Algorithm`"""
     return Algorithm(name, title, source, family, path, compiled, made_by, fixed, unused)
 
 
@@ -330,7 +330,7 @@ FOREST = ModelFamily("forests")
 _forest = partial(ready, FOREST, compiled=True)
 _MPSVM = ".forest.mpsvm:MPSVMForestClassifier"
 _ZHANG = "Zhang & Suganthan (2014), sections II and III"
-_ROTATION = ("group_size", "scaling")  # of no use without rotation, as max_features is where all are searched
+_ROTATION = ("group_size", "scaling")  # without effect unless features are rotated, as max_features if all are searched
 _BAGGED = ".forest.bagged:BaggedForestClassifier"
 _OF_TREES = "Breiman (1996), on Wickramarachchi (2015), section 5.1"
 _FUTURE_WORK = "Wickramarachchi (2015), future work, on section 3.5"
@@ -346,7 +346,7 @@ _FRIEDMAN = "Friedman (2001), on trees of any native heuristic"
 def _mpsvm(
     base: str, title: str, unused: tuple[str, ...], axis: str = _ZHANG, oblique: str = _ZHANG
 ) -> list[Algorithm]:
-    """A forest of splits along axes, and three of MPSVM splits. axis, oblique : their sources"""
+    """Return one forest of axis-parallel splits, and three of MPSVM splits. axis, oblique : their sources"""
     along = _forest(base, title, axis, _MPSVM, unused=(*unused, "delta"), base=base, regularization="none")
     mpsvm = partial(_forest, source=oblique, made_by=_MPSVM, unused=unused, base=base)
     return [along] + [
@@ -390,7 +390,7 @@ _REGRESSION = (
     _model_tree("m5_style", "M5-style", f"Quinlan (1992); {_AMALAMAN}", _M5),
     _model_tree("pilot", "PILOT", "Raymaekers et al. (2024)", _PILOT, compiled=True),
     _model_tree("linear_tree", "linear model tree", _LINEAR, _LINEAR_TREE, compiled=True),
-    # A constant lies among its targets, so there is nothing to truncate; refinement keeps no order.
+    # A constant lies within its targets, so truncation changes nothing; refinement does not keep monotonicity.
     _constant_tree("hhcart_regression", "HHCART regression", _CLASSES, unused=("truncate",), refine="none"),
     _linear_tree("hhcart_model_tree", "HHCART model tree", _CLASSES, refine="none"),
     _constant_tree("tao_regression", "TAO regression", _TAO, unused=("monotonic_cst", "truncate"), refine="tao"),
@@ -416,7 +416,7 @@ OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
 
 
 def _fault(algorithm: Any) -> str | None:
-    """Return the fault of an algorithm, worded to follow its name; None without one."""
+    """Return the fault of an algorithm as text that follows its name, or None."""
     if fault := fault_of_type(algorithm, Algorithm, "put @algorithm(...) over its class"):
         return fault
     if fault := fault_of_texts(algorithm, "name", "title", "source"):
@@ -432,12 +432,12 @@ def _fault(algorithm: Any) -> str | None:
         return None if is_place else f"has made_by {algorithm.made_by!r}, which must be 'module:class'"
     if not isinstance(algorithm.made_by, type):
         return f"has made_by {algorithm.made_by!r}, which must be a class"
-    # Classes of this package are held to the same by tests: they are many, and each would be made at every start.
+    # Tests check the classes of this package: making all of them at every start would take too long.
     return None if algorithm.made_by.__module__.partition(".")[0] == ROOT else fault_of_estimator(algorithm)
 
 
 def fault_of_estimator(algorithm: Algorithm) -> str | None:
-    """Return the fault of the class of an algorithm, worded to follow its name; None without one."""
+    """Return the fault of an algorithm's class as text that follows its name, or None."""
     made_by = algorithm.estimator
     for method, arguments in (("fit", ("X", "y")), ("predict", ("X",)), ("get_params", ()), ("set_params", ())):
         if not callable(getattr(made_by, method, None)):
@@ -512,7 +512,7 @@ def algorithm(
 
 
 class AlgorithmTable(Registry[Algorithm]):
-    """Algorithms by name. Every registered heuristic is one, made on first use."""
+    """Algorithms by name. Every registered heuristic is an algorithm, made on first use."""
 
     def find(self, name: str) -> Algorithm | None:
         with self._lock:
@@ -554,18 +554,18 @@ def heuristic(name: str) -> Callable[[P], P]:
 
 
 def take_up_proposers() -> None:
-    """Make algorithms of heuristics that were registered since the last call."""
+    """Make algorithms of the heuristics registered since the last call."""
     for name in PROPOSERS:
         ALGORITHMS.find(name)
 
 
 def is_outside(name: str) -> bool:
-    """Whether the name of an algorithm is a class of another library."""
+    """Return whether the name of an algorithm is a class of another library."""
     return "." in name and name not in ALGORITHMS
 
 
 def task_of(name: str) -> str:
-    """Return what the algorithm of this name predicts, or a class of another library."""
+    """Return the task of an algorithm, or of a class of another library, by its name."""
     return ALGORITHMS[name].family.task if name in ALGORITHMS else task_of_class(name)
 
 

@@ -1,4 +1,4 @@
-"""Columns of levels as codes; a level that `fit` has not seen, and a missing value, become -1, whose score is 0 (thesis
+"""Codes of qualitative columns; a level not seen in `fit`, and a missing value, become -1, whose score is 0 (thesis
 3.7).
 """
 
@@ -16,7 +16,7 @@ from oblique_cli.ground.registry import close_matches
 
 Array = NDArray[np.float64]
 
-MOST_LEVELS = 1000  # of a column of words that becomes indicators
+MOST_LEVELS = 1000  # of a text column that becomes indicators
 
 
 def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
 
 
 def learned(X: Any, columns: Sequence[int], cap: int, owner: str) -> dict[int, tuple[Any, ...]]:
-    """Return the levels of each column, ascending; ConfigError for a column of more than `cap`."""
+    """Return the levels of each column, ascending; ConfigError for a column of more than `cap` levels."""
     levels = {}
     for j in columns:
         values, missing = _column(X, j)
@@ -64,7 +64,7 @@ def learned(X: Any, columns: Sequence[int], cap: int, owner: str) -> dict[int, t
 
 
 def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
-    """Return X as numbers, (n, p) in C order, with codes in the columns of `levels`; ValueError for words in others."""
+    """Return X as numbers, (n, p) in C order, with codes in the columns of `levels`; ValueError for text in others."""
     n, p = np.shape(X)
     out = np.empty((n, p))
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
@@ -81,14 +81,14 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
 
 
 def columns_of_words(X: Any, owner: str) -> tuple[int, ...]:
-    """Return the positions of columns of a data frame that hold words, ascending: categories, and texts or objects of
-    which some are no numbers. Truth values are the numbers 0 and 1.
+    """Return the positions of text columns of a data frame, ascending: categories, and strings or objects that are not
+    all numbers. Booleans are the numbers 0 and 1.
     """
     return tuple(j for j in qualitative_columns(X, "auto", owner) if not _holds_numbers(X, j))
 
 
 def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str, ...]]:
-    """Return the levels of columns of a data frame as texts, in the order of those of a table (`label_order`)."""
+    """Return the levels of columns of a data frame as texts, in the order of a table's levels (`label_order`)."""
     words = {}
     for j in columns:
         cells, missing = _cells(X, j)
@@ -98,13 +98,13 @@ def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str,
                 f"{_called(X, j)} has {len(levels)} levels, and {owner} takes {MOST_LEVELS} at most; join rare levels, "
                 "or leave the column out."
             )
-        words[j] = tuple(sorted(levels, key=label_order)) or ("",)  # in a column without any word the gap is the level
+        words[j] = tuple(sorted(levels, key=label_order)) or ("",)  # a column without any text has one level
     return words
 
 
 def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
-    """Return a data frame, or an array of its columns, as cells, (n, p): NaN is an empty one, columns of `levels` hold
-    codes (of an unknown level the one after the last), others numbers; ConfigError for a word there.
+    """Return a data frame, or an array of its columns, as cells, (n, p): NaN for an empty cell, codes in columns of
+    `levels` (an unknown level gets the code after the last), numbers elsewhere; ConfigError for text there.
     """
     out = np.empty(np.shape(X))
     for j in range(out.shape[1]):
@@ -151,7 +151,7 @@ def _becomes_number(cell: Any) -> bool:
 
 
 def _cells(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Values of a column, and which of them are missing, a blank text among them."""
+    """Return the values of a column, and which of them are missing, blank texts included."""
     values, missing = _column(X, j)
     if values.dtype.kind not in "OU":
         return values, missing
@@ -159,7 +159,7 @@ def _cells(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def _texts(cells: NDArray[Any], name: str, owner: str) -> dict[Any, str]:
-    """Every different cell, and the text that a table has for it: whole numbers without a decimal point."""
+    """Return each distinct cell with its text in a table: whole numbers without a decimal point."""
     try:
         return {cell: _text(cell) for cell in set(cells.tolist())}
     except TypeError:
@@ -179,12 +179,12 @@ def _called(X: Any, j: int) -> str:
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X is a data frame of pandas, or one that looks like it."""
+    """Return whether X is a data frame of pandas, or has its interface."""
     return hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns")
 
 
 def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Values of a column, and which of them are missing."""
+    """Return the values of a column, and which of them are missing."""
     if is_frame(X):
         column = X.iloc[:, j]
         return column.to_numpy(dtype=object), column.isna().to_numpy(dtype=bool)
@@ -199,7 +199,7 @@ def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def _is_value(value: Any) -> bool:
-    """Whether a cell holds anything: not None, and not one of the many NaN, which differ from themselves."""
+    """Return whether a cell holds a value, neither None nor NaN (which differs from itself)."""
     try:
         return value is not None and bool(value == value)
     except TypeError:  # pandas.NA
@@ -211,7 +211,7 @@ def _distinct(values: NDArray[Any]) -> tuple[Any, ...]:
         return tuple(np.unique(values).tolist())
     try:
         return tuple(sorted(set(values)))
-    except TypeError:  # numbers beside words: by kind first
+    except TypeError:  # numbers mixed with texts: sorted by kind first
         return tuple(sorted(set(values), key=lambda value: (type(value).__name__, str(value))))
 
 
@@ -219,7 +219,7 @@ def _codes(values: NDArray[Any], known: tuple[Any, ...]) -> Array:
     if values.dtype.kind == "O":
         place = {value: float(code) for code, value in enumerate(known)}
         return np.array([place.get(value, -1.0) for value in values])
-    # Columns of numbers may be long, and their levels are sorted.
+    # Columns of numbers may be long, but only their levels are sorted.
     table = np.array(known)
     if len(known) == 0 or (table.dtype.kind not in "fiub" and table.dtype.kind != values.dtype.kind):
         return np.full(len(values), -1.0)

@@ -1,4 +1,4 @@
-"""Rows as users hand them over, checked by scikit-learn, with a sentence of ours where its own names no column."""
+"""Checks of rows from users by scikit-learn, with our error message if scikit-learn's message names no column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.missing_values import all_finite
 from oblique_cli.ground.magnitudes import refuse_extreme
 
-LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
+LARGEST = 1e140  # sums of squares of larger targets overflow, those of targets below its inverse underflow
 TIMES = {"M": ("dates", "days since a first date"), "m": ("durations", "seconds")}
 
 
@@ -38,7 +38,7 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
         return X
     refuse_times(X, type(estimator).__name__)
     try:
-        with np.errstate(invalid="ignore", over="ignore"):  # scikit-learn adds up all numbers to find what is none
+        with np.errstate(invalid="ignore", over="ignore"):  # scikit-learn sums all numbers to detect non-finite ones
             return validate_data(estimator, X, *y, **options)
     except ValueError as error:
         if "could not convert string to float" in str(error) and (word := _first_word(X)):
@@ -67,7 +67,7 @@ def _is_plain(
     ensure_all_finite: Any = True,
     **others: Any,
 ) -> bool:
-    """Return whether rows to predict need no check, as arrays of the fitted width without names are seen quickly."""
+    """Return whether rows to predict need no check: arrays of the fitted width without feature names."""
     if type(X) is not np.ndarray or X.ndim != 2 or reset or others or hasattr(estimator, "feature_names_in_"):
         return False
     wanted = dtype if isinstance(dtype, tuple) else (dtype,)
@@ -79,9 +79,9 @@ def _is_plain(
 def checked_numbers(
     estimator: Any, X: Any, y: Any, *, several: bool = False, column_warns: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return rows (n, p) and their numbers (n,), or (n, k) if `several`; DataError for extreme ones.
+    """Return rows (n, p) and their targets (n,), or (n, k) if `several`; DataError for extreme numbers.
 
-    column_warns : whether to warn of a y of one column, as scikit-learn's forests do and its trees do not
+    column_warns : whether to warn of y as a single column, as scikit-learn's forests do and its trees do not
     """
     owner = type(estimator).__name__
     if several and hasattr(y, "toarray"):
@@ -102,7 +102,7 @@ def checked_numbers(
 
 
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the classes, sorted, and the code of each label (n,); NumPy's `unique` takes 33 bytes a row for it."""
+    """Return the sorted classes and the code of each label (n,); NumPy's `unique` takes 33 bytes a row for this."""
     classes = np.unique(labels)
     codes = np.empty(len(labels), dtype=np.int32)
     stretch = 65_536
@@ -112,7 +112,7 @@ def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.in
 
 
 def refuse_times(X: Any, owner: str) -> None:
-    """Raise ConfigError if a column of X holds dates or durations: which number one stands for is the user's to say."""
+    """Raise ConfigError if a column of X holds dates or durations: the user must convert them to numbers."""
     for name, kind in _kinds(X):
         if kind in TIMES:
             what, remedy = TIMES[kind]
@@ -123,7 +123,7 @@ def refuse_times(X: Any, owner: str) -> None:
 
 
 def _kinds(X: Any) -> list[tuple[str, str]]:
-    """Name and NumPy's letter for the type of every column of a data frame, or of an array as a whole."""
+    """Return name and NumPy type letter of every column of a data frame, or of an array as a whole."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         return [
             (f"column {name!r}", getattr(kind, "kind", "O")) for name, kind in zip(X.columns, X.dtypes, strict=True)
@@ -133,7 +133,7 @@ def _kinds(X: Any) -> list[tuple[str, str]]:
 
 
 def _first_word(X: Any) -> tuple[str, str] | None:
-    """The first column that holds a word, as a name, and the word."""
+    """Return the first column that holds a text, by name, and the text."""
     named = list(getattr(X, "columns", ()))
     table = np.asarray(X, dtype=object)
     for j in range(table.shape[1] if table.ndim == 2 else 0):

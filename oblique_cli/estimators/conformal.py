@@ -1,4 +1,4 @@
-"""Sets and intervals around any scikit-learn estimator: conformal prediction as `oblique fit --coverage` has it."""
+"""Conformal prediction sets and intervals for any scikit-learn estimator, as in `oblique fit --coverage`."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, shar
 from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
-KEPT = 0.25  # share of the rows that are kept for the limits under "split"
+KEPT = 0.25  # share of the rows that "split" holds out for the limits
 
 
 class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """What both share: parameters, fits, held rows, limits."""
+    """Common base: parameters, fits, held-out rows, limits."""
 
     estimator: Any = parameter(default=None, help="Unfitted: a classifier with `predict_proba`, or a regressor.")
     coverage: float = parameter(default=0.9, help="Share of new rows whose truth is to be inside.")
@@ -48,13 +48,13 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
     random_state: int | None = parameter(default=None, help="Draws the divisions of the rows.")
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what `fit` takes beside X and y: its own groups, and what the estimator asks for."""
+        """Return the routing of `fit`'s parameters other than X and y: groups, and those requested by the estimator."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def _passed_on(self, groups: ArrayLike | None) -> bool:
-        """Whether the estimator gets the groups: as it asks for them where metadata is routed, else if it takes any."""
+        """Return whether the estimator gets groups: by its request under metadata routing, else if `fit` takes any."""
         if groups is None:
             return False
         if get_config()["enable_metadata_routing"]:
@@ -98,7 +98,7 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         )
 
     def _divided(self, X: Array, y: NDArray[Any], groups: Groups | None) -> Any:
-        """Rows to fit to and rows for the limits, of every division."""
+        """Return rows to fit and rows for the limits, of every division."""
         classes = isinstance(self, ClassifierMixin)
         if groups is not None:
             rng = check_random_state(self.random_state)
@@ -128,13 +128,13 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         return leaves
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return what the estimator predicts, (n,)."""
+        """Return the predictions of the estimator, (n,)."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
 
 
 def _whole(X: Any) -> Any:
-    """Rows as they are handed to the estimator: a data frame keeps its words and names."""
+    """Return rows for the estimator: a data frame keeps its texts and names."""
     return X if is_frame(X) else np.asarray(X)
 
 
@@ -151,10 +151,10 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
     guarantee: str | None = parameter(default=None, help='"lac", "aps", "class" or "leaf"; None is "lac".')
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalClassifier:
-        """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows.
+        """Fit the estimator and compute the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows.
 
-        groups : (n,) values that are equal for rows that belong together; every division keeps these together, and an
-            estimator that takes groups gets them
+        groups : (n,) group of each row; every division keeps groups together, and an estimator that accepts groups gets
+            them
         """
         labels = np.asarray(y)
         self.classes_ = np.unique(labels)
@@ -162,7 +162,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the probabilities of the estimator, (n, C)."""
+        """Return the class probabilities of the estimator, (n, C)."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 
@@ -198,7 +198,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
     )
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalRegressor:
-        """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows.
+        """Fit the estimator and compute the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows.
 
         groups : as of `ConformalClassifier`
         """

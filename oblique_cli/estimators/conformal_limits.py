@@ -1,10 +1,10 @@
-"""Conformal prediction: how far a set or an interval must reach so that it holds the truth for most new rows.
+"""Conformal prediction: limits such that sets or intervals contain the truth for most new rows.
 
-A score says how odd the truth of a row looks to a model that has not seen the row. Of n such scores the one of rank
-ceil((n + 1) c) is the limit: a new row, exchangeable with these, has a score within it with probability at least c
-(Vovk, Gammerman and Shafer 2005). Of rows in G exchangeable groups every group weighs 1 / (G + 1), shared by its rows,
-and a row of a new group has a score within the limit as often (Lee, Barber and Willett 2023). docs/guarantees.md has
-the choices.
+A score measures how poorly the truth of a row fits the prediction of a model not trained on the row. Among n such
+scores the limit is that of rank ceil((n + 1) c): a new row, exchangeable with these, has a score within it with
+probability at least c (Vovk, Gammerman and Shafer 2005). With G exchangeable groups every group has weight 1 / (G + 1),
+divided among its rows, and a row of a new group has a score within the limit with the same probability (Lee, Barber and
+Willett 2023). docs/guarantees.md explains the choices.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 
 Array = NDArray[np.float64]
 
-# Sets of classes: by the share of a class (Sadinle, Lei and Wasserman 2019), by running sums of shares (Romano, Sesia
-# and Candes 2020), by the share within each class and within each leaf (Vovk 2012).
+# Sets of classes: by the share of a class (Sadinle, Lei and Wasserman 2019), by cumulative shares (Romano, Sesia and
+# Candes 2020), by the share within each class and within each leaf (Vovk 2012).
 LAC, APS, BY_CLASS, BY_LEAF = "lac", "aps", "class", "leaf"
-# Intervals: as wide everywhere, as wide as the leaf's own errors make them (Lei et al. 2018), and between quantiles of
+# Intervals: of constant width, of width proportional to the leaf's errors (Lei et al. 2018), and between quantiles of
 # the leaf (Romano, Patterson and Candes 2019).
 ABSOLUTE, NORMALIZED, QUANTILE = "absolute", "normalized", "quantile"
 OF_CLASSES, OF_NUMBERS = (LAC, APS, BY_CLASS, BY_LEAF), (ABSOLUTE, NORMALIZED, QUANTILE)
 LEAFWISE = (BY_LEAF, NORMALIZED, QUANTILE)
 CROSS, SPLIT = "cross", "split"
-SMOOTHING = 5.0  # rows of all leaves' errors that are added to those of a leaf
+SMOOTHING = 5.0  # number of rows with the errors of all leaves that are added to those of a leaf
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What makes sets or intervals of what a model says.
+    """Rule that turns predictions of a model into sets or intervals.
 
-    name      one of OF_CLASSES or OF_NUMBERS; how : CROSS or SPLIT; rows : scores that the limits are made of
-    coverage  share of new rows whose truth is to be inside
-    limits    one row for all rows, or one for each of `leaves` and a last one for any other leaf. Of numbers each is
-              (below, above), what the interval reaches from the prediction; of classes the least share of a class in
-              the set, one number or one for each class, or under APS the largest running sum
-    leaves    node numbers, () where leaves do not matter
+    name      one of OF_CLASSES or OF_NUMBERS; how : CROSS or SPLIT; rows : number of scores behind the limits
+    coverage  required share of new rows whose truth is inside
+    limits    one row for all rows, or one for each of `leaves` and a last one for any other leaf. In regression each is
+              (below, above), the distances from the prediction to the ends of the interval; for classes the least share
+              of a class in the set, one number or one for each class, or under APS the largest cumulative share
+    leaves    node numbers, () if leaves do not matter
     size      mean number of classes in the sets, or mean width of the intervals, of the rows behind the limits
-    groups    number of groups of these rows, 0 where rows are independent
+    groups    number of groups of these rows, 0 for independent rows
     """
 
     name: str
@@ -57,7 +57,7 @@ class Guarantee:
     groups: int = 0
 
     def at(self, leaves: NDArray[Any] | None, n: int) -> Array:
-        """Return the limits of n rows, (n, width). leaves : (n,) node numbers, None where they do not matter"""
+        """Return the limits of n rows, (n, width). leaves : (n,) node numbers, None if they do not matter"""
         table = np.array(self.limits, np.float64)
         if leaves is None or not self.leaves:
             return np.repeat(table[:1], n, axis=0)
@@ -75,7 +75,7 @@ class Guarantee:
         return np.column_stack([predicted - limits[:, 0], predicted + limits[:, 1]])
 
     def sentence(self, n_classes: int) -> str:
-        """Return what sets or intervals are to hold, and how large they are. n_classes : 0 for numbers"""
+        """Return a sentence on the coverage and the size of sets or intervals. n_classes : 0 for numbers"""
         what = "sets" if n_classes else "intervals"
         new = "the rows of new groups, on average over groups" if self.groups else "new rows"
         size = f"{self.size:.2f} of {n_classes} classes" if n_classes else f"{self.size:.4g} wide"
@@ -87,13 +87,13 @@ class Guarantee:
         )
 
     def plain(self) -> dict[str, Any]:
-        """Return what a model file holds."""
+        """Return plain data for a model file."""
         plain = {**vars(self), "limits": [list(row) for row in self.limits], "leaves": list(self.leaves)}
         return plain if self.groups else {key: value for key, value in plain.items() if key != "groups"}
 
     @classmethod
     def from_plain(cls, plain: Any, n_classes: int) -> Guarantee:
-        """Return the guarantee of a model file. n_classes : 0 of numbers. DataError for other data."""
+        """Return the guarantee from a model file. n_classes : 0 for numbers. DataError for invalid data."""
         try:
             guarantee = cls(
                 plain["name"], float(plain["coverage"]), plain["how"], int(plain["rows"]),
@@ -119,9 +119,9 @@ class Guarantee:
 
 
 def running_sums(shares: Array) -> Array:
-    """Return, for each class, the sum of the shares of likelier classes and half its own, (n, C).
+    """Return, for each class, the sum of the shares of more likely classes and half its own share, (n, C).
 
-    Of equal shares the first class counts as the likelier one. Romano, Sesia and Candes (2020) add a random part of the
+    Among equal shares the first class counts as more likely. Romano, Sesia and Candes (2020) add a random part of the
     class's share; half of it makes the sets deterministic. Exported models add in the same order.
     """
     sums = np.zeros_like(shares)
@@ -134,14 +134,14 @@ def running_sums(shares: Array) -> Array:
 
 
 def least_rows(coverage: float) -> int:
-    """Return the least number of scores that give a limit: ceil((n + 1) c) <= n."""
+    """Return the least number n of scores that gives a limit: ceil((n + 1) c) <= n."""
     return math.ceil(coverage / (1.0 - coverage) - 1e-9)
 
 
 def limit_of(scores: Array, coverage: float, groups: NDArray[Any] | None = None) -> float:
-    """Return the score of rank ceil((n + 1) c), the smallest first; n is at least `least_rows`.
+    """Return the score of rank ceil((n + 1) c) in ascending order; n is at least `least_rows`.
 
-    groups : (n,), of which as many are there and whose rows share the weight of one
+    groups : (n,); each group counts once, its weight divided among its rows
     """
     if groups is not None:
         _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
@@ -153,7 +153,7 @@ def limit_of(scores: Array, coverage: float, groups: NDArray[Any] | None = None)
 
 
 def checked(name: str, coverage: float, regression: bool) -> str:
-    """Return the name of a guarantee, the usual one for ""; ConfigError for one that the task does not have."""
+    """Return the name of a guarantee, the default for ""; ConfigError for a name not available for the task."""
     if not 0.0 < coverage < 1.0:
         raise ConfigError(f"the coverage must be a share above 0 and below 1, such as 0.9. Got {coverage:g}.")
     known = OF_NUMBERS if regression else OF_CLASSES
@@ -165,12 +165,11 @@ def checked(name: str, coverage: float, regression: bool) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Answers of a model to rows that it has not seen, (n, C) shares or (n,) numbers, and the truth, (n,) codes or
-    numbers.
+    """Predictions of a model for held-out rows, (n, C) shares or (n,) numbers, and the truth, (n,) codes or numbers.
 
-    leaves  (n,) node numbers of the rows in the model that makes the sets, None where leaves do not matter
+    leaves  (n,) node numbers of the rows in the final model, None if leaves do not matter
     spread  (n, 2) of the leaf in the model that gives `answers`: as of `spreads_of`
-    groups  (n,) of rows that belong together, None of independent rows
+    groups  (n,) group of each row, None for independent rows
     """
 
     answers: Array
@@ -181,7 +180,7 @@ class Held:
 
     @classmethod
     def joined(cls, parts: Sequence[Held], leaves: NDArray[Any] | None) -> Held:
-        """Return the answers of the models of several folds for their test rows, by folds. leaves : as above"""
+        """Return the predictions of the models of several folds for their test rows, by folds. leaves : as above"""
         spread = [part.spread for part in parts if part.spread is not None]
         groups = [part.groups for part in parts if part.groups is not None]
         return cls(
@@ -201,9 +200,9 @@ def guarantee_of(
     spreads: Mapping[int, tuple[float, float]] | None = None,
     classes: Sequence[str] = (),
 ) -> Guarantee:
-    """Return the guarantee by scores of unseen rows; ConfigError, with the least number, for too few rows.
+    """Return the guarantee from scores of held-out rows; ConfigError, with the least number, for too few rows.
 
-    spreads : as `Held.spread`, by leaf, -1 for any other leaf; classes : their names in messages
+    spreads : as `Held.spread`, by leaf, -1 for any other leaf; classes : their names in error messages
     """
     n, groups = len(held.truth), held.groups
     _enough(n, coverage, "", groups)
@@ -230,7 +229,7 @@ def guarantee_of(
 
 
 def _units(n: int, groups: NDArray[Any] | None) -> int:
-    """How many independent units n rows are."""
+    """Return the number of independent units among n rows."""
     return n if groups is None else len(np.unique(groups))
 
 
@@ -255,7 +254,7 @@ def _of_class(
 def _of_leaves(
     shares: Array, leaves: NDArray[Any] | None, coverage: float, groups: NDArray[Any] | None
 ) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
-    """Return a limit for each leaf with enough rows; the other leaves share a limit (all classes if rows are few)."""
+    """Return a limit for each leaf with enough rows; other leaves share a limit (all classes if rows are few)."""
     assert leaves is not None
     least = least_rows(coverage)
 

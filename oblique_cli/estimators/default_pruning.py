@@ -1,5 +1,5 @@
-"""Pruning that nobody has to ask for, of trees on the user's own data, by the rule of one standard error: by
-cross-validation, of many rows on some that are kept from growth (docs/measured.md has the comparison)."""
+"""Default pruning of trees on user data by the one-standard-error rule: by cross-validation, or for large tables on
+held-out rows (docs/measured.md has the comparison)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ PRUNED: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}
 KEPT: Mapping[str, Any] = {"pruning": "cost_complexity", "standard_errors": 1.0}
 CART = "cart_regression"
 CART_PRUNED: Mapping[str, Any] = {"ccp_alpha": "cv"}
-CART_LIMITS = ("ccp_alpha", "max_leaf_nodes", "max_depth")  # whoever sets one has cut the tree
-# A tenth of so many rows gives an error rate with a standard error of 1.1 points or less. On four data sets of 13,000
-# to 29,000 training rows the accuracy was within 0.22 points of that by cross-validation, which grows eleven trees for
-# one; on 3,000 to 10,000 rows it was 0.2 to 2.1 points lower.
+CART_LIMITS = ("ccp_alpha", "max_leaf_nodes", "max_depth")  # a user who sets one of these has limited the tree
+# A tenth of this many rows gives an error rate with a standard error of at most 1.1 points. On four data sets of 13,000
+# to 29,000 training rows the accuracy was within 0.22 points of that by cross-validation, which grows eleven trees
+# instead of one; on 3,000 to 10,000 rows it was 0.2 to 2.1 points lower.
 MANY_ROWS = 20_000
-FRACTION = 0.1  # what the estimators keep without being told
+FRACTION = 0.1  # default share of held-out rows of the estimators
 
 
 def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> AlgorithmSpec:
-    """Return the algorithm pruned by the rule of one standard error, unless its parameters or grid decide.
+    """Return the algorithm pruned by the one-standard-error rule, unless its parameters or grid set the pruning.
 
-    rows : of the table; from MANY_ROWS on a tenth of them decides, below it cross-validation
-    grouped : whether rows belong together. The standard error between a few dozen groups is wide and would prune many
-        trees to their root, so the tree of the least error is taken (0 standard errors).
+    rows : of the table; from MANY_ROWS on a held-out tenth is used, below it cross-validation
+    grouped : whether rows have groups. The standard error between a few dozen groups is wide and would prune many
+        trees to their root, so the tree of least error is taken (0 standard errors).
     """
     if spec.name == CART:
         is_cut = any(name in spec.params or name in spec.grid for name in CART_LIMITS)
@@ -44,7 +44,7 @@ def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> Al
 
 
 def how_pruned(spec: AlgorithmSpec) -> str:
-    """Return how the trees are pruned, as in `pruned_spec`; "" for any other way."""
+    """Return the pruning method of `pruned_spec` for an algorithm; "" for any other pruning."""
     if CART_PRUNED.items() <= spec.params.items() and spec.name == CART:
         return _by(CV, 1.0)
     rule = spec.params.get("pruning")
@@ -63,12 +63,12 @@ def _by(what: str, errors: float) -> str:
 
 
 def whole_tree(spec: AlgorithmSpec) -> str:
-    """Return the parameter that leaves trees as they grow, as --set has it."""
+    """Return the setting for unpruned trees, in the form of --set."""
     return "ccp_alpha=0" if spec.name == CART else "pruning=none"
 
 
 def pruning_of(spec: AlgorithmSpec) -> str:
-    """Return how the trees of an algorithm are pruned, in words; "" for an algorithm without a choice of pruning."""
+    """Return the pruning of an algorithm's trees as text; "" for an algorithm without a choice of pruning."""
     if how := how_pruned(spec):
         return how
     if spec.name not in ALGORITHMS:
@@ -91,7 +91,7 @@ def pruning_of(spec: AlgorithmSpec) -> str:
 
 
 def divides_rows(spec: AlgorithmSpec) -> bool:
-    """Whether pruning holds rows out of the training rows, so that an estimate has to repeat it."""
+    """Return whether pruning holds out training rows, so that an error estimate has to repeat it."""
     if spec.name == CART:
         return CART_PRUNED.items() <= spec.params.items()
     rule = spec.params.get("pruning")

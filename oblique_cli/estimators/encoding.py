@@ -1,7 +1,7 @@
-"""Columns made usable inside a fold: missing values filled, levels turned into indicators.
+"""Encoding of columns inside a fold: missing values filled, levels turned into indicators.
 
-Both are learned from the training rows of the fold, as learned from all rows they would carry test rows into training.
-A model from a file predicts with this without loading scikit-learn.
+Both are learned from the training rows of the fold only, so that no information of test rows enters training. A model
+from a file predicts with this module without loading scikit-learn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 class Policy(Protocol):
-    """What a configuration says about a data set: `missing` and `encoding`, as in `DatasetSpec`."""
+    """Encoding options of a data set: `missing` and `encoding`, as in `DatasetSpec`."""
 
     @property
     def missing(self) -> str: ...
@@ -38,12 +38,12 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnEncoder:
-    """Columns as a model takes them: first the `quantitative` ones, then the `qualitative` ones or their indicators.
+    """Encoding of the columns for a model: first the `quantitative` ones, then the `qualitative` ones or their
+    indicators.
 
-    medians, usual  fill empty cells of these, None if nothing is filled
+    medians, usual  values for empty cells, None if nothing is filled
     levels          codes that have an indicator, for each qualitative column (NaN among them, if cells may stay empty);
-                    None if codes stay as they are. A code without an indicator becomes a row of zeros
-    """
+                    None if codes stay unchanged. A code without an indicator becomes a row of zeros"""
 
     n_columns: int
     quantitative: NDArray[np.int64]
@@ -56,11 +56,11 @@ class ColumnEncoder:
     def learned(
         cls, X: Array, qualitative: Sequence[int], *, fill: bool, indicators: bool, weights: Array | None = None
     ) -> ColumnEncoder:
-        """Return what rows X (n, p) show: NaN for an empty cell, codes in the qualitative columns.
+        """Return the encoder learned from rows X (n, p): NaN for an empty cell, codes in the qualitative columns.
 
-        fill        whether empty cells are filled: by the median, the most frequent code, or 0 without any
-        indicators  whether the codes that X shows get indicators, NaN among them if cells may stay empty
-        weights     (n,) of the rows, positive; None if all count alike
+        fill        whether empty cells are filled: by the median, the most frequent code, or 0 if all are empty
+        indicators  whether the codes in X get indicators, NaN among them if cells may stay empty
+        weights     (n,) of the rows, positive; None for equal weights
         """
         words = np.array(sorted(qualitative), dtype=np.int64)
         numbers = np.setdiff1d(np.arange(X.shape[1], dtype=np.int64), words)
@@ -79,7 +79,7 @@ class ColumnEncoder:
     def of(
         cls, dataset: Dataset, X: Array, *, fill: bool, indicators: bool, weights: Array | None = None
     ) -> ColumnEncoder:
-        """Return what rows X (n, p) of a data set say, as `learned`; the level of all rare levels has no indicator."""
+        """Return the encoder of a data set's rows X (n, p), as `learned`, without an indicator for rare levels."""
         encoder = cls.learned(X, dataset.qualitative, fill=fill, indicators=indicators, weights=weights)
         if encoder.levels is None:
             return encoder
@@ -89,13 +89,13 @@ class ColumnEncoder:
 
     @property
     def n_encoded(self) -> int:
-        """Number of columns that come out."""
+        """Number of encoded columns."""
         held = len(self.qualitative) if self.levels is None else sum(len(codes) for codes in self.levels)
         return len(self.quantitative) + held
 
     @property
     def sources(self) -> NDArray[np.int64]:
-        """(n_encoded,) position of the column that each of those that come out is made of."""
+        """Source column of each encoded column, (n_encoded,)."""
         if self.levels is None:
             return np.concatenate([self.quantitative, self.qualitative])
         return np.concatenate([self.quantitative, np.repeat(self.qualitative, [len(codes) for codes in self.levels])])
@@ -111,8 +111,8 @@ class ColumnEncoder:
     def names(
         self, names: Sequence[str], levels: Mapping[int, Sequence[str]]
     ) -> tuple[list[str], dict[int, Sequence[str]]]:
-        """Return names of the columns that come out (an `Indicator` "color=red", "color=" for an empty cell), and the
-        levels of those that hold codes. names, levels : of the columns that go in
+        """Return names of the encoded columns (an `Indicator` "color=red", "color=" for an empty cell), and the levels
+        of columns of codes. names, levels : of the columns before encoding
         """
         out = [names[j] for j in self.quantitative]
         held: dict[int, Sequence[str]] = {}
@@ -128,7 +128,7 @@ class ColumnEncoder:
         return out, held
 
     def transform(self, X: Array) -> Array:
-        """Return the columns as the model takes them. X : (n, n_columns), NaN for an empty cell; returns (n, m)."""
+        """Return the encoded columns. X : (n, n_columns), NaN for an empty cell; returns (n, m)."""
         if X.ndim != 2 or X.shape[1] != self.n_columns:
             raise ConfigError(f"X must have {self.n_columns} columns. Got shape {X.shape}.")
         out = np.empty((len(X), self.n_encoded))
@@ -152,7 +152,7 @@ def _filled(values: Array, fill: Array | None) -> Array:
 
 
 def _most_frequent(codes: Array, weights: Array | None) -> float:
-    """The code of most weight, the least of several; 0 if all are NaN."""
+    """Return the code of largest weight, the lowest of equals; 0 if all are NaN."""
     there = ~np.isnan(codes)
     known, which = np.unique(codes[there], return_inverse=True)
     often = np.bincount(which, None if weights is None else weights[there])
@@ -166,13 +166,13 @@ def encoded_by(dataset: Dataset, policy: Policy) -> tuple[bool, bool]:
 
 
 def fold_encoder(dataset: Dataset, policy: Policy, X: Array) -> ColumnEncoder | None:
-    """Return what training rows X (n, p) of `dataset` say of its columns, or None if they can be used as they are.
+    """Return the encoder from training rows X (n, p) of `dataset`, or None if no encoding is needed.
 
-    missing "keep"        empty cells stay NaN; an indicator of their own for a qualitative column under "onehot"
+    missing "keep"        empty cells stay NaN; with "onehot" a qualitative column has an indicator for them
     missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
-    encoding "onehot"     an indicator for each level that the training rows show; a level they do not show is all 0
-    encoding "ordinal"    level codes as numbers, which is how the data set holds them
-    encoding "crimcoord"  level codes as well: the tree itself turns levels into numbers, at every node anew
+    encoding "onehot"     an indicator for each level in the training rows; any other level is all 0
+    encoding "ordinal"    level codes as numbers, as the data set stores them
+    encoding "crimcoord"  level codes as well: the tree itself turns levels into numbers at every node
     """
     fill, indicators = encoded_by(dataset, policy)
     if not fill and not indicators:
@@ -181,14 +181,14 @@ def fold_encoder(dataset: Dataset, policy: Policy, X: Array) -> ColumnEncoder | 
 
 
 def n_columns(dataset: Dataset, policy: Policy) -> int:
-    """Return how many columns `fold_encoder` makes of all rows. From those of a fold there are no more."""
+    """Return the number of encoded columns for all rows. A fold has at most this many."""
     encoder = fold_encoder(dataset, policy, dataset.X) if policy.encoding == "onehot" else None
     return dataset.p if encoder is None else encoder.n_encoded
 
 
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
-    """Return `estimator` with what the data set knows: positions of `monotonic_cst`, codes of the labels of
-    `class_weight`, and columns of levels under "crimcoord" (ConfigError for an estimator that cannot take them).
+    """Return `estimator` with facts of the data set: positions for `monotonic_cst`, codes of the labels of
+    `class_weight`, and columns of levels under "crimcoord" (ConfigError for an estimator without support for them).
     """
     weights = getattr(estimator, "class_weight", None)
     if isinstance(weights, Mapping):
@@ -212,7 +212,7 @@ def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
 
 
 def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, float]:
-    """Return the weight of every class code from weights of labels, 1 for those not named; ConfigError for others."""
+    """Return weights by class code from weights by label, 1 for other labels; ConfigError for unknown ones."""
     for label in weights:
         if label not in dataset.classes:
             hint = close_matches(label, dataset.classes) or f" Its classes: {', '.join(dataset.classes[:20])}."
@@ -221,7 +221,7 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
 
 
 def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> dict[int, int]:
-    """Return the signs by column of `fold_encoder`; ConfigError for a name that is not a column of numbers."""
+    """Return the signs by encoded column; ConfigError for a name that is not a quantitative column."""
     names, qualitative = list(dataset.feature_names), set(dataset.qualitative)
     placed: dict[int, int] = {}
     for name, sign in signs.items():
@@ -240,7 +240,7 @@ def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> 
 
 @contextmanager
 def own_labels(dataset: Dataset, encoder: ColumnEncoder | None = None) -> Iterator[None]:
-    """Let an error name the label of a class and the column. encoder : of the columns, None for those of `dataset`"""
+    """Make errors name class labels and columns. encoder : of the columns, None for those of `dataset`"""
     try:
         yield
     except NotConverged as error:
@@ -250,7 +250,7 @@ def own_labels(dataset: Dataset, encoder: ColumnEncoder | None = None) -> Iterat
 
 
 def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...]]:
-    """Return the levels of the columns that a fitted estimator took as qualitative, in the order of its own codes."""
+    """Return the levels of the qualitative columns of a fitted estimator, in the order of the estimator's codes."""
     source = sorted(dataset.qualitative)
     columns = getattr(estimator, "levels_", {})
     return {

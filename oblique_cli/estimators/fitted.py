@@ -1,4 +1,4 @@
-"""What fitted trees and forests have in common with scikit-learn's: importances, paths, sizes, text and drawing."""
+"""Interface that fitted trees and forests share with scikit-learn: importances, paths, sizes, text and drawing."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
 
 Array = NDArray[np.float64]
 Names = Sequence[str] | NDArray[Any] | None
-NOTEBOOK = "oblique-tree"  # class of the element around a picture, whose styles are its alone
+NOTEBOOK = "oblique-tree"  # class of the HTML element around a picture, so that its styles apply to nothing else
 # Training rows and their class codes, or their numbers in regression.
 TrainingRows = tuple[Array, NDArray[Any]] | None
 
 
 class LogProbabilities:
-    """What every classifier with `predict_proba` has."""
+    """Common method of classifiers with `predict_proba`."""
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Return the natural logarithm of `predict_proba`, minus infinity for 0. X : (n, p); returns (n, C)."""
@@ -42,7 +42,7 @@ class LogProbabilities:
 
 
 class TreeKind(ABC):
-    """What one kind of tree knows of itself. `tree` is a fitted structure, whatever its type."""
+    """Common base of all kinds of trees. `tree` is a fitted structure of any type."""
 
     n_features_in_: int
     n_leaves_: int
@@ -55,10 +55,10 @@ class TreeKind(ABC):
 
     @abstractmethod
     def _decreases(self) -> Array:
-        """Return the decrease of impurity that each feature of each tree has a part in, (number of trees, p)."""
+        """Return the impurity decrease by feature for each tree, (number of trees, p)."""
 
     def _text_of(self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        """Return the rules of a tree, by default one of hyperplanes."""
+        """Return the rules of a tree, by default of a tree of hyperplanes."""
         from oblique_cli.tree.describe import export_text
 
         return export_text(tree, features, classes, precision, self._level_names())
@@ -72,7 +72,7 @@ class TreeKind(ABC):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
-        """Return what a drawing shows of a tree, by default one of hyperplanes. rows : as `SingleTree.view` has them"""
+        """Return the data of a tree's drawing, by default for hyperplanes. rows : as in `SingleTree.view`"""
         from oblique_cli.drawing.view import view_of
 
         if rows is not None:
@@ -83,7 +83,7 @@ class TreeKind(ABC):
     def _shown(
         self, tree: Any, features: Names, classes: Names, precision: int, title: str, rows: TrainingRows = None
     ) -> TreeView:
-        """Return what a drawing shows of a tree, for names of features and classes that may be None."""
+        """Return the data of a drawing of a tree, for names of features and classes that may be None."""
         from oblique_cli.drawing.view import unbroken
 
         names = [unbroken(name) for name in self._feature_names(features)]
@@ -95,13 +95,13 @@ class TreeKind(ABC):
 
     @property
     def feature_importances_(self) -> Array:
-        """(p,) share of each feature in the decrease of impurity by the splits; of sum 1, or all 0 without a split.
+        """Share of each feature in the impurity decrease of the splits, (p,); of sum 1, or all 0 without a split.
 
-        A split counts by how far it lets the Gini impurity fall (the residual sum of squares in regression), weighted
-        by its training rows, as in Breiman et al. (1984) and in scikit-learn; whatever criterion grew the tree. A
-        hyperplane's decrease is shared among its features by |coefficient| times the range of the feature in the
-        training rows, so that units do not matter. For an axis-parallel tree that is scikit-learn's definition. The
-        shares of several trees are averaged over those that have a split.
+        A split counts by its decrease of Gini impurity (of the residual sum in regression), weighted by its training
+        rows, as in Breiman et al. (1984) and in scikit-learn, whatever criterion grew the tree. A hyperplane's decrease
+        is divided among its features by |coefficient| times the range of the feature in the training rows, so that
+        units do not matter. For an axis-parallel tree this is scikit-learn's definition. The shares of several trees
+        are averaged over the trees that have a split.
         """
         check_is_fitted(self)
         decreases = self._decreases()
@@ -139,14 +139,14 @@ class TreeKind(ABC):
 
 
 class SingleTree(TreeKind):
-    """An estimator of one tree, `tree_`."""
+    """Estimator of one tree, `tree_`."""
 
     tree_: Any
 
     def to_html(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
-        """Return the tree as one HTML page, on which a click on a node shows what is in it; it needs no network.
+        """Return the tree as one HTML page that shows a node's content on a click and needs no network.
 
-        feature_names : (p,) names; class_names : (C,) names, of classes only; precision : significant digits
+        feature_names : (p,) names; class_names : (C,) names, for classes only; precision : significant digits
         """
         from oblique_cli.drawing.page import PageData, page
         from oblique_cli.drawing.view import text_of
@@ -159,14 +159,14 @@ class SingleTree(TreeKind):
         return self._with_picture(super()._repr_html_inner())  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return what a notebook shows: where scikit-learn's box is shown, the fitted tree stands below it."""
+        """Return the notebook display: the fitted tree below scikit-learn's box, if the box is shown."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
         if "text/html" in shown:
             shown["text/html"] = self._with_picture(shown["text/html"])
         return shown
 
     def _with_picture(self, box: str) -> str:
-        """The box with the tree below it, of a large tree the first levels; the box alone before a fit."""
+        """Return the box with the tree below it (of a large tree the first levels); the box alone before a fit."""
         if not hasattr(self, "tree_"):
             return box
         from oblique_cli.drawing.scene import FIRST, WHOLE, scene_of
@@ -178,24 +178,24 @@ class SingleTree(TreeKind):
         return f'{box}{styles}<div class="{NOTEBOOK}">{drawing(scene_of(view))}</div>'
 
     def explain(self, row: ArrayLike, **options: Any) -> Any:
-        """Return what the tree says of one row (p,), and the nearest change to another class: `oblique_cli.explain`.
+        """Return the explanation of one row (p,) and the nearest change to another class: `oblique_cli.explain`.
 
-        options : `reference`, training rows for means and standard deviations, which a tree that was not fitted by
-        `oblique fit` needs; `fix` and `to`
-        """
+        options : `reference`, training rows for means and standard deviations, required for a tree that was not fitted
+        by
+        `oblique fit`; `fix` and `to`"""
         return oblique_cli.explain(self, np.asarray(row, np.float64), **options)
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
-        """Return the nodes that each row of X (n, p) passes, (n, n_nodes) of 0 and 1, sparse; in a row in the order of
-        the way down.
+        """Return the nodes that each row of X (n, p) passes, (n, n_nodes) of 0 and 1, sparse; in each row in the order
+        of the path.
         """
         return paths(self.apply(X), self.tree_.parents)
 
     def export_text(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
         """Return the rules of the tree.
 
-        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
-        class_names : (C,) names; without them the labels themselves; precision : significant digits
+        feature_names : (p,) names; by default the columns of `fit`, else x1, x2, ...
+        class_names : (C,) names; by default the labels; precision : significant digits
         """
         check_is_fitted(self)
         return self._text_of(self.tree_, self._feature_names(feature_names), self._class_names(class_names), precision)
@@ -219,34 +219,34 @@ class SingleTree(TreeKind):
         title: str = "",
         rows: TrainingRows = None,
     ) -> TreeView:
-        """Return what drawings show of the tree; the modules of `oblique_cli.drawing` make SVG, HTML and more of it.
+        """Return the data for drawings of the tree; the modules of `oblique_cli.drawing` turn them into SVG, HTML and
+        more.
 
         rows : the training rows (n, p) and their class codes (n,), for counts and histograms that the tree lacks
-        Other parameters are those of `plot`.
-        """
+        Other parameters are those of `plot`."""
         check_is_fitted(self)
         return self._shown(self.tree_, feature_names, class_names, precision, title, rows)
 
 
 class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
-    """A classifier that predicts by its `tree_`; a subclass says how rows are checked, by `_rows`."""
+    """Classifier that predicts by its `tree_`; subclasses check rows in `_rows`."""
 
     classes_: NDArray[Any]
     tree_: Tree
-    levels_: Mapping[int, Sequence[Any]] = MappingProxyType({})  # of models without qualitative columns
+    levels_: Mapping[int, Sequence[Any]] = MappingProxyType({})  # for models without qualitative columns
 
     @abstractmethod
     def _rows(self, X: ArrayLike) -> Array:
-        """Return checked rows as the tree takes them, (n, p)."""
+        """Return checked rows in the tree's form, (n, p)."""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the majority label of each row's leaf, or that of its linear model. X : (n, p); returns (n,)."""
+        """Return the majority label of each row's leaf, or the label by its linear model. X : (n, p); returns (n,)."""
         rows, leaves = self._rows_and_leaves(X)
         labels: NDArray[Any] = self.classes_.take(self.tree_.predicted(rows, leaves=leaves))
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the class shares of each row's leaf, by weight where the fit was weighted, or its `probabilities`.
+        """Return the class shares of each row's leaf, weighted if the fit was weighted, or its `probabilities`.
 
         X : (n, p); returns (n, C), columns in the order of classes_
         """
@@ -258,22 +258,22 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         return self._rows_and_leaves(X)[1]
 
     def _rows_and_leaves(self, X: ArrayLike) -> tuple[Array, NDArray[np.int32]]:
-        """Return rows as `tree_rows` does, (n, p), and their leaves, (n,)."""
+        """Return rows from `tree_rows`, (n, p), and their leaves, (n,)."""
         rows = self.tree_rows(X)
         return rows, self.tree_.apply(rows, threads_of(self))
 
     def tree_rows(self, X: ArrayLike) -> Array:
-        """Return rows as `tree_` takes them: levels as its own codes, missing values filled if they are. X : (n, p)"""
+        """Return rows in the form of `tree_`: levels as its codes, missing values filled if fitted so. X : (n, p)"""
         check_is_fitted(self)
         return self._rows(X)
 
     def _keep(self, tree: Tree, X: Array) -> None:
-        """Make `tree` the fitted one. X : (n, p) rows that it was grown on"""
+        """Set `tree` as the fitted one. X : (n, p) its training rows"""
         self._take(tree)
         self._ranges = ranges_of(X)
 
     def _take(self, tree: Tree) -> None:
-        """Make `tree` the fitted one, of the same rows as before."""
+        """Set `tree` as the fitted one, with unchanged training rows."""
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_nodes_ = tree.n_nodes
@@ -284,10 +284,10 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
 
 class SeveralTrees(TreeKind):
-    """An estimator of several trees."""
+    """Estimator of several trees."""
 
     def _tree(self, number: int) -> Any:
-        """Return one of the trees."""
+        """Return the tree of a number."""
         return self.tree(number)  # type: ignore[attr-defined]
 
     @abstractmethod
@@ -311,9 +311,9 @@ class SeveralTrees(TreeKind):
         precision: int = 3,
         number: int | None = None,
     ) -> str:
-        """Return the rules of all trees one after the other, or of the tree of this `number`, counted from 0.
+        """Return the rules of all trees one after the other, or of the tree `number`, counted from 0.
 
-        Other parameters are those of a single tree: names of features, x1, x2, ... without them; of classes; digits.
+        Other parameters as for a single tree: feature names (default x1, x2, ...), class names, significant digits.
         """
         check_is_fitted(self)
         names = self._feature_names(feature_names), self._class_names(class_names)
@@ -331,7 +331,7 @@ class SeveralTrees(TreeKind):
         precision: int = 3,
         title: str = "",
     ) -> Figure:
-        """Return the tree of this `number`, counted from 0, as a matplotlib figure.
+        """Return the tree `number`, counted from 0, as a matplotlib figure.
 
         Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
         """
@@ -348,7 +348,7 @@ class SeveralTrees(TreeKind):
 
 
 def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
-    """Return which nodes lie on the way to each leaf. leaves : (n,) node numbers; returns (n, n_nodes), sparse."""
+    """Return which nodes lie on the path to each leaf. leaves : (n,) node numbers; returns (n, n_nodes), sparse."""
     there, which = np.unique(leaves, return_inverse=True)
     ways = []
     for leaf in there.tolist():
@@ -363,7 +363,7 @@ def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
 
 
 def visits(leaves: NDArray[Any], parents: NDArray[np.int64], codes: NDArray[Any], n_classes: int) -> Array:
-    """Return the rows of each class that pass each node, (n_nodes, C). leaves : (n,); codes : (n,) class codes"""
+    """Return the number of rows of each class at each node, (n_nodes, C). leaves : (n,); codes : (n,) class codes"""
     counts = np.zeros((len(parents), n_classes))
     np.add.at(counts, (leaves, codes), 1.0)
     for node in range(len(parents) - 1, 0, -1):
