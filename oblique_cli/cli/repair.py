@@ -1,4 +1,4 @@
-"""`oblique repair`: removal of damaged folds from a results file, and their new run."""
+"""`oblique repair`: removal of damaged records from a results file, and a rerun of their folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON schema of configuration files, for editors."""
+"""JSON schema of configuration files, for editors."""
 
 from __future__ import annotations
 

@@ -808,7 +808,7 @@ def _csv(sheet: Sheet) -> str:
 
 @FORMATS.register("latex")
 def _latex(sheet: Sheet) -> str:
-    """One booktabs `table` a grid, notes below the last."""
+    """Return one booktabs `table` per grid, with the notes below the last."""
     out = [r"% \usepackage{booktabs}"]
     for grid in sheet.grids:
         caption = f"{sheet.title}: {grid.caption}" if grid.caption else sheet.title

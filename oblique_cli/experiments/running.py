@@ -1,4 +1,4 @@
-"""Runs of experiments: find the missing folds before workers start, and store each fold as it finishes.
+"""Runs of experiments: missing folds are determined before workers start, and each fold is stored as it finishes.
 
 No other module of a run uses the store.
 """

@@ -448,7 +448,7 @@ def whole_numbers(dataset: Dataset) -> list[str]:
 
 
 def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """Return the ranges of the columns of the table, to detect rows outside of them.
+    """Return the ranges of the columns of the table, to detect new rows outside of them.
 
     Each column has its number of missing cells; numbers have minimum and maximum, levels their count.
     """

@@ -25,7 +25,7 @@ from oblique_cli.tree.structure import Tree
 
 FOLDS = 5
 AT_A_COMPLEXITY: Mapping[str, Any] = {"pruning": "ccp_alpha", "standard_errors": 0.0}  # chosen by `cuts`
-MOST_CUTS = 25  # of compared trees, evenly spaced in the sequence
+MOST_CUTS = 25  # trees to compare, evenly spaced in the sequence
 FEW = (1, 2, 3)  # features per split that are tried in addition to the fit's setting
 
 

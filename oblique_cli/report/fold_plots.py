@@ -249,7 +249,7 @@ def _filled(material: Material, dataset: str, metric: str) -> list[tuple[Method,
 
 
 def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
-    """Return the code of a method -> mean of a metric by data set, on the data sets that all methods share."""
+    """Return the code of a method -> mean of a metric by data set, on the data sets of all methods with the metric."""
     means: dict[int, dict[str, float]] = {}
     for method in material.methods:
         lists = {name: method.by_repetition(name, metric) for name in material.datasets if material.has(method, name)}

@@ -3,7 +3,7 @@
 A run is an experiment's name with its latest configuration. It may grow by repetitions, data sets and algorithms. If
 the number of repetitions decreases, the rows of the others stay stored and no table shows them.
 
-Each finished fold is one row and one transaction: a kill loses at most the running folds. The rows alone tell
+Each finished fold is one row and one transaction: a kill loses at most the running folds. Only the rows determine
 which folds are done. If two processes run the same experiment, the row that is stored first stays. A restarted run
 gets a new token, and a process with the old token can neither store nor read a row of it.
 

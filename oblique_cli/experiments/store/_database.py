@@ -42,7 +42,7 @@ class Damage:
 
 
 class Database:
-    """The results file at `path`, made with its folder unless `must_exist`. wait_seconds : for another writer"""
+    """Results file at `path`, created with its folder unless `must_exist`. wait_seconds : for another writer"""
 
     def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
         self.path = path
@@ -201,7 +201,7 @@ class Database:
         return StoreError(f"{self.path} {fault.format(error=error)}")
 
     def _check_place(self) -> None:
-        """Raise StoreError if another file has replaced the open file, after saving the content of the open file.
+        """Raise StoreError if the open file was removed or replaced, after saving its content to a new file.
 
         The system keeps a removed or replaced file for a process that has it open, without any notice.
         """

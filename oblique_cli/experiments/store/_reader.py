@@ -34,7 +34,7 @@ HIDDEN = "/"
 
 @dataclass(frozen=True)
 class Held:
-    """State of a run begun by this object: its token, process and environment."""
+    """State of a run begun by this object: token, session, environment and repetitions."""
 
     token: str
     session: int
@@ -43,7 +43,7 @@ class Held:
 
 
 class Reader:
-    """The results file at `path`, made with its folder unless `must_exist`.
+    """Results file at `path`, created with its folder unless `must_exist`.
 
     wait_seconds   timeout for another process that is writing, before StoreError
 
