@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from sklearn.compose import make_column_transformer
@@ -188,7 +188,7 @@ def measured(table: corpus.Table, folds: int = FOLDS, most_rows: int = MOST_ROWS
 
 def stored() -> list[Result]:
     """The stored results."""
-    kinds = {one.name: {"int": int, "float": float}.get(str(one.type), str) for one in fields(Result)}
+    kinds = get_type_hints(Result)
     with open(STORED, encoding="utf-8", newline="") as stream:
         return [Result(**{key: kinds[key](value) for key, value in row.items()}) for row in csv.DictReader(stream)]
 

@@ -79,7 +79,12 @@ def arrow(source: Source) -> Iterator[Opened]:
             name: "levels" for name, kind in zip(names, schema.types, strict=True) if pyarrow.types.is_dictionary(kind)
         }
         parts = _whole_parts(batches, where, what)
-        yield typed(names, tuple(schema.names), parts, _arrow_numbers, _arrow_texts, kinds=levels, format=source.kind)
+
+        def texts(column: Any) -> list[str]:
+            with faults(where, what):
+                return texts_of(column.to_pylist())
+
+        yield typed(names, tuple(schema.names), parts, _arrow_numbers, texts, kinds=levels, format=source.kind)
 
 
 def _whole_parts(batches: Iterator[Any], where: str, what: str) -> Iterator[Sequence[Any]]:
@@ -95,10 +100,6 @@ def _arrow_numbers(column: Any) -> np.ndarray | None:
 
     is_number = types.is_integer(column.type) or types.is_floating(column.type)
     return np.asarray(column.to_numpy(zero_copy_only=False), np.float64) if is_number else None
-
-
-def _arrow_texts(column: Any) -> list[str]:
-    return texts_of(column.to_pylist())
 
 
 # ---- workbooks -------------------------------------------------------------------------------------------------------

@@ -103,7 +103,6 @@ def typed(
     **facts: Any,
 ) -> Opened:
     """Return a table that a library has read. parts : some rows each, by column; numbers, texts : a column as these"""
-
     import numpy as np
 
     def cells(name: str, column: Any, request: Request) -> Cells:

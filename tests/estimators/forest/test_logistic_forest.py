@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
+from oblique_cli.estimators.oblique.logistic import ridge_paths
 from oblique_cli.ground import seeds
 from oblique_cli.tree.logistic_forests import (
     COMPLEXITIES,
@@ -86,7 +87,7 @@ def test_a_tree_that_is_cut_says_what_its_member_says():
 def test_the_choice_is_of_least_loss_on_rows_left_out():
     rows = noisy(150, 2, 2, seed=1)
     grown, model = members(rows, 12)
-    choice = choose_forest(grown, rows, model._hows(), COMPLEXITIES, 0.5, in_turn)
+    choice = choose_forest(grown, rows, ridge_paths(model.leaf_penalty, model.squares), COMPLEXITIES, 0.5, in_turn)
     assert choice.loss == min(losses.min() for losses in choice.tried.values())
     # The finished trees say of the rows that they did not draw what the choice was made by.
     sums, times = np.zeros((150, 2)), np.zeros(150)
@@ -102,13 +103,20 @@ def test_the_choice_is_of_least_loss_on_rows_left_out():
 def test_rows_that_a_tree_drew_have_no_say_in_the_choice():
     rows = noisy(60, 2, 2)
     grown, model = members(rows, 1)
-    choice = choose_forest(grown, rows, model._hows(), COMPLEXITIES, 0.5, in_turn)
+    choice = choose_forest(grown, rows, ridge_paths(model.leaf_penalty, model.squares), COMPLEXITIES, 0.5, in_turn)
     drawn = grown[0].drawn
     flipped = rows.codes.copy()
     # The same tree and models, and labels of one row left out turned around: the loss moves by what that row says.
     there = grown[0].left_out[0]
     flipped[there] = 1 - flipped[there]
-    other = choose_forest(grown, Rows(rows.X, flipped, 2, None), model._hows(), COMPLEXITIES, 0.5, in_turn)
+    other = choose_forest(
+        grown,
+        Rows(rows.X, flipped, 2, None),
+        ridge_paths(model.leaf_penalty, model.squares),
+        COMPLEXITIES,
+        0.5,
+        in_turn,
+    )
     assert there not in drawn and other.loss != choice.loss
     assert grown[0].counts.sum() == 60 and len(drawn) + len(grown[0].left_out) == 60
 

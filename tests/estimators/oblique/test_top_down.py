@@ -303,7 +303,8 @@ def test_given_pruning_rows_choose_the_subtree_and_nothing_else(name, pruning_na
         labels[kept] = rng.permutation(labels[kept])  # the grown tree must not notice
         model = make(name, pruning=pruning_name, random_state=int(rng.integers(99)))
         pruned = model.fit(data.X, labels, pruning_rows=kept).tree_
-        chosen = getattr(pruning, pruning_name)(grown, data.X[kept], labels[kept])
+        rule = pruning.PRUNINGS[pruning_name]()
+        chosen = rule.prune(grown, pruning.LabeledRows(data.X[kept], labels[kept], None))
         assert pruned.to_dict() == chosen.to_dict()
         sizes.add(pruned.n_leaves)
     assert len(sizes) > 1
