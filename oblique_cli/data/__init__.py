@@ -1,4 +1,4 @@
-"""Data sets: the catalogue, users' own CSV files, fetching, and the arrays that come of them.
+"""Data sets: the catalogue, users' own CSV files, fetching, and the resulting arrays.
 
 Importing this package imports nothing numerical; `load` does.
 """

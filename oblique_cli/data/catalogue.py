@@ -1,6 +1,6 @@
-"""The catalogue: what each data set is, where it comes from, and how a name becomes a `Dataset`.
+"""The catalogue: description, origin and loading of each data set by name.
 
-The facts are in `datasets/catalogue.yaml`. Only `load` imports anything numerical.
+The entries are in `datasets/catalogue.yaml`. Only `load` imports anything numerical.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POLICIES = {
 
 @functools.cache
 def read() -> Catalogue:
-    """The catalogue as its file has it. Read once a process; treat it as constant."""
+    """Return the catalogue, read once per process; treat it as constant."""
     from oblique_cli.data import catalogue_file
 
     return catalogue_file.load(folder("datasets") / "catalogue.yaml")
@@ -44,7 +44,7 @@ def read() -> Catalogue:
 
 @functools.cache
 def entry_alone(key: str) -> Entry | None:
-    """Return an entry without reading the others; None if all are needed: no entry of this name, or a fault in it."""
+    """Return an entry without reading the others; None if all are needed: no entry of this name, or an error in it."""
     from oblique_cli.data import catalogue_file
 
     try:
@@ -54,23 +54,23 @@ def entry_alone(key: str) -> Entry | None:
 
 
 def entries() -> Mapping[str, Entry]:
-    """Every entry that can be used, by name, in the order of the file."""
+    """Return every valid entry by name, in the order of the file."""
     return read().entries
 
 
 def faults() -> Mapping[str, str]:
-    """What is wrong with the entries that cannot be used, by name: sentences with file and line, one a line."""
+    """Return the error messages of the invalid entries by name, with file and line, one message per line."""
     return read().faults
 
 
 def names() -> list[str]:
-    """Names of all data sets, in the catalogue's order: sets of the papers first. Faulty entries are among them."""
+    """Return the names of all data sets in the catalogue's order: sets of the papers first, invalid ones included."""
     return list(read().names)
 
 
 def resolve(name: str) -> str:
-    """Return the catalogue's name for a name, an alias or a published code, whatever its case; UnknownName, with close
-    matches, if it means nothing or several sets."""
+    """Return the catalogue's name for a name, an alias or a published code, in any case of letters; UnknownName, with
+    close matches, if it matches no set or several."""
     key = lookup_key(name)
     if entry_alone(key):
         return key
@@ -88,7 +88,7 @@ def resolve(name: str) -> str:
 
 
 def resolved(name: str) -> str | None:
-    """Return what `resolve` does, None for a name that means nothing."""
+    """Return the result of `resolve`, None for an unknown name."""
     try:
         return resolve(name)
     except UnknownName:
@@ -96,7 +96,7 @@ def resolved(name: str) -> str | None:
 
 
 def entry(name: str) -> Entry:
-    """Return the entry that `resolve` leads to. Raises DataError if it has a fault."""
+    """Return the entry of a name. Raises DataError if the entry is invalid."""
     known = resolve(name)
     if alone := entry_alone(known):
         return alone
@@ -106,12 +106,12 @@ def entry(name: str) -> Entry:
 
 
 def remark(spec: DatasetSpec) -> str:
-    """Return what a reader of results should know of a data set, "" for nothing."""
+    """Return the remark on a data set for readers of results, or ""."""
     if local_sources.is_at_hand(spec):
         return local_sources.note_of(spec)
-    if spec.target is not None or resolved(spec.name) is None:  # a file of the user's own, or a set of a plugin
+    if spec.target is not None or resolved(spec.name) is None:  # a user's file, or a set of a plugin
         return ""
-    # Notes of the catalogue begin with the name of their set, which a table prints as well.
+    # Notes of the catalogue begin with the name of their set, which a table prints already.
     return entry(spec.name).note.partition(": ")[2]
 
 
@@ -122,14 +122,14 @@ def load(
     task: str = "classification",
     groups: str = "",
 ) -> Dataset:
-    """Return the data set that a request describes; a bare name asks for that set of the catalogue as it is.
+    """Return the data set of a request; a plain name stands for that set of the catalogue without options.
 
-    data_dir   where files that are not bundled may be, before $OBLIQUE_DATA and the cache
+    data_dir   first place to search for files that are not bundled, before $OBLIQUE_DATA and the cache
     offline    never fetch what is missing
-    task       what the algorithms predict, for a file of the user's own; a set of the catalogue knows what it is for
+    task       task of the algorithms, for a user's file; a set of the catalogue has a fixed task
     groups     column whose equal cells belong together, see `from_table`; "" for none
     Every file of the catalogue is checked against its sha256 each time. Raises DataError (file absent, damaged or not
-    as described) or ConfigError (unknown name or policy), one sentence each.
+    as described) or ConfigError (unknown name or policy).
     """
     from oblique_cli.data.dataset import from_table
 
@@ -163,7 +163,7 @@ def load(
 
 
 def _drawn(known: Entry) -> Dataset:
-    """Draw a generated set and hold it to what its entry says."""
+    """Draw a generated set and check it against its entry."""
     from oblique_cli.data import synthetic
 
     if known.name not in synthetic.SYNTHETIC:
@@ -179,20 +179,20 @@ def _drawn(known: Entry) -> Dataset:
     return dataset
 
 
-# The tables of the user's own that were read last: a command looks at one before it makes its experiment.
+# The user's tables that were read last: a command reads a table before it builds its experiment.
 _SEEN: dict[Any, tuple[Dataset, Columns]] = {}
 SEEN = 4
 
 
 def look(spec: DatasetSpec, how: Reading) -> tuple[Dataset, Columns]:
-    """Return a file of the user's own, read as `how` says, and how its columns were read."""
+    """Return a user's file, read with the options of `how`, and the description of its columns."""
     from oblique_cli.data.own.front import read_own
 
     assert spec.csv is not None
     try:
         state = os.stat(spec.csv)
         stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
-    except OSError:  # standard input, or a file that is not there
+    except OSError:  # standard input, or a missing file
         stamp = (0, 0, 0)
     key = (spec.csv, stamp, spec.name, replace(how, task="", algorithms=""))
     if key not in _SEEN or _SEEN[key][0].task != (how.task or how.algorithms):
@@ -204,7 +204,7 @@ def look(spec: DatasetSpec, how: Reading) -> tuple[Dataset, Columns]:
 
 
 def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Reading:
-    """Return the options of a request for reading a user's file. algorithms : the task of the algorithms"""
+    """Return the reading options of a request for a user's file. algorithms : the task of the algorithms"""
     from oblique_cli.data.own.front import Reading
 
     names = {field.name for field in fields(DatasetSpec)}
@@ -213,7 +213,7 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:
-    """Return the verified text of a file of an entry; fetch it into the cache if it is missing and can be fetched."""
+    """Return the verified content of a file of an entry; fetch a missing file into the cache if possible."""
     file = known.files[part]
     located = files.find(file, known.bundled, data_dir)
     if located is None:
@@ -233,7 +233,7 @@ def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool
 
 
 def _remedy(known: Entry, located: FileCopy) -> str:
-    """Return advice on a damaged file. A file in the cache is moved aside first, so that it can be fetched again."""
+    """Return advice on a damaged file. A file in the cache is first renamed, so that it can be fetched again."""
     if located.owner == files.BUNDLED:
         return "Install the package again, or restore the file"
     aside = files.set_aside(located.path) if located.owner == files.CACHE else None
@@ -247,7 +247,7 @@ def _remedy(known: Entry, located: FileCopy) -> str:
 
 
 def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> Table:
-    """Parse the files of an entry, one below the other, and hold them to what the entry says of their shape."""
+    """Parse the files of an entry, concatenate them, and check their shape against the entry."""
     tables = [parse(content, known.where) for content in contents.values()]
     first = tables[0]
     joined = Table(
@@ -287,7 +287,7 @@ def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> Table:
 
 @dataclass(frozen=True)
 class Check:
-    """What `verify` found of one set: status "ok", "bad" or "absent", and a sentence unless it is ok."""
+    """Result of `verify` for one set: status "ok", "bad" or "absent", and an error message unless it is ok."""
 
     name: str
     status: str
@@ -295,8 +295,8 @@ class Check:
 
 
 def verify(name: str, data_dir: str | Path | None = None) -> Check:
-    """Check every file of a set against its sha256, rows, features and class counts; changes nothing. A generated set
-    is drawn and counted; a faulty entry is "bad"."""
+    """Check every file of a set against its sha256, rows, features and class counts; without changing files. A
+    generated set is drawn and counted; an invalid entry is "bad"."""
     name = resolve(name)
     if name in faults():
         return Check(name, "bad", faults()[name])
@@ -329,7 +329,7 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
 
 
 def whereabouts(known: Entry, data_dir: str | Path | None = None) -> str:
-    """Where an entry is: "bundled", "generated", "data directory", "cache", "to fetch" or "data directory needed"."""
+    """Return the location: "bundled", "generated", "data directory", "cache", "to fetch" or "data directory needed"."""
     if known.generated:
         return "generated"
     copies = [files.find(file, known.bundled, data_dir) for file in known.files.values()]

@@ -1,8 +1,8 @@
-"""Reading `catalogue.yaml`: every entry is used whole or not at all, and every fault has a line and a sentence.
+"""Reader of `catalogue.yaml`: an entry is used completely or not at all, and every error has a line and a message.
 
-A file that is no YAML stops everything. A fault inside an entry stops that entry only: the other sets can be used, and
-who asks for this one is told what is wrong. Of two entries with one alias the later one is at fault; of two with one
-name neither is used, because nobody can say which is meant.
+Invalid YAML invalidates the whole catalogue. An error inside an entry invalidates that entry only: other sets remain
+usable, and a request for this set raises the error. Of two entries with the same alias the later one is invalid; of
+two with the same name both are, because the name is ambiguous.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OPTIONAL: dict[str, Constraint] = {
     "note": Text(r"[^\r\n]*", "one line of text"),
     "paper_code": ANY_TEXT,
 }
-# Keys with something below them.
+# Keys whose values are mappings or lists.
 NESTED = ("files", "classes", "categorical_columns", "aliases", "published", "recipe")
 
 Table = Mapping[str, Constraint]
@@ -59,8 +59,8 @@ RECIPE: dict[str, Constraint] = {
 
 
 def load(path: Path, only: str = "") -> Catalogue:
-    """Read a catalogue; DataError if the file is no mapping of names to entries. only : the one entry to read, none if
-    another has this name or may have one of its aliases"""
+    """Read a catalogue; DataError if the file is no mapping of names to entries. only : read this entry only, and none
+    if another has its name or may have one of its aliases"""
     here = Path.cwd()
     problems = Problems()
     try:
@@ -100,7 +100,7 @@ def load(path: Path, only: str = "") -> Catalogue:
 
 
 def _alone(source: YamlSource, name: str) -> YamlSource:
-    """Return the lines of one entry at their places, and nothing of the others."""
+    """Return the source with the lines of one entry only, at their places."""
     text = source.text
     starts = [match.start() for match in re.finditer(rf"^{re.escape(name)}:", text, re.M)]
     if len(starts) != 1:
@@ -125,20 +125,20 @@ def _sentence(place: Place, message: str) -> str:
 
 
 def _owner(place: Place, entries: Mapping[str, YamlValue]) -> str:
-    """Return the name of the entry that a problem of the YAML lies in."""
+    """Return the name of the entry in which a YAML problem lies."""
     keys = {value.key.line: (value.key.column, name) for name, value in entries.items() if value.key.line <= place.line}
     column, name = keys[max(keys)] if keys else (place.column, "")
     if place.column > column:
         return name
-    # The key of an entry itself: a name that stands twice, or that is no text.
+    # The key of an entry itself: a repeated name, or a name that is no text.
     line = place.source.lines[place.line - 1]
     return printable(line[place.column - 1 : place.column - 1 + place.width]).strip("'\"")
 
 
 class _Form:
-    """One entry while it is read: takes its keys, and notes what is wrong with them.
+    """Reader of one entry: reads its keys and collects error messages.
 
-    owner     how messages name the entry
+    owner     name of the entry in messages
     aliases   the aliases with their places, to be compared with those of other entries
     """
 
@@ -148,11 +148,11 @@ class _Form:
         self.aliases: list[YamlValue] = []
 
     def fault(self, at: YamlValue, message: str) -> None:
-        """Note a fault at the key of a value, or at the value itself if it has none."""
+        """Record an error at the key of a value, or at the value itself if it has no key."""
         self.faults.append((at.key, message))
 
     def entry(self, name: str, value: YamlValue) -> Entry | None:
-        """Return the entry, or None if there are faults."""
+        """Return the entry, or None if there are errors."""
         self.scalar(YamlValue(name, value.key, value.key), "name", NAME)
         values, plain = self.record(value, self.owner, "", REQUIRED, OPTIONAL, further=NESTED)
         for key in ("categorical_columns", "aliases"):
@@ -266,14 +266,14 @@ class _Form:
         return {key: item for key, item in (values or {}).items() if key in known}
 
     def any_mapping(self, value: YamlValue, what: str) -> dict[str, YamlValue] | None:
-        """Return a mapping, or None after noting that it is none."""
+        """Return a mapping, or None after recording an error for another value."""
         if isinstance(value.data, dict):
             return value.data
         self.fault(value, f"{what} must be a mapping of keys to values. Got {value.shown()}")
         return None
 
     def scalar(self, value: YamlValue, key: str, constraint: Constraint) -> Any:
-        """Return a value; note it if it breaks its constraint."""
+        """Return a value; record an error if it violates its constraint."""
         if not constraint.holds(value.data):
             number_as_text = isinstance(constraint, Text) and isinstance(value.data, bool | int | float)
             advice = "; put it in quotes if it is meant as a text" if number_as_text else ""
@@ -281,7 +281,7 @@ class _Form:
         return value.data
 
     def texts(self, value: YamlValue, key: str, least: int = 0, but: str = "") -> list[YamlValue]:
-        """Return a list of at least so many different texts; `but` may be there more than once."""
+        """Return a list of at least `least` different texts; only `but` may be repeated."""
         texts = [item for item in self.items(value, key, least) if self.text(item, key)]
         seen = {but}
         for text in texts:
@@ -291,11 +291,11 @@ class _Form:
         return texts
 
     def text(self, value: YamlValue, key: str) -> bool:
-        """Return whether a value of a list is a text; note it if it is none."""
+        """Return whether a list value is a text; record an error if not."""
         return TEXT.holds(self.scalar(value, f"each of {key}", TEXT))
 
     def items(self, value: YamlValue, key: str, least: int) -> list[YamlValue]:
-        """Return a list of at least so many values."""
+        """Return a list of at least `least` values."""
         if isinstance(value.data, list) and len(value.data) >= least:
             return value.data
         expected = "a list of at least one value" if least else "a list"
@@ -303,6 +303,6 @@ class _Form:
         return []
 
     def pairs(self, value: YamlValue, key: str, constraint: Constraint) -> dict[str, Any]:
-        """Return a mapping of texts to values that all obey one constraint."""
+        """Return a mapping of texts to values that all satisfy one constraint."""
         values = self.any_mapping(value, f"{key} of {self.owner}") or {}
         return {name: self.scalar(item, f"{key}.{printable(name)}", constraint) for name, item in values.items()}

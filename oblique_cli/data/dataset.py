@@ -1,4 +1,4 @@
-"""`Dataset`, the arrays every experiment works on, and how a table of text becomes one."""
+"""`Dataset`, the arrays of every experiment, and the conversion of a text table to a data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from oblique_cli.errors import DataError
 from oblique_cli.ground.labels import is_number, label_order
 from oblique_cli.ground.registry import close_matches
 
-# Words that stand for "missing" in other people's files. Only the empty cell does here, so they are named in the error.
+# Usual words for "missing". Only an empty cell counts as missing here, so the error message names these words.
 MISSING_WORDS = frozenset({"?", "na", "n/a", "nan", "null", "none", "missing", ".", "-"})
 
 
@@ -69,7 +69,7 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hexadecimal, of all that can change a result: numbers, names, levels and split, not the name."""
+        """SHA-256, in hexadecimal, of everything that can change a result: numbers, names, levels and split."""
         text = repr(
             (self.X.shape, self.task, self.classes, self.feature_names, self.qualitative, sorted(self.levels.items()))
         )
@@ -101,14 +101,14 @@ def from_table(
     """Turn a table of text into a `Dataset` without `paper_code` and `note`.
 
     target        column of the class, or of the value to predict if `task` is "regression"
-    qualitative   columns that hold levels whatever they look like; any other column that is not numeric is one too,
-                  provided `encoding` says that it may be
-    missing       "error", "drop" (rows with an empty cell leave), or "impute" and "keep" (they stay, as NaN: for later
-                  filling, or for an algorithm that takes them)
+    qualitative   columns that hold levels whatever they look like; so does any other column that is not numeric, if
+                  `encoding` allows it
+    missing       "error", "drop" (rows with an empty cell are dropped), or "impute" and "keep" (the cells are NaN: for
+                  later filling, or for an algorithm that accepts NaN)
     encoding      "error" refuses qualitative columns; all others keep level codes, encoded later on training rows
     n_train       rows before this one are the training part of an official split
-    groups        column whose equal cells belong together, whatever they look like; it is no feature. "" for none
-    Raises DataError, one sentence that begins with `table.where`.
+    groups        column of groups (equal cells belong together), which is no feature; "" for none
+    Raises DataError, whose message begins with `table.where`.
     """
     position = {column: i for i, column in enumerate(table.header)}
     roles = [(target, "target"), *((column, "qualitative column") for column in qualitative)]
@@ -129,7 +129,7 @@ def from_table(
     features = [i for i, column in enumerate(table.header) if column not in (target, groups)]
     if not features:
         raise DataError(f"{table.where}: there is no column beside {target!r} and {groups!r}, at least one is needed")
-    # Filled by column, then laid out by row: the order that every product with X wants.
+    # Filled by column, then copied to row order, which every product with X needs.
     X = np.empty((len(features), len(table.lines)))
     levels: dict[int, tuple[str, ...]] = {}
     for j, i in enumerate(features):
@@ -163,7 +163,7 @@ def from_table(
 
 
 def _groups(table: Table, i: int) -> np.ndarray:
-    """A code for every cell of a column, which may not be empty: a row of no known group cannot be kept from one."""
+    """Return a code for every cell of a column; an empty cell is an error, because its row may belong to any group."""
     cells = table.columns[i]
     if "" in cells:
         line = table.lines[cells.index("")]
@@ -172,17 +172,17 @@ def _groups(table: Table, i: int) -> np.ndarray:
 
 
 def _few(names: Sequence[str]) -> str:
-    """The first names of a list that may be long."""
+    """Return the first names of a long list, as text."""
     return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
 def _column(table: Table, i: int) -> str:
-    """How messages name column `i`: its place in the file, counted from 1, and its name."""
+    """Return the name of column `i` in messages: its place in the file, counted from 1, and its name."""
     return f"column {i + 1} ({table.header[i]!r})"
 
 
 def _rows_to_keep(table: Table, target: int, missing: str) -> list[bool] | None:
-    """Apply the policy for empty cells: a mask of the rows that stay, None if all do. Labels may never be missing."""
+    """Return the mask of the rows to keep by the policy for empty cells, None for all. Labels must not be missing."""
     empty = [i for i, cells in enumerate(table.columns) if "" in cells]
     if not empty:
         return None
@@ -206,7 +206,7 @@ def _rows_to_keep(table: Table, target: int, missing: str) -> list[bool] | None:
 
 
 def _target(table: Table, i: int, task: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Codes and classes, or the numbers of a regression target with no classes."""
+    """Return codes and classes, or the numbers of a regression target without classes."""
     cells = table.columns[i]
     if task == "regression":
         values = _numbers(table, i)
@@ -228,9 +228,9 @@ def _target(table: Table, i: int, task: str) -> tuple[np.ndarray, tuple[str, ...
 
 
 def _numbers(table: Table, i: int) -> np.ndarray | None:
-    """The numbers of column `i`, NaN where a cell is empty; None if it holds words.
+    """Return the numbers of column `i`, NaN for empty cells; None if it holds words.
 
-    A column of numbers in which the only words stand for "missing" or "infinite" is refused, not taken for words.
+    A column of numbers whose only words mean "missing" or "infinite" is refused, not treated as levels.
     """
     cells = table.columns[i]
     if (numbers := plain_numbers(list(filter(None, cells)))) is not None:
@@ -255,7 +255,7 @@ def _not_numeric(table: Table, i: int) -> str:
 
 
 def _is_not_finite(cell: str) -> bool:
-    """Whether the text is a NaN, an infinity, or a number too large to be told from one."""
+    """Return whether the text is a NaN, an infinity, or a number beyond the range of a float."""
     try:
         return not math.isfinite(float(cell))
     except ValueError:
@@ -263,7 +263,7 @@ def _is_not_finite(cell: str) -> bool:
 
 
 def _codes(cells: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Level codes as float64, NaN where a cell is empty, and the levels in code order."""
+    """Return level codes as float64, NaN for empty cells, and the levels in code order."""
     levels = tuple(sorted(set(cells) - {""}, key=label_order))
     code = {"": math.nan} | {level: float(k) for k, level in enumerate(levels)}
     return np.fromiter(map(code.__getitem__, cells), float, len(cells)), levels

@@ -1,6 +1,6 @@
-"""What the catalogue says, as nouns: an entry for each data set, its files, and the recipe that makes them.
+"""Classes of the catalogue: an entry for each data set, its files, and the recipe that makes them.
 
-`catalogue_file` makes entries of YAML and checks them; here nothing is checked.
+`catalogue_file` builds entries from YAML and checks them; this module checks nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class File:
     """One file of an entry.
 
     sha256            of the file as it is named here
-    unpacked_sha256   of the same file without gzip, which is how a fetched one is kept; "" if there is no such form
+    unpacked_sha256   of the same file without gzip, the form of a fetched file; "" if there is no such form
     """
 
     name: str
@@ -25,7 +25,7 @@ class File:
     unpacked_sha256: str = ""
 
     def forms(self) -> Iterator[tuple[str, str]]:
-        """Pairs of file name and sha256: each one is the whole file."""
+        """Yield pairs of file name and sha256, one for each form of the file."""
         yield self.name, self.sha256
         if self.unpacked_sha256:
             yield self.name.removesuffix(".gz"), self.unpacked_sha256
@@ -33,7 +33,7 @@ class File:
 
 @dataclass(frozen=True)
 class Source:
-    """One place of the archive: a path below its root; if that is a zip file, the member in it, and so on inwards."""
+    """A place in the archive: a path below its root, then the member of a zip file at that path, and so on."""
 
     path: str
     members: tuple[str, ...] = ()
@@ -41,10 +41,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the archive's file becomes ours; the result must have our checksum.
+    """Conversion of the archive's file to the catalogue's file, whose checksum must match.
 
     delimiter   one character, or "whitespace"
-    header      whether the first line is a header, to be passed over
+    header      whether the first line is a header, which is skipped
     columns     our names in the archive's order, "-" for a column that is dropped
     missing     the archive's word for a missing value
     """
@@ -58,7 +58,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the catalogue says of one data set. `catalogue.yaml` explains the fields at its top.
+    """Catalogue entry of one data set. `catalogue.yaml` explains the fields at its top.
 
     places   "datasets/catalogue.yaml:12" of each key, and of the entry itself under ""
     """
@@ -106,27 +106,27 @@ class Entry:
 
     @property
     def where(self) -> str:
-        """How messages name the data set."""
+        """Name of the data set in messages."""
         return f"data set {self.name!r}"
 
     def at(self, key: str) -> str:
-        """How messages name a key and its place: "numeric: datasets/catalogue.yaml:12"; "" is the entry itself."""
+        """Return a key and its place for messages: "numeric: datasets/catalogue.yaml:12"; "" is the entry itself."""
         place = self.places.get(key) or self.places.get(key.split(".")[0]) or self.places.get("", "catalogue.yaml")
         return f"{key}: {place}" if key else place
 
 
 def target_of(task: str) -> str:
-    """Name of the last column of the files of a set."""
+    """Return the name of the last column of a set's files."""
     return "target" if task == "regression" else "class"
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All that `catalogue.yaml` says.
+    """Content of `catalogue.yaml`.
 
-    entries   the entries that can be used, by name, in the order of the file
-    faults    what is wrong with the others, by name: sentences, one a line
-    names     all of them, in the order of the file
+    entries   the valid entries by name, in the order of the file
+    faults    error messages of the others by name, one per line
+    names     all names, in the order of the file
     """
 
     entries: Mapping[str, Entry]
@@ -140,7 +140,7 @@ class Catalogue:
 
     @cached_property
     def other_names(self) -> Mapping[str, tuple[str, ...]]:
-        """The data sets that each alias or published code may mean, by its `lookup_key`."""
+        """The data sets that each alias or published code may refer to, by its `lookup_key`."""
         names_by_key: dict[str, set[str]] = {}
         for entry in self.entries.values():
             for other in (*entry.aliases, entry.paper_code, *entry.published.values()):
@@ -149,5 +149,5 @@ class Catalogue:
 
 
 def lookup_key(name: str) -> str:
-    """Form in which names are compared: lower case, blanks and hyphens as underscores."""
+    """Return the form in which names are compared: lower case, blanks and hyphens as underscores."""
     return re.sub(r"[\s-]+", "_", name.strip().lower())

@@ -1,11 +1,10 @@
-"""Fetching what the package may not carry: from the UCI archive, turned into the catalogue's file by a recipe.
+"""Fetching of data sets that the package may not contain: from the UCI archive, converted by a recipe.
 
-The archive's files have no checksum here: nobody recorded one. What is checked is the end of the chain. The raw file is
-rewritten as the catalogue's CSV, and only if that has the catalogue's sha256 is it kept; so a changed, cut or forged
-download can fail, but never pass.
+No checksums of the archive's files exist, so the result is checked: the raw file is converted to the catalogue's CSV,
+which is kept only if it has the catalogue's sha256. A changed, truncated or forged download fails.
 
-A download goes to `<file>.part` and goes on from there after an interruption; the finished file appears whole, by
-rename. Two processes that want the same file take turns by a lock.
+A download goes to `<file>.part` and resumes after an interruption; a rename creates the finished file. A lock
+serializes processes that need the same file.
 """
 
 from __future__ import annotations
@@ -32,24 +31,24 @@ from oblique_cli.errors import NO_ROOM, ConfigError, DataError, cannot_write
 
 try:
     import fcntl
-except ImportError:  # Windows: two fetches at once may spoil each other's download, which the checksum then shows
+except ImportError:  # Windows: concurrent fetches may damage each other's download, which the checksum then shows
     fcntl = None  # type: ignore[assignment]
 
 ARCHIVE = "https://archive.ics.uci.edu"
 ENVIRONMENT = "OBLIQUE_UCI_URL"
 TIMEOUT = 30.0  # seconds without a byte
 CHUNK = 1 << 16
-# Many times the largest file wanted; what is larger is not what we asked for.
+# Many times the size of the largest file of the catalogue; a larger download is the wrong file.
 LARGEST = 64 << 20
 MEMBERS = 10_000
 
 
 class _Absent(Exception):
-    """The archive has nothing at this path."""
+    """The archive has no file at this path."""
 
 
 class _Unusable(Exception):
-    """What was downloaded is not the file that the recipe is for."""
+    """The download is not the file that the recipe expects."""
 
 
 def fetch(
@@ -65,7 +64,7 @@ def fetch(
 
     base_url    root of the archive; by default $OBLIQUE_UCI_URL, else the archive itself
     looked_in   folders named in the message when the set cannot be fetched
-    Raises DataError: offline, never in the archive, not reachable, or not what the catalogue says. Raises ConfigError
+    Raises DataError: offline, not in the archive, not reachable, or different from the catalogue. Raises ConfigError
     for a base_url that is not http or https.
     """
     wanted = " and ".join(file.name for file in entry.files.values())
@@ -95,7 +94,7 @@ def fetch(
 
 
 def _is_good(entry: Entry, target: FileCopy) -> bool:
-    """Whether the file is there and right. A damaged one is moved out of the way, or refused if it is the user's."""
+    """Return whether the file exists intact. A damaged file is renamed, or refused in a user's folder."""
     if not os.path.exists(target.path):
         return False
     fault = files.mismatch(target, content_of(target.path))
@@ -108,8 +107,8 @@ def _is_good(entry: Entry, target: FileCopy) -> bool:
 
 
 def get(url: str, place: Path, where: str, timeout: float = TIMEOUT) -> bytes:
-    """Return what is at an address; what has arrived stays beside `place` until all of it is there. where : what
-    messages begin with; DataError says why there is nothing"""
+    """Return the content at an address; a partial download stays beside `place`. where : prefix of the messages of
+    DataError"""
     part = place.with_name(place.name + ".part")
     try:
         _download(url, part, timeout)
@@ -131,14 +130,14 @@ def get(url: str, place: Path, where: str, timeout: float = TIMEOUT) -> bytes:
 
 @contextlib.contextmanager
 def locked(place: Path) -> Iterator[None]:
-    """Let one process at a time fetch what is to be at `place`."""
+    """Lock the fetch of the file at `place` for one process at a time."""
     with _lock(place.with_name(f".{place.name}.lock")):
         yield
 
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock; it goes with the process, so a killed one leaves none behind."""
+    """Hold an exclusive lock, which the end of the process releases."""
     with open(path, "ab") as stream:
         if fcntl is not None:
             fcntl.flock(stream, fcntl.LOCK_EX)
@@ -146,7 +145,7 @@ def _lock(path: Path) -> Iterator[None]:
 
 
 def _download_and_convert(entry: Entry, recipe: Recipe, target: FileCopy, base_url: str, timeout: float) -> bytes:
-    """Try the archive's places in turn; return our file's content, verified."""
+    """Try the archive's places in turn; return the verified content of the converted file."""
     part = target.path.with_name(target.path.name + ".part")
     faults: list[str] = []
     for source in recipe.sources:
@@ -159,14 +158,14 @@ def _download_and_convert(entry: Entry, recipe: Recipe, target: FileCopy, base_u
             except _Unusable:
                 if not resumed:
                     raise
-                # Two halves of different files may have met: ask for the whole, once.
+                # Parts of different versions may be combined: download the whole file once.
                 part.unlink()
                 _download(url, part, timeout)
                 content = _converted(part.read_bytes(), source, recipe, target.sha256)
         except _Absent:
             faults.append(f"{url} does not exist")
         except _Unusable as error:
-            # An archive that has moved house may answer with a page of words, so the next place is still tried.
+            # A moved archive may answer with an HTML page, so the next place is still tried.
             faults.append(f"{url} is not the file that the catalogue knows: {error}; kept as {files.set_aside(part)}")
         except (OSError, ValueError, http.client.HTTPException) as error:
             if isinstance(error, OSError) and error.errno in NO_ROOM:
@@ -191,13 +190,13 @@ def _reason(error: BaseException) -> str:
 
 
 def _state(part: Path) -> Path:
-    """The small file beside a download: its URL, and the ETag or date that names the version it was begun with."""
+    """Return the path of the state file of a download: its URL, and the ETag or date of its version."""
     return part.with_name(part.name + ".from")
 
 
 def _download(url: str, part: Path, timeout: float) -> bool:
-    """Bring `part` to the whole content of `url`; return whether an earlier beginning was used. What has arrived stays
-    in `part`. Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or HTTPException."""
+    """Complete `part` with the content of `url`; return whether the download was resumed. Partial content stays in
+    `part`. Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or HTTPException."""
     state = _state(part)
     begun, _, version = state.read_text(errors="replace").partition("\n") if state.exists() else ("", "", "")
     size = part.stat().st_size if part.exists() and begun == url else 0
@@ -212,7 +211,7 @@ def _download(url: str, part: Path, timeout: float) -> bool:
         error.close()
         if error.code in (404, 410):
             raise _Absent from None
-        # 416: nothing lies beyond what we have. Either that is all of it, or it is of another version.
+        # 416: no bytes beyond ours. Either the file is complete, or it is of another version.
         if error.code == 416 and size:
             if error.headers.get("Content-Range") == f"bytes */{size}":
                 return True
@@ -228,7 +227,7 @@ def _download(url: str, part: Path, timeout: float) -> bool:
         length = response.headers.get("Content-Length", "")
         with open(part, "ab" if resumed else "wb", buffering=0) as stream:
             if not resumed:
-                # A weak ETag cannot be used to go on; a date can.
+                # A weak ETag does not allow resuming; a date does.
                 etag = response.headers.get("ETag", "")
                 version = etag if etag.startswith('"') else response.headers.get("Last-Modified", "")
                 state.write_text(f"{url}\n{version}")
@@ -237,7 +236,7 @@ def _download(url: str, part: Path, timeout: float) -> bool:
 
 
 def _copy(response: http.client.HTTPResponse, stream: IO[bytes], have: int, expected: int | None) -> None:
-    """Append the rest of the response, as it comes: what has arrived is in the file, whatever happens next."""
+    """Append the rest of the response in blocks, so that an interruption keeps the received part."""
     while True:
         if max(have, expected or 0) > LARGEST:
             raise _Unusable(f"it is larger than {LARGEST >> 20} MB")
@@ -251,7 +250,7 @@ def _copy(response: http.client.HTTPResponse, stream: IO[bytes], have: int, expe
 
 
 def _converted(raw: bytes, source: Source, recipe: Recipe, sha256: str) -> bytes:
-    """The archive's file as our CSV. Raises _Unusable if it does not have the recipe's form, or not our checksum."""
+    """Return the archive's file as our CSV. Raises _Unusable for another form than the recipe's or a wrong checksum."""
     for member in source.members:
         raw = _member(raw, member)
     if (source.members or (source.path,))[-1].endswith(".Z"):
@@ -269,7 +268,7 @@ def _converted(raw: bytes, source: Source, recipe: Recipe, sha256: str) -> bytes
 def _member(archive: bytes, name: str) -> bytes:
     """Read a member of a zip file by its name, in any folder of the archive; nothing is written to disk."""
     try:
-        # A list of members takes a kilobyte each in memory; an archive of ours has a few.
+        # A member list takes a kilobyte of memory per member; an archive of ours has a few.
         if archive.count(b"PK\x01\x02") > MEMBERS:
             raise _Unusable(f"the zip file has more than {MEMBERS} members")
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
@@ -278,7 +277,7 @@ def _member(archive: bytes, name: str) -> bytes:
             ]
             if len(members) != 1:
                 raise _Unusable(f"the zip file has {len(members)} members named {name}")
-            # Other methods unpack a block at a time into whatever it holds.
+            # Other methods unpack a block at a time into memory of any size.
             if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise _Unusable(f"{name} is packed by another method than deflate")
             with opened.open(members[0]) as stream:
@@ -291,8 +290,8 @@ def _member(archive: bytes, name: str) -> bytes:
 
 
 def convert(text: str, recipe: Recipe) -> str:
-    """Rewrite the archive's text as our CSV: columns of whole numbers as such, other numbers in the shortest form that
-    reads back to the same float64, words as they are."""
+    """Convert the archive's text to our CSV: integer columns as integers, other numbers in the shortest form that
+    restores the float64, words unchanged."""
     if recipe.delimiter == "whitespace":
         rows = [line.split() for line in text.splitlines() if line.strip()]
     else:
@@ -331,7 +330,7 @@ def uncompress(data: bytes) -> bytes:
     table, width, previous = list(fresh), 9, b""
     out: list[bytes] = []
     size = 0
-    start = position = 24  # in bits; `start` is where the present run of groups began
+    start = position = 24  # in bits; `start` is the beginning of the current run of groups
 
     def next_group() -> int:
         return start + -(-(position - start) // (8 * width)) * 8 * width

@@ -1,4 +1,4 @@
-"""Where the files of the catalogue are, and whether they are what the catalogue says."""
+"""Paths of the catalogue's files, and checks of their content."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class FileCopy:
 
 
 def cache_folder() -> Path:
-    """The user's cache: $XDG_CACHE_HOME/oblique or ~/.cache/oblique, and their like on macOS and Windows."""
+    """Return the user's cache: $XDG_CACHE_HOME/oblique or ~/.cache/oblique, or the equivalent on macOS and Windows."""
     xdg = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(xdg):  # the standard says that a relative one is ignored
+    if os.path.isabs(xdg):  # the standard requires to ignore a relative path
         return Path(xdg) / "oblique"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "oblique"
@@ -52,18 +52,18 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
 
 
 def as_typed(path: str | Path) -> str:
-    """Return a path for a message: from the working directory on, if the file is in it."""
+    """Return a path for a message, relative to the working directory if the file is in it."""
     absolute, here = os.path.abspath(path), os.getcwd()
     return os.path.relpath(absolute, here) if os.path.commonpath([absolute, here]) == here else str(path)
 
 
 def is_cache(place: Path) -> bool:
-    """Whether the folder is the cache, which is ours to tidy; any other folder belongs to the user."""
+    """Return whether the folder is the cache, whose files may be renamed; other folders belong to the user."""
     return place.resolve() == cache_folder().resolve()
 
 
 def find(file: File, bundled: bool, data_dir: str | Path | None = None) -> FileCopy | None:
-    """Look for a file; None if it is nowhere."""
+    """Return the first copy of a file, None if there is none."""
     if bundled:
         path = folder("datasets") / file.name
         return FileCopy(path, file.sha256, BUNDLED) if os.path.isfile(path) else None
@@ -75,12 +75,12 @@ def find(file: File, bundled: bool, data_dir: str | Path | None = None) -> FileC
 
 
 def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal."""
+    """Return the SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def mismatch(copy: FileCopy, content: bytes) -> str:
-    """Return how the content differs from the catalogue, "" if it does not."""
+    """Return the difference of the content from the catalogue, "" if there is none."""
     actual = digest(content)
     if actual == copy.sha256:
         return ""
@@ -88,7 +88,7 @@ def mismatch(copy: FileCopy, content: bytes) -> str:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Rename a damaged file of ours to `<file>.bad` (.bad2, ...); None if that is not possible, which is no error:
+    """Rename a damaged file of the cache to `<file>.bad` (.bad2, ...); None if that is not possible, which is no error:
     another process may have done so, and the folder may be read only."""
     aside = path.with_name(path.name + ".bad")
     count = 1
@@ -103,12 +103,12 @@ def set_aside(path: Path) -> Path | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; `errors.cannot_write` if it cannot be written."""
+    """Write a file atomically; `errors.cannot_write` if that fails."""
     write_together({path: content})
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together, each whole or not at all; the first gets its name last. All are on the disk
+    """Write files that belong together, each atomically; the first gets its name last. All are on the disk
     before any of them gets its name, so a full disk changes none (`errors.cannot_write`)."""
     with ExitStack() as stack:
         for path, content in contents.items():
@@ -120,9 +120,9 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[BinaryIO]:
-    """Give a stream whose content is at `path` once all went well, and nowhere otherwise: a new temporary file beside
-    it, fsync, rename, fsync of the folder. `errors.cannot_write` if that fails."""
-    # A name that nobody can know before, and O_EXCL: neither a file nor a link that lies there is written through.
+    """Yield a stream whose content replaces `path` only on success: a temporary file beside it, fsync, rename, fsync
+    of the folder. `errors.cannot_write` if that fails."""
+    # A random name and O_EXCL: an existing file or link cannot be written through.
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)

@@ -16,7 +16,7 @@ from oblique_cli.ground.nouns import DatasetSpec
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-# The sets that come inside scikit-learn; its others are fetched from places of their own.
+# The sets bundled with scikit-learn; it downloads its other sets.
 SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 REGRESSION = ("diabetes",)
 KINDS = ("openml", "sklearn")
@@ -46,7 +46,7 @@ def table_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
     if kind == "sklearn":
         return _sklearn(which)
     if kind == "openml":
-        from oblique_cli.data import openml  # needs the network's modules, which take a while to load
+        from oblique_cli.data import openml  # imports the network's modules, which take a while to load
 
         return openml.load(int(which), spec.target, offline, task)
     where = f"data set {spec.name!r}"
@@ -64,12 +64,12 @@ def table_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
 
 
 def is_at_hand(spec: DatasetSpec) -> bool:
-    """Whether a request is for a set that this module loads."""
+    """Return whether this module loads the set of a request."""
     return bool(spec.source) or (spec.csv is None and spec.name in FURTHER)
 
 
 def is_there(spec: DatasetSpec) -> bool:
-    """Whether such a set can be loaded without the network."""
+    """Return whether the set of a request can be loaded without the network."""
     kind, _, which = spec.source.partition(":")
     if kind != "openml":
         return True
@@ -79,7 +79,7 @@ def is_there(spec: DatasetSpec) -> bool:
 
 
 def note_of(spec: DatasetSpec) -> str:
-    """Return where such a set comes from, "" if that is not known before it is loaded."""
+    """Return the origin of the set of a request, "" if it is unknown before loading."""
     kind, _, which = spec.source.partition(":")
     if kind != "openml":
         return ""

@@ -1,4 +1,4 @@
-"""Tables of numbers in .npy files: rows by columns x1, x2, ..., and columns of their own in further files."""
+"""Tables of numbers in .npy files: rows by columns x1, x2, ..., and single columns in separate files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ENDING = ".npy"
 
 
 def names(n_columns: int) -> tuple[str, ...]:
-    """Return what columns of an array are called, since .npy files have no header: x1, x2, ..."""
+    """Return the column names of an array, since .npy files have no header: x1, x2, ..."""
     return tuple(f"x{j}" for j in range(1, n_columns + 1))
 
 
 def name_of(path: str | Path, taken: Sequence[str]) -> str:
-    """Return what the column in a file is called: as the file, unless a column of the table is called so."""
+    """Return a column name from its file's name, changed if a column of the table has that name."""
     name = Path(path).stem
     while name in taken:
         name += "_"
@@ -69,7 +69,7 @@ def _array(source: str | Path | bytes, where: str) -> Any:
     try:
         if isinstance(source, bytes):
             return np.load(io.BytesIO(source), allow_pickle=False)
-        # The first bytes say what a file is; numpy would take any other one for a pickle.
+        # The first bytes identify a file; numpy would treat any other file as a pickle.
         with open(source, "rb") as stream:
             start = stream.read(len(NPY))
         if start != NPY:

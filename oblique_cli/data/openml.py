@@ -1,8 +1,8 @@
-"""Data sets of OpenML by their number: fetched once, checked against OpenML's own checksum, and kept with ours.
+"""Data sets of OpenML by number: fetched once, checked against OpenML's checksum, and cached with our checksum.
 
-What is kept is the ARFF file as it came and a record of what it is, with its SHA-256. From then on the file must have
-that checksum. The interface is https://www.openml.org/apis: `api/v1/json/data/N` describes a set, and names its file,
-its target and the columns that are none (row numbers, and those its authors say to ignore).
+The cache holds the original ARFF file and a record of it with its SHA-256, which is checked on every later use.
+The interface is https://www.openml.org/apis: `api/v1/json/data/N` describes a set and names its file, its target, and
+the columns that are no features (row numbers, and those that its authors ignore).
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from oblique_cli.errors import ConfigError, DataError, cannot_write
 ADDRESS = "https://api.openml.org"
 ENVIRONMENT = "OBLIQUE_OPENML_URL"
 
-# Fields of a record. "version" is that of the set of this name; every version has a number of its own.
+# Fields of a record. "version" counts the sets of this name; every version has its number.
 RECORD = ("number", "name", "version", "target", "left_out", "url", "sha256")
 
 
 def path_of(number: int) -> Path:
-    """Return where the file of a set is kept."""
+    """Return the path of a set's cached file."""
     return files.cache_folder() / "openml" / f"{number}.arff"
 
 
 def note_of(number: int) -> str:
-    """Return what is known of a set that was fetched, "" for one that was not."""
+    """Return the description of a fetched set, "" for any other."""
     record = _record(number)
     return "" if record is None else _note(record)
 
 
 def load(number: int, target: str | None = None, offline: bool = False, task: str = "") -> Handed:
-    """Return the set of this number; fetched if it is not kept.
+    """Return the set of this number; fetch it if it is not cached.
 
-    target : column to predict, by default the one that OpenML names; task : what a numerical one is for
+    target : column to predict, by default the one that OpenML names; task : the task of a numerical target
 
-    Raises DataError: offline and not kept, unknown to OpenML, not reachable, damaged, or of a form that is no table.
+    Raises DataError: offline and not cached, unknown to OpenML, not reachable, damaged, or not a table.
     """
     where = f"OpenML {number}"
     path, record = path_of(number), _record(number)
@@ -58,12 +58,12 @@ def load(number: int, target: str | None = None, offline: bool = False, task: st
 
 
 def _is_good(path: Path, record: Mapping[str, Any]) -> bool:
-    """Whether the file is there, and is the one that was fetched."""
+    """Return whether the file exists and is the fetched one."""
     return path.is_file() and files.digest(path.read_bytes()) == record["sha256"]
 
 
 def _record(number: int) -> dict[str, Any] | None:
-    """Return the record of a fetched data set, None without a usable one."""
+    """Return the record of a fetched data set, None without a usable record."""
     try:
         record = json.loads(path_of(number).with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -92,7 +92,7 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
         url = about["url"]
         content = fetch.get(url, path, where)
         md5 = str(about.get("md5_checksum") or "")
-        # OpenML's checksum finds damage on the way; ours finds it later.
+        # OpenML's checksum detects damage of the download; ours detects later damage.
         if md5 and hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
             raise DataError(f"{where}: {url} is not the file that OpenML describes (md5 differs from {md5[:8]}...)")
         record = {
@@ -116,7 +116,7 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
 
 
 def _description(url: str, place: Path, where: str) -> dict[str, Any]:
-    """What OpenML says of a set."""
+    """Return OpenML's description of a set."""
     content = fetch.get(url, place, where)
     try:
         about = json.loads(content)["data_set_description"]
@@ -130,7 +130,7 @@ def _description(url: str, place: Path, where: str) -> dict[str, Any]:
 
 
 def _names(value: Any) -> list[str]:
-    """A list of columns: OpenML gives a list, or a text with commas."""
+    """Return a list of columns: OpenML gives a list, or a text with commas."""
     if value is None:
         return []
     return [name for part in (value if isinstance(value, list) else [value]) for name in str(part).split(",") if name]

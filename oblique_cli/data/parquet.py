@@ -1,4 +1,4 @@
-"""Writing Parquet, some rows at a time. Reading is in `own/rows.py`."""
+"""Writer of Parquet files in blocks of rows. The reader is in `own/rows.py`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ParquetWriter:
         self._file.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
 
     def close(self) -> None:
-        """End the file."""
+        """Finish the file."""
         self._file.close()
 
     def __enter__(self) -> ParquetWriter:

@@ -1,10 +1,10 @@
-"""Data sets that are drawn, not read: those of the geometric tree paper and of Amalaman's dissertation, and the thesis'
-two-dimensional examples.
+"""Generated data sets: those of the geometric tree paper and of Amalaman's dissertation, and the two-dimensional
+examples of the thesis.
 
 A generator takes a seed and returns features and labels, or features and numbers for regression. The catalogue has an
 entry for each of them, of availability "generated", so a configuration names one like any other set; it is then drawn
-with `SEED`. The papers print no coordinates: what they say about a set is in its generator's docstring, the rest is
-ours.
+with `SEED`. The papers print no coordinates: each generator's docstring gives their description, and we chose the
+rest.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _with_margin(
     y: tuple[float, float],
     label: Callable[[Array, Array], NDArray[np.str_]],
 ) -> Drawn:
-    """The first `n` of points drawn in a box whose label is not ""."""
+    """Return the first `n` of points drawn in a box whose label is not ""."""
     X = np.c_[rng.uniform(*x, 4 * n), rng.uniform(*y, 4 * n)]
     labels = label(X[:, 0], X[:, 1])
     labeled = np.flatnonzero(labels != "")[:n]
@@ -353,7 +353,7 @@ def _signs(positive: NDArray[np.bool_]) -> NDArray[np.str_]:
 
 
 def _rotation(degrees: float) -> Array:
-    """The matrix M for which X @ M turns rows anticlockwise about the origin."""
+    """Return the matrix M for which X @ M turns rows anticlockwise about the origin."""
     angle = np.radians(degrees)
     return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 
@@ -365,7 +365,7 @@ def _turned(X: Array, degrees: float) -> Array:
 def _bands(
     rng: np.random.Generator, bands: Sequence[tuple[str, int, tuple[float, float], float, float, float]]
 ) -> Drawn:
-    """Points uniform in slanting rectangles: (label, count, center, direction in degrees, length, width) each."""
+    """Draw points uniform in slanting rectangles: (label, count, center, direction in degrees, length, width) each."""
     parts, labels = [], []
     for label, count, center, degrees, length, width in bands:
         box = rng.uniform(-0.5, 0.5, (count, 2)) * [length, width]
@@ -377,7 +377,7 @@ def _bands(
 def _clouds(
     rng: np.random.Generator, clouds: Sequence[tuple[str, int, tuple[float, float], float, float, float]]
 ) -> Drawn:
-    """Normal clouds: (label, count, center, direction in degrees, standard deviations along it and across) each."""
+    """Draw normal clouds: (label, count, center, direction in degrees, deviations along it and across) each."""
     parts = [
         rng.standard_normal((count, 2)) * [along, across] @ _rotation(degrees) + center
         for _, count, center, degrees, along, across in clouds

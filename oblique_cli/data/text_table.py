@@ -1,4 +1,4 @@
-"""`Table`: a file of the catalogue as text, by columns; what its files must be is stricter than for a user's own."""
+"""`Table`: a catalogue file as text, by columns; the rules for its files are stricter than for users' files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STRICT = TextOptions(charset="utf-8", header="first", skip=0, skip_end=0, commen
 
 @dataclass(frozen=True)
 class Table:
-    """A table as text, by columns. Blanks around cells are gone.
+    """A table as text, by columns, without blanks around cells.
 
-    where     what messages begin with: the path, or "data set 'bupa'"
+    where     prefix of messages: the path, or "data set 'bupa'"
     lines     line in the file (from 1) of each row
     """
 
@@ -30,14 +30,14 @@ class Table:
     lines: tuple[int, ...]
 
     def keep(self, rows: Sequence[bool]) -> Table:
-        """The table with only the rows whose mark is true."""
+        """Return the table with only the marked rows."""
         columns = tuple(tuple(itertools.compress(cells, rows)) for cells in self.columns)
         return Table(self.where, self.header, columns, tuple(itertools.compress(self.lines, rows)))
 
 
 def parse(content: bytes, where: str) -> Table:
     """Read a text with a delimiter, packed or not: UTF-8, with names of columns in its first row and no other lines.
-    DataError, which begins with `where`, also for a name that is empty, there twice, or a number like all others."""
+    DataError, which begins with `where`, also for an empty or repeated name, or names that are all numbers."""
     source = Source(where, content=content)
     if source.kind != "csv":
         raise DataError(f"{where}: this is {source.kind}, not text with a delimiter")

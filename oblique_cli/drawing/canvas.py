@@ -1,4 +1,4 @@
-"""The one use of matplotlib itself: an empty figure, its style, and the bytes of a finished figure, always the same."""
+"""The only module that creates matplotlib figures: an empty figure, its style, and its reproducible bytes."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# In SVG and PDF only points are made of dots.
+# SVG and PDF rasterize only points.
 DOTS_PER_INCH = {"svg": 100, "pdf": 100, "png": 150}
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 STYLE: Any = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib; a viewer without this font takes another
+    "font.sans-serif": ["DejaVu Sans"],  # bundled with matplotlib; a viewer without this font substitutes another
     "font.size": 8.0,
     "axes.titlesize": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "lines.linewidth": 1.2,
     "figure.dpi": 100,
-    "svg.hashsalt": "oblique",  # ids of elements are random without it
+    "svg.hashsalt": "oblique",  # without it ids of elements are random
     "svg.fonttype": "none",  # text stays text, in a tenth of the size
 }
 
 
 def color(code: int) -> str:
-    """The color of a class code; colors repeat after eight."""
+    """Return the color of a class code; colors repeat after eight."""
     return COLORS[code % len(COLORS)]
 
 
 def tint(code: int, strength: float = 0.35) -> tuple[float, float, float]:
-    """The color of a class code mixed with white, opaque: red, green and blue from 0 to 1."""
+    """Return the color of a class code mixed with white, opaque: red, green and blue from 0 to 1."""
     red, green, blue = (int(color(code)[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
     return (1.0 - strength * (1.0 - red), 1.0 - strength * (1.0 - green), 1.0 - strength * (1.0 - blue))
 
 
 def marker(code: int) -> str:
-    """The shape of a class code's points."""
+    """Return the marker of a class code's points."""
     return MARKERS[code % len(MARKERS)]
 
 
 def needs_matplotlib() -> Any:
-    """Return matplotlib; ConfigError, with what to install, if it is not there."""
-    # matplotlib warns that it builds a cache of fonts, and that a home folder cannot be written.
+    """Return matplotlib; ConfigError, with the package to install, if it is missing."""
+    # matplotlib warns about building its font cache and about an unwritable home folder.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib
@@ -65,9 +65,9 @@ def needs_matplotlib() -> Any:
 def blank(
     rows: int = 1, columns: int = 1, width: float = 3.0, height: float = 3.0, widths: Sequence[float] = ()
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its axes, row by row, each `width` x `height` inches; `widths` gives each column its own.
+    """Return a figure and its axes, row by row, each `width` x `height` inches; `widths` are those of the columns.
 
-    Raises ConfigError, with what to install, if matplotlib is not there.
+    Raises ConfigError, with the package to install, if matplotlib is missing.
     """
     matplotlib = needs_matplotlib()
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ def blank(
 
 
 def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
-    """Return the bytes of a figure as "svg", "pdf" or "png"; no date and no version is in them, but a caption is."""
+    """Return the bytes of a figure as "svg", "pdf" or "png", with the caption, but without date and version."""
     import matplotlib
 
     stream = io.BytesIO()
@@ -93,6 +93,6 @@ def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format=form, metadata=metadata, dpi=DOTS_PER_INCH[form])
     if form == "svg":
-        # Version control complains about lines that end in blanks.
+        # Version control reports lines that end in blanks.
         return b"\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + b"\n"
     return stream.getvalue()

@@ -1,5 +1,5 @@
 """Charts of results: boxes, points with a Pareto front, curves with bands, reliability diagrams, confusion matrices,
-times. They take plain numbers and names, at the width of a column of print.
+times. Their input is plain numbers and names; their width is a column of print.
 
 Colors and shapes are those of `canvas`, so that either identifies a method; text is never smaller than 6 points at
 the requested width.
@@ -24,11 +24,11 @@ Array = NDArray[np.float64]
 
 COLUMN = 85.0  # millimeters, one column of most journals
 MILLIMETERS = 25.4  # an inch
-MANY = 6  # classes that are named in one line
-NARROW = 6.0  # below this ratio of the ends, it has even ticks, as 1, 2 and 5 times a power would be one or two
-LETTER_WIDTH, LETTER_HEIGHT = 0.052, 0.16  # inches, of the text of a legend
-HANDLE = 6  # letters that a line and the gaps beside it take
-WIDE = 300.0  # from this ratio of the ends on, a logarithmic axis has its powers alone as ticks
+MANY = 6  # most classes to name in one line
+NARROW = 6.0  # below this ratio of its ends a logarithmic axis has even ticks, because few of 1, 2, 5 times a power fit
+LETTER_WIDTH, LETTER_HEIGHT = 0.052, 0.16  # inches, of a character in a legend
+HANDLE = 6  # characters, for a line and its gaps
+WIDE = 300.0  # from this ratio of its ends on, a logarithmic axis has ticks at powers only
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Point:
-    """A named point, with the half lengths of its bars; 0 for none."""
+    """A named point with the half lengths of its error bars, 0 for none."""
 
     label: str
     x: float
@@ -54,7 +54,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line over x with a band of `spread` on either side; `marked` are x values that stand out, with their counts."""
+    """A line over x with a band of `spread` on either side; `marked` are x values to highlight, with their counts."""
 
     label: str
     x: Sequence[float]
@@ -66,7 +66,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: its title and what is in it."""
+    """A pair of axes: title and content."""
 
     title: str
     things: Sequence[Any]
@@ -74,7 +74,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows. log : its base, 0 for an even scale"""
+    """Label of an axis. log : its base, 0 for a linear scale"""
 
     label: str
     log: int = 0
@@ -84,7 +84,7 @@ class Axis:
 
 
 def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
-    """Draw a box over the quartiles of each `Group`, whiskers to the last value within 1.5 of their distance."""
+    """Draw a box over the quartiles of each `Group`, whiskers to the last value within 1.5 times the quartile range."""
     most = max(len(panel.things) for panel in panels)
     figure, axes = blank(len(panels), 1, width / MILLIMETERS, 0.62 + 0.24 * most)
     for place, panel in zip(axes, panels, strict=True):
@@ -107,7 +107,7 @@ def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
 
 
 def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
-    """Draw pairs of groups, a filled and a hollow point each with a bar from the least to the most of its values.
+    """Draw pairs of groups, a filled and a hollow point each with a bar from the smallest to the largest value.
 
     things : (filled, hollow) groups of one method
     """
@@ -136,7 +136,7 @@ def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
 
 
 def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: float = COLUMN) -> Figure:
-    """Draw every `Point` with its name beside it, and `front` as a line of steps."""
+    """Draw every `Point` with its name beside it, and `front` as a step line."""
     figure, (axes,) = blank(1, 1, width / MILLIMETERS, 0.8 * width / MILLIMETERS)
     for point in panel.things:
         axes.errorbar(
@@ -157,7 +157,7 @@ def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: 
 
 
 def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, ticks: Sequence[float] = ()) -> Figure:
-    """Draw each `Curve` with its band; marked values are rings on the line, the larger the more often marked."""
+    """Draw each `Curve` with its band; marked values are rings on the line, larger for larger counts."""
     figure, axes = blank(len(panels), 1, width / MILLIMETERS, 0.62 * width / MILLIMETERS)
     for place, panel in zip(axes, panels, strict=True):
         for curve in panel.things:
@@ -190,7 +190,7 @@ def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, tic
 
 
 def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:
-    """Draw reliability diagrams: the share of right rows by stated confidence, points as large as their bins.
+    """Draw reliability diagrams: the accuracy by predicted confidence, points sized by the rows of their bins.
 
     things : (`Curve` of share by confidence, rows of each bin)
     """
@@ -287,7 +287,7 @@ def regions(
 
 
 def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
-    """Name what the axes show above all of them, where a legend covers nothing; the figure grows by its lines."""
+    """Add a legend above the axes, where it covers nothing; its lines increase the figure's height."""
     named: dict[str, Any] = {}
     for place in axes:
         for handle, label in zip(*place.get_legend_handles_labels(), strict=True):
@@ -327,7 +327,7 @@ def _scaled(axes: Axes, which: str, axis: Axis) -> None:
     scale.set_minor_formatter(NullFormatter())
 
 
-# Where a name may stand beside its point, in points of print: the first place that is free is taken.
+# Places of a name beside its point, in print points; the first free place is used.
 PLACES = (
     (5, 0, "left", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top"), (-5, 0, "right", "center"),
     (5, 6, "left", "bottom"), (5, -6, "left", "top"), (-5, 6, "right", "bottom"), (-5, -6, "right", "top"),
@@ -336,7 +336,7 @@ PLACES = (
 
 
 def _named(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
-    """Write the name of every point beside it, where it covers no other name and no point."""
+    """Write the name of every point beside it, without covering another name or point."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas = FigureCanvasAgg(figure)

@@ -1,4 +1,4 @@
-"""A fitted tree as a drawing, whatever its kind: what estimators say of it, and its figure."""
+"""A fitted tree of any kind as a drawing: the sketch from its estimator, and the figure."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from oblique_cli.tree.structure import Tree
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# More leaves fit on no page and no screen of pixels.
+# Trees with more leaves fit no page and no screen.
 MOST_LEAVES = 200
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """What a drawing needs to know of a tree of any kind.
+    """Content of a drawing of a tree of any kind.
 
     parents   (n_nodes,) -1 for the root, which is node 0; parents come before children, and siblings in their order
-    texts     what stands in each node
-    ways      what stands beside the line that leads to each node, "" for the root
-    shades    class code that a leaf is tinted by, -1 for a node that is grey
-    rules     how each node sends a row on, for the page (`page.py`); () if the page cannot follow them
-    briefs    when a row goes to the first child, or the equation of a leaf with its largest terms alone; () for `texts`
+    texts     text in each node
+    ways      text beside the line that leads to each node, "" for the root
+    shades    class code that tints a leaf, -1 for a grey node
+    rules     routing rule of each node, for the page (`page.py`); () if the page cannot apply them
+    briefs    condition of the first child, or a leaf's equation with its largest terms only; () if equal to `texts`
     """
 
     parents: NDArray[np.int64]
@@ -50,7 +50,7 @@ class Sketch:
         n_rows: NDArray[np.int64] | None = None,
         notes: Sequence[str] = (),
     ) -> TreeView:
-        """Return what a reader sees of the tree.
+        """Return the tree prepared for display.
 
         class_names : () in regression; counts : (n_nodes, C) rows of each class; n_rows : (n_nodes,)
         """
@@ -77,7 +77,7 @@ class Sketch:
 
 
 def _in_order(view: TreeView) -> TreeView:
-    """The nodes as they are visited from the left, each with its number."""
+    """Return the view with nodes in depth-first order from the left, each with its number."""
     children = view.children
     places: dict[int, int] = {-1: -1}
     nodes: list[NodeView] = []
@@ -129,6 +129,6 @@ def drawing(
 
 
 def yes_or_no(left: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:
-    """Return the words beside the lines of a binary tree whose conditions lead to the left."""
+    """Return the labels of the lines of a binary tree whose conditions lead to the left."""
     first = {int(child) for child in left if child >= 0}
     return ["", *("yes" if node in first else "no" for node in range(1, len(left)))]

@@ -1,4 +1,4 @@
-"""A tree in the language of Graphviz: `dot -Tpdf tree.dot -o tree.pdf`."""
+"""A tree as Graphviz text: `dot -Tpdf tree.dot -o tree.pdf`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from oblique_cli.drawing.view import BLANK, NodeView, TreeView, number_of
 from oblique_cli.tree.scorecards import Score, more
 
 MOST_TERMS = 8
-MOST_SCORES = 4  # classes of a leaf whose scores are drawn
+MOST_SCORES = 4  # most classes of a leaf whose scores are drawn
 
 
 def dot(view: TreeView) -> str:
-    """Return a directed graph with a box a node; names stand in quotes, in which only quotes and backslashes count."""
+    """Return a directed graph with a box per node; names are quoted, with quotes and backslashes escaped."""
     lines = [
         "digraph tree {",
         f"  label={quoted(view.title)}; labelloc=t;",
@@ -31,7 +31,7 @@ def dot(view: TreeView) -> str:
 
 
 def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> str:
-    """Return what stands in a node, a line a term."""
+    """Return the label of a node, one line per term."""
     lines = [node.text]
     if node.hidden:
         lines = [f"{node.hidden} leaves", *([f"mostly {node.text}"] if node.text else [])]
@@ -49,7 +49,7 @@ def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> st
 
 
 def _score_lines(score: Score, most_terms: int) -> list[str]:
-    """A score, a line a term."""
+    """Return the lines of a score, one per term."""
     lines = [f"{score.name}: {number_of(score.intercept)}"]
     lines += [f"{number_of(term.weight)} {term.name}" for term in score.terms[:most_terms]]
     rest = more(len(score.terms) - most_terms) if len(score.terms) > most_terms else ""
@@ -57,6 +57,6 @@ def _score_lines(score: Score, most_terms: int) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    r"""Return a text as Graphviz takes it literally, line ends as \n."""
+    r"""Return a text as a Graphviz literal, line ends as \n."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -1,7 +1,7 @@
-"""Where the nodes of a tree stand: a tidy tree, as narrow as its order and its symmetry allow.
+"""Positions of the nodes of a tree: a tidy tree, as narrow as its order and its symmetry allow.
 
-Kennedy (1996), "Functional pearls: drawing trees", with a size for every node: subtrees are pushed together from
-the left and from the right, and stand in the middle of both places.
+Kennedy (1996), "Functional pearls: drawing trees", with a size for every node: subtrees are packed from the left and
+from the right, and placed at the mean of both positions.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# The outermost edges of a subtree on each level, from the middle of its root.
+# The outermost edges of a subtree on each level, relative to the middle of its root.
 Outline = tuple[Array, Array]
 
 
 def tidy(children: Sequence[Sequence[int]], sizes: Sequence[float], gap: float, wider_gap: float) -> Array:
-    """Return the middle of every node along its level, (n_nodes,), the smallest edge at 0.
+    """Return the center of every node along its level, (n_nodes,), the smallest edge at 0.
 
     children  : of every node, in order; node 0 is the root, and children have larger numbers than their parents
-    sizes     : what each node takes along its level
+    sizes     : size of each node along its level
     gap       : least distance between the edges of siblings; `wider_gap` between neighbors of different parents
 
-    A parent stands midway between its outermost children, equal subtrees look equal wherever they are, and a mirrored
-    tree is drawn as the mirror image.
+    A parent stands midway between its outermost children, equal subtrees are drawn alike, and a mirrored tree is
+    drawn as the mirror image.
     """
     half = np.asarray(sizes, dtype=np.float64) / 2
-    middles = np.zeros(len(children))  # from the middle of the parent, then from the left edge of the tree
+    middles = np.zeros(len(children))  # relative to the middle of the parent, later to the left edge of the tree
     outlines: dict[int, Outline] = {}
     for node in range(len(children) - 1, -1, -1):  # children before their parents, since their numbers are larger
         low = high = np.empty(0)
@@ -44,7 +44,7 @@ def tidy(children: Sequence[Sequence[int]], sizes: Sequence[float], gap: float, 
 
 
 def _packed(parts: Sequence[Outline], gap: float, wider_gap: float) -> Array:
-    """The places of neighbors that are pushed together from the left."""
+    """Return the positions of neighbors packed from the left."""
     places = [0.0]
     for count, (left, _) in enumerate(parts[1:], 1):
         before = _together(parts[:count], np.array(places))[1]
@@ -55,7 +55,7 @@ def _packed(parts: Sequence[Outline], gap: float, wider_gap: float) -> Array:
 
 
 def _together(parts: Sequence[Outline], places: Array) -> Outline:
-    """The outline of subtrees at their places."""
+    """Return the outline of subtrees at their positions."""
     levels = max(len(left) for left, _ in parts)
     low, high = np.full(levels, np.inf), np.full(levels, -np.inf)
     for (left, right), place in zip(parts, places, strict=True):

@@ -1,6 +1,6 @@
-"""What HTML pages of this project are made of: their frame, tables, matrices and bars.
+"""Elements of the project's HTML pages: frame, tables, matrices and bars.
 
-Text is escaped here, so whatever a user has called a column is text on the page.
+All text is escaped here, so a column name cannot insert markup into the page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from oblique_cli.drawing.scene import style_of
 from oblique_cli.ground.resources import PACKAGE
 
 BAR_WIDTH, BAR_HEIGHT = 100, 8
-# What pages with bars have in their style sheet.
+# Style sheet rules of pages with bars.
 BARS = """.bars { border-collapse: collapse; width: 100%; max-width: 40rem; }
 .bars caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
 .bars th { background: none; border: 0; color: inherit; font-weight: 400; white-space: normal; max-width: 260px; }
@@ -24,7 +24,7 @@ BARS = """.bars { border-collapse: collapse; width: 100%; max-width: 40rem; }
 .bars td.bar { width: 50%; padding: 3px 0; }
 .bars svg { display: block; width: 100%; height: 8px; }
 """
-SHADES = 10  # of the cells of a matrix, by the share of their row
+SHADES = 10  # of matrix cells, by the share of their row
 
 
 DOCUMENT = Template("""\
@@ -47,9 +47,9 @@ $body
 
 
 def document(title: str, style: str, body: str, script: str = "", *, painted: bool = False) -> str:
-    """Return a page that allows nothing but its own style and script, which are named by their digests.
+    """Return a page that allows only its style and script, identified by their digests.
 
-    body : markup; painted : whether it has pictures of matplotlib, which need style attributes and images in the page
+    body : markup; painted : whether it has pictures of matplotlib, which need style attributes and embedded images
     """
     styles = "'unsafe-inline'; img-src data:" if painted else f"'{_digest(style)}'"
     scripts = f"; script-src '{_digest(script)}'" if script else ""
@@ -73,9 +73,9 @@ def sectioned(
     kind: str = "",
     painted: bool = False,
 ) -> str:
-    """Return a page of a title, a line below it, numbers as tiles, alarms, and sections with links to them.
+    """Return a page with title, subtitle, numbers as tiles, alarms, and linked sections.
 
-    alarms : markup; sections : anchor, title and markup of each; one without content is left out; kind : of the page
+    alarms : markup; sections : anchor, title and markup of each; empty sections are left out; kind : of the page
     """
     filled = [section for section in sections if section[2]]
     links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in filled)
@@ -91,17 +91,17 @@ def sectioned(
 
 
 def file(place: str) -> str:
-    """Return a file below the package: a style sheet, a script or a template."""
+    """Return the content of a file below the package: a style sheet, a script or a template."""
     return (PACKAGE / place).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
-    """What a content security policy names a script or a style by."""
+    """Return the digest of a script or a style for a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def table(header: Sequence[str], rows: str, left: int, long: Sequence[int] = ()) -> str:
-    """Return a table that scrolls where it is wide. rows : markup; left : how many columns are names; long : of text"""
+    """Return a table that scrolls if it is wide. rows : markup; left : number of name columns; long : text columns"""
     names = {*range(left), *long}
     heads = "".join(cell('th scope="col"', name, "name" if j in names else "") for j, name in enumerate(header))
     return (
@@ -111,7 +111,7 @@ def table(header: Sequence[str], rows: str, left: int, long: Sequence[int] = ())
 
 
 def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int, long: Sequence[int] = ()) -> str:
-    """Return a table of names, then numbers; the columns `long` hold text that may be broken."""
+    """Return a table of names, then numbers; the columns `long` hold text with line breaks."""
     body = ""
     for row in rows:
         kinds = ("long" if j in long else "name" if j < left else "" for j in range(len(row)))
@@ -126,7 +126,7 @@ def cell(tag: str, text: str, kind: str) -> str:
 
 
 def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[str] = ()) -> str:
-    """Return a (C, C) matrix of counts, shaded by the share of their row; recalls : a last column, none without"""
+    """Return a (C, C) matrix of counts, shaded by the share of their row; recalls : an optional last column"""
     last = ["share found"] if recalls else []
     heads = "".join(cell('th scope="col"', name, "") for name in [*classes, *last])
     rows = ""
@@ -145,7 +145,7 @@ def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[st
 
 
 def key(code: int, text: str) -> str:
-    """Return an item of a legend: the color of a class, and its name."""
+    """Return a legend item: the color of a class, and its name."""
     return (
         f'<li><svg class="swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" '
         f'class="{style_of(code)}"/></svg>{escape(text)}</li>'
@@ -153,12 +153,12 @@ def key(code: int, text: str) -> str:
 
 
 def count_of(count: float) -> str:
-    """Return a number of rows, or a mean of such numbers; whole numbers have all of their digits."""
+    """Return a number of rows, or a mean of such numbers, as text; whole numbers have all digits."""
     return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
 
 
 def bars(caption: str, values: Sequence[tuple[str, float]]) -> str:
-    """Return names with their numbers and bars, the longest that of the largest number; no number is negative."""
+    """Return names with their non-negative numbers and bars, the longest for the largest number."""
     largest = max((value for _, value in values), default=0.0)
     rows = ""
     for name, value in values:

@@ -1,4 +1,4 @@
-"""A figure of matplotlib that a notebook shows in the width of its cell, whether or not pyplot was imported."""
+"""A matplotlib figure that a notebook shows at the width of its cell, also without pyplot."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from oblique_cli.drawing.canvas import rendered
 
-SMALLEST = 0.6  # of the figure's own size: below it text is hardly read, so the cell scrolls
+SMALLEST = 0.6  # least share of the figure's original size; below it text is hardly readable, so the cell scrolls
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows as wide as its cell: at most in its own size, and at least in 0.6 of it."""
+    """A figure that a notebook shows at the width of its cell, between 0.6 and 1 times its original size."""
 
     def _repr_html_(self) -> str:
         head, _, body = rendered(self, "svg").decode("utf-8").partition("<svg")[2].partition(">")

@@ -1,9 +1,9 @@
-"""A tree as one HTML page, which needs no network and, with scripts blocked, still is a picture with its rules.
+"""A tree as one HTML page, which works offline and, with scripts blocked, still shows a picture and rules.
 
-The page is one template with a few places, so `string.Template` fills it and no template engine is needed. What comes
-from users gets in by two ways only: as text of the picture and the rules, escaped, and as JSON in a script of data, in
-which "<" is written as an escape, so that no name ends it. Scripts put it on the page as text, never as markup. A
-content security policy with the digests of our own script and style forbids all others, and every connection.
+The page is one template with a few places, so `string.Template` fills it and no template engine is needed. User
+content enters in two ways only: as escaped text of the picture and the rules, and as JSON in a data script, where "<"
+is written as an escape, so that no name ends it. Scripts insert it as text, never as markup. A content security policy
+with the digests of our script and style forbids all others, and every connection.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.scorecards import scores_of
 
-MOST_CELLS = 20_000  # of training rows on the page
-MOST_BARS = 30  # columns whose importance is shown
+MOST_CELLS = 20_000  # most cells of training rows on the page
+MOST_BARS = 30  # most columns whose importance is shown
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column of the table, as the page asks for it and as the tree sees it.
+    """Column of the table, with the page's input field and the tree's features.
 
     name     : of the column; levels : its levels, () for a number
-    features : the feature that holds its number or code, or one feature for each level
-    empty    : feature that is 1 where the cell is empty, -1 without
-    usual    : number or code that stands for an empty cell, None where it stays empty
+    features : the feature with its number or code, or one feature per level
+    empty    : feature that is 1 if the cell is empty, or -1
+    usual    : number or code that replaces an empty cell, None if it stays empty
     """
 
     name: str
@@ -49,24 +49,24 @@ class Field:
 
     @property
     def is_spread(self) -> bool:
-        """Whether each level has a feature of its own."""
+        """Whether each level has a separate feature."""
         return bool(self.levels) and (len(self.features) > 1 or len(self.levels) == 1 or self.empty >= 0)
 
 
 @dataclass(frozen=True)
 class PageData:
-    """What the page knows beside the picture.
+    """Data of the page beside the picture.
 
     feature_names : (p,), as the tree sees them; level_names : feature -> names of its codes
-    target        : name of what is predicted
+    target        : name of the predicted column
     units         : of weights, None for the features' own
     rows, values  : training rows (n, p) and their codes or numbers (n,); None for a page without rows
     leaves        : (n,) number of each row's leaf, as `NodeView.number` has it
-    parents       : (n_nodes,) of the fitted tree, to find what is shown of a leaf that is not
+    parents       : (n_nodes,) of the fitted tree, to find the displayed ancestor of a hidden leaf
     rules         : the tree as text
-    fields        : columns of the table that the features are made of, () where they are the features themselves
-    importances   : columns with how much they count, the largest first; () for a page without
-    importances_are : what these numbers are, a sentence
+    fields        : columns of the table from which features are derived, () if they are the features themselves
+    importances   : columns with their importances, the largest first; () for none
+    importances_are : description of these numbers, a sentence
     """
 
     feature_names: Sequence[str]
@@ -84,7 +84,7 @@ class PageData:
 
 
 def page(view: TreeView, data: PageData) -> str:
-    """Return the page of a tree, always the same bytes for the same tree."""
+    """Return the page of a tree; equal trees give equal bytes."""
     scene = scene_of(view, heading=False)
     style = Template(markup.file("drawing/page.css")).substitute(fonts=FONTS) + markup.BARS + style_sheet()
     title = printable(view.title or "A decision tree")
@@ -101,14 +101,14 @@ def page(view: TreeView, data: PageData) -> str:
 
 
 def _legend(view: TreeView) -> str:
-    """The classes with their colors and training rows."""
+    """Return the classes with their colors and training rows."""
     root = view.nodes[0].counts
     shown = [f"{name} ({root[code]:.6g})" if root else name for code, name in enumerate(view.classes)]
     return "".join(markup.key(code, text) for code, text in enumerate(shown))
 
 
 def _importances(data: PageData) -> str:
-    """How much the columns count, as bars."""
+    """Return the importances of the columns as bars."""
     if not data.importances:
         return ""
     shown = [(printable(name).replace(BLANK, " "), value) for name, value in data.importances[:MOST_BARS]]
@@ -118,13 +118,13 @@ def _importances(data: PageData) -> str:
 
 
 def _facts(view: TreeView, sideways: bool) -> str:
-    """Notes on the tree, an item a line."""
+    """Return notes on the tree, one item per line."""
     notes = filter(None, (*view.notes, view.direction("Below" if sideways else "The right")))
     return "".join(f"<li>{escape(note.replace(BLANK, ' '))}</li>" for note in notes)
 
 
 def _json(value: Any) -> str:
-    """JSON that no HTML parser takes for the end of its element."""
+    """Return JSON in which no HTML parser finds the end of its element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -157,7 +157,7 @@ def _fields(data: PageData) -> Sequence[Field]:
 
 
 def _field(field: Field) -> dict[str, Any]:
-    """A field as the script reads it; usual values are left out."""
+    """Return a field for the script, without default values."""
     plain: dict[str, Any] = {"n": printable(field.name), "j": list(field.features)}
     if field.levels:
         plain["l"] = [printable(level) for level in field.levels]
@@ -171,7 +171,7 @@ def _field(field: Field) -> dict[str, Any]:
 
 
 def _node(node: NodeView) -> dict[str, Any]:
-    """A node as the script reads it; usual values are left out."""
+    """Return a node for the script, without default values."""
     plain: dict[str, Any] = {"p": node.parent, "t": node.text.replace(BLANK, " ")}
     if node.way:
         plain["w"] = node.way.replace(BLANK, " ")
@@ -213,14 +213,14 @@ def _node(node: NodeView) -> dict[str, Any]:
 
 
 def _models(view: TreeView) -> dict[str, Any] | None:
-    """What the scores of leaves have in common: the units of features, and how far a square goes."""
+    """Return the common data of leaf scores: the units of features, and the range of squares."""
     if view.models is None:
         return None
     return {"center": view.models.center.tolist(), "scale": view.models.scale.tolist(), "far": FARTHEST_SQUARED}
 
 
 def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
-    """The scores of a leaf to the bit, in standard deviations whatever the picture has; {} for a leaf without."""
+    """Return the scores of a leaf to the bit, in standard deviations in any picture; {} for a leaf without scores."""
     if view.models is None or not node.scores:
         return {}
     names = [name if isinstance(name, Indicator) else printable(name) for name in data.feature_names]
@@ -240,7 +240,7 @@ def _spoken(name: str) -> str:
 
 
 def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
-    """Training rows, every one or as many as the page may hold."""
+    """Return the training rows, at most as many as the page may hold."""
     if data.rows is None or data.values is None or data.leaves is None:
         return None
     n = len(data.rows)

@@ -1,4 +1,4 @@
-"""A scene by matplotlib: for PNG, PDF, and figures that users go on working with."""
+"""A scene drawn by matplotlib: for PNG, PDF, and figures that users edit further."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def _paint(axes: Axes, shape: Shape, order: int) -> None:
             "fontsize": shape.size,
             "fontweight": "bold" if shape.bold else "normal",
             "color": look.fill,
-            "parse_math": False,  # names are the user's: a dollar sign in one is no mathematics
+            "parse_math": False,  # a dollar sign in a user's name starts no formula
         }
-        if look.line:  # a halo; matplotlib's own would turn text into outlines
+        if look.line:  # a halo; matplotlib's stroke effect would turn text into outlines
             style["bbox"] = {"boxstyle": "square,pad=0.1", "facecolor": look.line, "edgecolor": "none"}
         text = shape.text.replace(BLANK, " ")
         axes.text(shape.x, shape.y, text, ha=across, va="baseline", zorder=order, **style)
@@ -67,7 +67,7 @@ def _patch(shape: Rectangle | Line | Link, order: int) -> Any:
         "edgecolor": look.line or "none",
         "linewidth": look.width if look.line else 0.0,
         "zorder": order,
-        "clip_on": False,  # nothing lies beyond the picture, and each clipped shape would say so in SVG
+        "clip_on": False,  # nothing lies outside the picture, and clipping adds an attribute to each shape in SVG
     }
     if look.opacity < 1.0:
         style["alpha"] = look.opacity

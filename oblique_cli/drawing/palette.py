@@ -1,19 +1,19 @@
-"""The colors of everything drawn, on light paper and on a dark screen."""
+"""Colors of all drawings, for light paper and for a dark screen."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# Readers who see no difference between red and green can tell these apart (Okabe and Ito).
+# Readers with red-green blindness can distinguish these (Okabe and Ito).
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 # The same hues, light enough for a dark screen.
 DARK_COLORS = ("#4AA3DF", "#F2853A", "#2CC295", "#E29BC5", "#F2B63D", "#8CD0F7", "#F3EA6B", "#B5BBC4")
 N_COLORS = len(COLORS)
-TINT = 0.14  # of a class, behind its leaves
+TINT = 0.14  # opacity of a class color behind its leaves
 
 
 class Look(NamedTuple):
-    """A color for light and one for dark; "" for none. Opacity is of the fill."""
+    """A color for light and one for dark backgrounds; "" for none. Opacity is of the fill."""
 
     fill: str = ""
     dark_fill: str = ""

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def frame(axes: Axes, box: Array, title: str = "", names: Sequence[str] = ()) -> None:
-    """Show the rectangle `box`, both features to one scale."""
+    """Set the axes to the rectangle `box`, with equal scales."""
     axes.set_xlim(box[0, 0], box[1, 0])
     axes.set_ylim(box[0, 1], box[1, 1])
     axes.set_aspect("equal")

@@ -1,4 +1,4 @@
-"""The regions that a tree cuts a rectangle into: exact polygons, no grid."""
+"""Regions of a tree in a rectangle as exact polygons, without a grid."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def divide(tree: Tree, box: Array) -> DividedPolygon:
 
 
 def halves(polygon: Array, normal: Array, threshold: float) -> tuple[Array, Array, Array]:
-    """Cut a convex polygon by normal @ x = threshold; return the part below, the part above, and the cut's ends.
+    """Cut a convex polygon by normal @ x = threshold; return the part below, the part above, and the ends of the cut.
 
     A part without area has fewer than three corners; a line that only touches the polygon gives fewer than two ends.
     """
     height = polygon @ normal - threshold
-    side = np.sign(height)  # the product of two heights near zero would be zero
+    side = np.sign(height)  # the product of two small heights would underflow to zero
     below: list[Array] = []
     above: list[Array] = []
     ends: list[Array] = []
@@ -76,7 +76,7 @@ def halves(polygon: Array, normal: Array, threshold: float) -> tuple[Array, Arra
 
 
 def surroundings(X: Array, margin: float = 0.05) -> Array:
-    """Return the rectangle of the rows of X (n, 2) with a margin, a share of its longer side: (2, 2) corners."""
+    """Return the rectangle of the rows of X (n, 2) with a margin relative to its longer side: (2, 2) corners."""
     low, high = X.min(axis=0), X.max(axis=0)
     edge = margin * float((high - low).max()) or 1.0
     return np.array([low - edge, high + edge])

@@ -9,16 +9,16 @@ from math import ceil
 
 from oblique_cli.drawing.scene import Group, Label, Rectangle, Scene, Shape, shortened, width_of
 
-WIDTH, SIZE = 760.0, 13.0  # of a picture of its own
-INK = "text"  # the color of lines as well, so that they are as dark as the names
-WIDEST_NAMES = 0.36  # of the width, on either side
+WIDTH, SIZE = 760.0, 13.0  # of a separate picture
+INK = "text"  # the color of lines too, so that they are as dark as the names
+WIDEST_NAMES = 0.36  # share of the width, on either side
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """What one diagram shows.
+    """Data of one diagram.
 
-    title      what stands above it, "" for nothing
+    title      heading, "" for none
     methods    (name, average rank), at least two
     groups     positions in `methods`, from the best rank to the worst, of methods that do not differ
     critical   critical difference
@@ -47,7 +47,7 @@ def critical_differences(diagrams: Sequence[Ranks], width: float = WIDTH, size: 
 
 
 def _diagram(ranks: Ranks, width: float, size: float, top: float) -> tuple[list[Shape], float]:
-    """The shapes of one diagram below `top`, and where it ends."""
+    """Return the shapes of one diagram below `top`, and its lower edge."""
     methods, k = ranks.methods, len(ranks.methods)
     thin, line, gap = size / 10, 1.4 * size, 0.5 * size
     numbers = [f" ({rank:.2f})" for _, rank in methods]
@@ -70,14 +70,14 @@ def _diagram(ranks: Ranks, width: float, size: float, top: float) -> tuple[list[
     if ranks.title:
         shapes.append(Label(width / 2, y, ranks.title, anchor="middle", size=size))
         y += line
-    # A bar of a critical difference much longer than the axis ends with the picture; the number stands beside it.
+    # If the critical difference is much longer than the axis, its bar ends at the picture; the number is beside it.
     shapes += [
         Label(x(1) - gap, y + 0.35 * size, label, anchor="end", size=size),
         across(x(1), min(x(1 + ranks.critical), width - gap), y, 2 * thin),
     ]
     axis = y + 2 * line
     shapes.append(across(x(1), x(k), axis, thin))
-    step = ceil(2 * size / (x(2) - x(1)))  # of numbers that stay apart
+    step = ceil(2 * size / (x(2) - x(1)))  # between numbers that must not touch
     for rank in range(1, k + 1):
         shapes.append(down(x(rank), axis - gap, axis))
         if (rank - 1) % step == 0:

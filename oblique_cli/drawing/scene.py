@@ -1,6 +1,6 @@
-"""A drawing as shapes on a page: what a picture is painted from, whatever paints it; and the scene of a tree.
+"""A drawing as shapes on a page, the input of every painter; and the scene of a tree.
 
-Lengths are CSS pixels (72 an inch where paper is concerned), y grows downward. A shape names a class of `STYLES`.
+Lengths are CSS pixels (1/72 inch on paper), y grows downward. A shape names a class of `STYLES`.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ SMALL = 9.5
 LINE = 15.0
 PAD = 9.0
 MOST_TERMS = 5
-MANY_SPLITS = 24  # a tree of more shows
+MANY_SPLITS = 24  # a larger tree shows FEWER_TERMS per node
 FEWER_TERMS = 3
-MOST_COUNTS = 4  # of classes, in figures; the bar shows all
+MOST_COUNTS = 4  # of classes, as numbers; the bar shows all
 MOST_LINES = 6
 HISTOGRAM = 34.0
 BAR = 6.0
 WIDEST = 230.0
 NARROWEST = 92.0
 MARGIN = 18.0
-WIDE_TREE = 1080.0  # a tree that would be wider stands on its side
+WIDE_TREE = 1080.0  # a wider tree is drawn sideways
 MOST_POINTS = 4000
-WHOLE, FIRST = 40, 4  # leaves of a tree that a page shows whole; of a larger one it has the first levels
+WHOLE, FIRST = 40, 4  # a page shows trees of up to WHOLE leaves completely, of larger trees the FIRST levels
 
 
 class Rectangle(NamedTuple):
@@ -57,7 +57,7 @@ class Line(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A smooth line to a child from its parent: straight to `knee`, past all cards of the level, bent from there."""
+    """A smooth line from parent to child: straight to `knee`, past all cards of the level, then curved."""
 
     start: tuple[float, float]
     knee: tuple[float, float]
@@ -99,7 +99,7 @@ Shape = Rectangle | Line | Link | Label | Dots
 
 @dataclass
 class Group:
-    """Shapes of one node, or of none. place : in `TreeView.nodes`, -1 for none; title : what a pointer over it shows"""
+    """Shapes of a node. place : in `TreeView.nodes`, -1 without a node; title : the tooltip"""
 
     shapes: list[Shape] = field(default_factory=list)
     place: int = -1
@@ -130,7 +130,7 @@ _WIDTH = {chr(32 + k): int(width) / 100 for k, width in enumerate(_WIDTHS.split(
 
 
 def width_of(text: str, size: float = SIZE, bold: bool = False) -> float:
-    """Return about how wide a text is, rather too much than too little."""
+    """Return an estimate of the width of a text, rather too large than too small."""
     total = 0.0
     for char in text:
         if unicodedata.combining(char):
@@ -141,7 +141,7 @@ def width_of(text: str, size: float = SIZE, bold: bool = False) -> float:
 
 
 def shortened(text: str, most: float, size: float = SIZE, bold: bool = False) -> str:
-    """Return the text, its middle left out if it is wider than `most`."""
+    """Return the text, shortened in the middle if it is wider than `most`."""
     if width_of(text, size, bold) <= most:
         return text
     for keep in range(len(text) - 1, 0, -1):
@@ -153,7 +153,7 @@ def shortened(text: str, most: float, size: float = SIZE, bold: bool = False) ->
 
 
 def lines_of(text: str, most: float, size: float = SIZE, bold: bool = False, count: int = MOST_LINES) -> list[str]:
-    """Return a text in lines of at most that width, broken between words only; a word that is wider is shortened."""
+    """Return a text in lines of at most that width, broken between words only; wider words are shortened."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
@@ -218,7 +218,7 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
     return _finished(node, view, shapes, width, y, "card")
 
 
-BARS, NUMBERS = 44.0, 40.0  # across
+BARS, NUMBERS = 44.0, 40.0  # widths
 
 
 def _width_of_bars(names: Sequence[str]) -> float:
@@ -227,8 +227,8 @@ def _width_of_bars(names: Sequence[str]) -> float:
 
 
 def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest: float) -> list[Shape]:
-    """Names with their weights as bars about an axis, a line each; largest : the weight of the longest bar"""
-    across = width - BARS - NUMBERS - 12 - 2 * PAD + 1e-6  # that rounding cuts no name
+    """Return names with their weights as bars about an axis, one per line; largest : the weight of the longest bar"""
+    across = width - BARS - NUMBERS - 12 - 2 * PAD + 1e-6  # so that rounding shortens no name
     middle = PAD + across + 6 + BARS / 2
     shapes: list[Shape] = [Line([(middle, y + 1), (middle, y + LINE * len(weights) - 1)], "axis")]
     for name, weight in weights:
@@ -244,7 +244,7 @@ def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest:
 
 
 def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
-    """A leaf that answers by scores: of each class the intercept and the largest terms."""
+    """Return the card of a leaf with scores: for each class the intercept and the largest terms."""
     shown = node.largest_scores(MOST_COUNTS)
     most = most_terms if len(shown) < MOST_COUNTS else min(most_terms, FEWER_TERMS)
     parts = [score.terms if len(score.terms) <= most + 1 else score.terms[:most] for score in shown]
@@ -275,7 +275,7 @@ def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
 
 
 def _weight(weight: float, largest: float) -> str:
-    """A weight beside others: with two decimals if all are at most 1, as they are per standard deviation."""
+    """Return a weight as text: with two decimals if all are at most 1, as they are per standard deviation."""
     if 0.05 <= largest <= 1.0 + 1e-9:
         return "0.00" if abs(weight) < 0.005 else f"{weight:.2f}".replace("-", "−")
     return number_of(weight, 3)
@@ -296,12 +296,12 @@ def _leaf(node: NodeView, view: TreeView) -> Card:
 
 
 def _middle(lines: Sequence[str], y: float, width: float) -> list[Shape]:
-    """Lines of a card in its middle."""
+    """Return centered lines of a card."""
     return [Label(width / 2, y + 11 + LINE * k, line, anchor="middle", bold=True) for k, line in enumerate(lines)]
 
 
 def _equation(node: NodeView, view: TreeView) -> Card:
-    """A leaf of a model tree."""
+    """Return the card of a model tree's leaf."""
     lines = lines_of(node.text, WIDEST - 2 * PAD, count=12)
     width = max(max(width_of(line) for line in lines) + 2 * PAD, NARROWEST)
     shapes: list[Shape] = [Label(PAD, PAD + 10 + LINE * k, line) for k, line in enumerate(lines)]
@@ -309,7 +309,7 @@ def _equation(node: NodeView, view: TreeView) -> Card:
 
 
 def _finished(node: NodeView, view: TreeView, shapes: list[Shape], width: float, y: float, style: str) -> Card:
-    """The card with its bar and counts, on its background."""
+    """Return the card with its bar and counts, on its background."""
     if view.classes and sum(node.counts) > 0:
         y += 2
         shapes += bar_shapes(node.counts, PAD, y, width - 2 * PAD)
@@ -325,7 +325,7 @@ def _finished(node: NodeView, view: TreeView, shapes: list[Shape], width: float,
 
 
 def _counts(node: NodeView, view: TreeView) -> list[tuple[int, str]]:
-    """Class codes with their counts as text, the largest first; -1 for a remark."""
+    """Return class codes with their counts as text, the largest first; -1 for a remark."""
     if not view.classes or not node.counts:
         return [(-1, view.counts_of(node))] if node.n_rows >= 0 else []
     present = [(code, count) for code, count in enumerate(node.counts) if count > 0]
@@ -363,7 +363,7 @@ def bar_shapes(counts: Sequence[float], x: float, y: float, width: float) -> lis
 
 
 def histogram_shapes(histogram: Histogram, x: float, y: float, width: float, height: float) -> list[Shape]:
-    """Return a histogram, classes stacked, with its threshold; one outline a class."""
+    """Return a stacked histogram with its threshold; one outline per class."""
     bins, n_classes = histogram.counts.shape
     most = float(histogram.counts.sum(axis=1).max()) or 1.0
     step = width / bins
@@ -389,13 +389,13 @@ def histogram_shapes(histogram: Histogram, x: float, y: float, width: float, hei
 
 
 def _runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of every run of true."""
+    """Yield the first and last + 1 index of every run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def _without_repeats(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The corners of an outline: points that repeat, or lie on a straight piece, left out."""
+    """Return the corners of an outline, without repeated points and points on a straight piece."""
     corners: list[tuple[float, float]] = []
     for point in points:
         if corners and point == corners[-1]:
@@ -412,8 +412,8 @@ def _without_repeats(points: list[tuple[float, float]]) -> list[tuple[float, flo
 def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True) -> Scene:
     """Return the picture of a tree.
 
-    sideways : the root on the left; by default where the tree would be too wide
-    heading  : whether title, notes and classes stand above the tree
+    sideways : the root on the left; by default if the tree would be too wide
+    heading  : whether title, notes and classes are above the tree
     """
     splits = sum(not node.is_leaf for node in view.nodes)
     most_terms = MOST_TERMS if splits <= MANY_SPLITS else FEWER_TERMS
@@ -465,7 +465,7 @@ def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True)
 def _placed(
     view: TreeView, cards: Sequence[Card], depths: Sequence[int], ways: Sequence[Sequence[str]], sideways: bool
 ) -> tuple[list[tuple[float, float]], float, float, list[float]]:
-    """Upper left corners of the cards, what they take together, and where each level ends."""
+    """Return the upper left corners of the cards, their total width and height, and the end of each level."""
     levels = max(depths) + 1
     on_level: list[list[int]] = [[] for _ in range(levels)]
     for place, depth in enumerate(depths):
@@ -495,7 +495,7 @@ def _placed(
 
 
 def _heading(view: TreeView, width: float, second: str) -> tuple[Group, float]:
-    """Title, notes and classes, and where the tree begins."""
+    """Return title, notes and classes, and the upper edge of the tree."""
     group, y = Group(), MARGIN
     wide = max(width, 560.0)
     if view.title:
@@ -526,7 +526,7 @@ def _right(shape: Shape) -> float:
 
 
 def _tooltip(node: NodeView, view: TreeView) -> str:
-    """The full text of a node."""
+    """Return the full text of a node."""
     hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
     scores = [score.formula if len(node.scores) == 1 else f"{score.name}: {score.formula}" for score in node.scores]
     text = "; ".join(part for part in (node.condition or node.text, *scores, hidden, view.counts_of(node, 10)) if part)
@@ -543,7 +543,7 @@ def _shifted(shapes: Sequence[Shape], x: float, y: float) -> Iterator[Shape]:
 
 def partition_shapes(plane: Plane, x: float, y: float, side: float) -> list[Shape]:
     """Return the regions of a tree of two features with its rows, in a square."""
-    # Either feature fills its side: units need not be alike.
+    # Each feature is scaled to fill its side, because units may differ.
     low, high = plane.X.min(axis=0), plane.X.max(axis=0)
     edge = np.where(high > low, 0.05 * (high - low), 0.5)
     (x0, y0), (x1, y1) = low - edge, high + edge

@@ -1,6 +1,6 @@
-"""Small charts as scenes, painted as trees are: lines and points over two axes, points over levels, and bars.
+"""Small charts as scenes, painted like trees: lines and points over two axes, points over levels, and bars.
 
-They are for pages, whose style sheet has light and dark; figures for print are in `charts`.
+They are for pages, whose style sheet has light and dark colors; `charts` has the figures for print.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from oblique_cli.drawing.view import number_of
 
 WIDTH, HEIGHT = 300.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 10.0, 8.0, 34.0
-LEVEL, LEVEL_NAMES = 18.0, 96.0  # height of a line, and room for names
-TICKS = 3  # spaces between ticks, about
-DIGITS = 6  # of a tick, at most
-LARGEST = 1e300  # numbers beyond are not drawn
+LEVEL, LEVEL_NAMES = 18.0, 96.0  # height of a line, and width for names
+TICKS = 3  # approximate number of spaces between ticks
+DIGITS = 6  # most digits of a tick
+LARGEST = 1e300  # larger numbers are not drawn
 
-# What the page of a chart has beside the styles of trees.
+# Styles of a chart page beside the styles of trees.
 STYLE = ".curve { fill: none; stroke-width: 1.8; }\n"
 
 
 class Marks(NamedTuple):
-    """Points in the color of a code, joined by a line or not."""
+    """Points in the color of a code, optionally joined by a line."""
 
     points: Sequence[tuple[float, float]]
     code: int
@@ -36,14 +36,14 @@ class Marks(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """The ends of an axis, and what it shows."""
+    """Ends and label of an axis."""
 
     low: float
     high: float
     label: str
 
     def share(self, value: float) -> float:
-        """Return how far along the axis a value lies, from 0 to 1."""
+        """Return the position of a value along the axis, from 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
     def ticks(self) -> list[float]:
@@ -57,7 +57,7 @@ class Scale:
 
 
 def scale_of(values: Sequence[float], label: str, *, exact: bool = False) -> Scale | None:
-    """Return an axis on which all values lie, with a little room unless `exact`; None for what cannot be drawn."""
+    """Return an axis for all values, with a margin unless `exact`; None if they cannot be drawn."""
     numbers = np.asarray(values, dtype=np.float64)
     if not len(numbers) or not np.isfinite(numbers).all() or np.abs(numbers).max() > LARGEST:
         return None
@@ -94,7 +94,7 @@ def plane(
 
 
 def levels(description: str, names: Sequence[str], x: Scale, marks: Sequence[Marks]) -> Scene:
-    """Return points beside names, one line a name. marks : y of their points is the place of a name, from 0"""
+    """Return points beside names, one line per name. marks : y of their points is the place of a name, from 0"""
     low, right = TOP + LEVEL * len(names), WIDTH - RIGHT
     shapes: list[Shape] = [Line([(LEVEL_NAMES, TOP), (LEVEL_NAMES, low), (right, low)], "axis")]
     for place, name in enumerate(names):
@@ -126,7 +126,7 @@ def histogram(description: str, edges: Sequence[float], counts: Sequence[int], x
 
 
 def _ticks_below(x: Scale, low: float, left: float, right: float) -> list[Shape]:
-    """Ticks with their numbers below a line at `low` that reaches from `left` to `right`."""
+    """Return ticks with their numbers below a line at `low` from `left` to `right`."""
     shapes: list[Shape] = []
     for value in x.ticks():
         across = left + (right - left) * x.share(value)

@@ -1,4 +1,4 @@
-"""A scene as SVG: text stays text, and the bytes are always the same."""
+"""A scene as SVG: text stays text, and the bytes are reproducible."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 
 
 
 def svg(scene: Scene) -> str:
-    """Return a picture as a file of its own, which follows the viewer from light to dark."""
+    """Return a picture as a separate file, which adapts to light and dark viewers."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     return head + drawing(scene, f"<style>\n{style_sheet()}</style>\n") + "\n"
 
 
 def drawing(scene: Scene, styles: str = "", attributes: str = "") -> str:
-    """Return the element `svg` of a scene; nodes are groups of class "node" with their place as data-node."""
+    """Return the `svg` element of a scene; nodes are groups of class "node" with their place as data-node."""
     width, height = _n(scene.width), _n(scene.height)
     groups = "\n".join(_group(group) for group in scene.groups)
     return (
@@ -30,7 +30,7 @@ def drawing(scene: Scene, styles: str = "", attributes: str = "") -> str:
 
 
 def style_sheet(scope: str = "") -> str:
-    """Return the rules of all styles, for light and for dark. scope : what stands before each selector"""
+    """Return the rules of all styles, for light and for dark. scope : prefix of each selector"""
     light = "".join(_rule(f"{scope}.{name}", look, dark=False) for name, look in STYLES.items())
     dark = "".join(_rule(f"{scope}.{name}", look, dark=True) for name, look in STYLES.items())
     dots = "".join(f"{scope}.dk{k} {{ stroke: {color}; }}\n" for k, color in enumerate(COLORS))
@@ -95,11 +95,11 @@ def _label(label: Label) -> str:
 
 
 def _n(value: float) -> str:
-    """A length in as few letters as a tenth of a pixel takes."""
+    """Return a length, rounded to a tenth of a pixel, as short text."""
     text = f"{value:.1f}"
     return text.removesuffix(".0").removeprefix("-") if float(text) == 0 else text.removesuffix(".0")
 
 
 def _text(text: str) -> str:
-    """Text as XML has it, without characters that XML forbids."""
+    """Return text escaped for XML, without characters that XML forbids."""
     return escape("".join(char for char in text.replace(BLANK, " ") if char >= " " or char in "\t\n"))

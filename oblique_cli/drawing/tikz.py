@@ -1,4 +1,4 @@
-r"""A tree for LaTeX: a tikzpicture, placed by our own layout, in a document of its own or in the reader's."""
+r"""A tree for LaTeX: a tikzpicture with our layout, in a separate document or for inclusion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_TERMS = 5
 LINE = 0.36  # cm
 LETTER = 0.155
 
-# A label shows every character as it is: no dashes of two or three, no curved quotation marks.
+# A label shows every character literally: no ligatures of dashes, no curved quotation marks.
 LABEL_CHARACTERS = {
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
@@ -24,7 +24,7 @@ LABEL_CHARACTERS = {
 
 
 def tikz(view: TreeView, standalone: bool = True) -> str:
-    """Return a tikzpicture; standalone : in a document that lualatex, xelatex or pdflatex makes a page of."""
+    """Return a tikzpicture; standalone : as a document for lualatex, xelatex or pdflatex"""
     labels = [label_of(node, view, MOST_TERMS).split("\n") for node in view.nodes]
     widths = [max(len(line) for line in lines) * LETTER + 0.5 for lines in labels]
     widths = [max(width, len(node.way) * LETTER + 0.3) for width, node in zip(widths, view.nodes, strict=True)]

@@ -1,4 +1,4 @@
-"""What a reader sees of a tree, whatever its kind and whatever it is drawn with."""
+"""A tree of any kind, prepared for display by any painter."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Array = NDArray[np.float64]
 
 BINS = 24
 MOST_TERMS = 7  # of a sum in a line of text
-LARGEST = "largest score"  # what a leaf answers by
+LARGEST = "largest score"  # the prediction rule of a leaf with scores
 
 
 @dataclass(frozen=True)
 class Histogram:
     """Training rows of a node along the sum of its split, by class.
 
-    low, high : ends of the outermost bins, which hold the rows beyond them too; counts : (bins, classes)
+    low, high : ends of the outermost bins, which also count the rows beyond; counts : (bins, classes)
     threshold : the edge of a bin; rows of the first child are all below, those of the second all above
     """
 
@@ -43,20 +43,20 @@ class Histogram:
 class NodeView:
     """One node.
 
-    number     what the fitted tree calls it
+    number     number in the fitted tree
     parent     place in `TreeView.nodes`, -1 for the root; parents come before children, siblings in their order
-    text       what stands in it: the sum or the feature of a split, the class or the equation of a leaf
-    way        what stands beside the line that leads to it, "" for the root
-    label      class code that it has as a leaf, -1 if there is none
-    is_leaf    whether nothing is below; `hidden` counts the leaves that are below and not shown
-    counts     (classes,) weight of each class, () if that is not known
-    n_rows     training rows, -1 if that is not known
+    text       text in the node: the sum or the feature of a split, the class or the equation of a leaf
+    way        text beside the line that leads to it, "" for the root
+    label      class code as a leaf, -1 if there is none
+    is_leaf    whether it has no children; `hidden` counts the hidden leaves below
+    counts     (classes,) weight of each class, () if unknown
+    n_rows     training rows, -1 if unknown
     terms      of a sum of several features, or of levels: the largest first
-    brief      the equation of a leaf with its largest terms alone, "" where all of them are few
-    idle       terms of the split that move no training row and are in none of this
-    scores     of a leaf with a model: what it says of the classes, () without
-    condition  when a row goes to the first child, in one line
-    rule       how a row is sent on, as plain data for the page: see `page.py`; {} if the page cannot
+    brief      the equation of a leaf with its largest terms only, "" if it is short
+    idle       terms of the split that move no training row and are not shown
+    scores     class scores of a leaf with a model, or ()
+    condition  condition of the first child, in one line
+    rule       routing rule as plain data for the page, see `page.py`; {} if the page has none
     """
 
     number: int
@@ -77,7 +77,7 @@ class NodeView:
     scores: tuple[Score, ...] = ()
 
     def largest_scores(self, most: int) -> tuple[Score, ...]:
-        """Return the scores of the classes with the most rows here, at most so many, in the order of the classes."""
+        """Return at most `most` scores, of the classes with the most rows here, in the order of the classes."""
         if len(self.scores) <= most:
             return self.scores
         first = sorted(self.scores, key=lambda score: (-self.counts[score.label], score.label))[:most]
@@ -86,7 +86,7 @@ class NodeView:
 
 @dataclass(frozen=True)
 class Plane:
-    """Rows of two features, for the partition beside the tree. tree : whose regions are drawn"""
+    """Rows of two features for the partition beside the tree. tree : its regions are drawn"""
 
     tree: Tree
     X: Array
@@ -96,10 +96,10 @@ class Plane:
 
 @dataclass(frozen=True)
 class TreeView:
-    """A tree, its title and what explains it.
+    """A tree, its title and its notes.
 
     classes : names, () in regression; notes : lines below the title
-    toward  : class that lies at the second child of splits; "" if no such rule holds
+    toward  : class at the second child of all splits; "" if there is none
     models  : of the leaves, for the page; None without
     """
 
@@ -112,18 +112,18 @@ class TreeView:
     models: LeafModels | None = None
 
     def noted(self, notes: Sequence[str]) -> TreeView:
-        """Return the same with further notes before its own."""
+        """Return the view with further notes before the present ones."""
         return replace(self, notes=(*notes, *self.notes))
 
     def counts_of(self, node: NodeView, digits: int = 6) -> str:
-        """Return the rows of a node, by class if there are classes; "" if they are not known."""
+        """Return the rows of a node, by class if there are classes; "" if unknown."""
         if self.classes and node.counts:
             pairs = zip(self.classes, node.counts, strict=True)
             return ", ".join(f"{name}: {count:.{digits}g}" for name, count in pairs if count)
         return f"{node.n_rows} row{'' if node.n_rows == 1 else 's'}" if node.n_rows >= 0 else ""
 
     def direction(self, where: str) -> str:
-        """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
+        """Return the meaning of `toward` in a sentence, or "". where : of the second child, as "The right" """
         if not self.toward:
             return ""
         share = f"{where} is the side with the larger share of class {self.toward}"
@@ -147,7 +147,7 @@ class TreeView:
         return depths
 
     def cut(self, depth: int | None) -> TreeView:
-        """Return the upper `depth` levels of splits, all without one; what is below a node counts as `hidden`."""
+        """Return the upper `depth` levels of splits, all if None; leaves below are counted in `hidden`."""
         depths = self.depths
         if depth is None or max(depths) <= depth:
             return self
@@ -180,7 +180,7 @@ def printable(name: str) -> str:
 
 
 def unbroken(name: str) -> str:
-    """Return a name in which no line may be broken; an `Indicator` stays one."""
+    """Return a name without line breaks; an `Indicator` stays one."""
     if isinstance(name, Indicator):
         return name.each(unbroken)
     return printable(name).replace(" ", BLANK)
@@ -199,14 +199,14 @@ def view_of(
     light: Tree | None = None,
     most: int | None = None,
 ) -> TreeView:
-    """Return what a reader sees of a hyperplane tree.
+    """Return a hyperplane tree prepared for display.
 
     feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,)
     level_names : qualitative feature -> a name for each level code
     rows  : the training rows (n, p) and their class codes, for histograms, and for the partition of two features
     units : of weights; without them standard deviations of the rows, or the features' own without rows
-    light : the same tree with fewer terms (`tree.sparse.Light`), whose splits are shown in place of its own
-    most : terms that a condition shows, all without it
+    light : the same tree with fewer terms (`tree.sparse.Light`), whose splits are shown instead
+    most : number of terms to show per condition, None for all
     """
     light = light or tree
     names = [unbroken(name) for name in feature_names]
@@ -258,7 +258,7 @@ def view_of(
 
 
 def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: Sequence[str], **how: Any) -> NodeView:
-    """A leaf with its model; if no model has a term, the class with the largest intercept."""
+    """Return a leaf with its model; if no model has a term, with the class of the largest intercept."""
     node = leaf.number
     scores = scores_of(models, node, names, classes, **how)
     if not any(score.terms for score in scores):
@@ -276,7 +276,7 @@ def _histogram(
     rows: NDArray[np.intp],
     n_classes: int,
 ) -> Histogram | None:
-    """Rows of a node along the sum of its split; rows that lack a value of it are left out."""
+    """Return the histogram of a node's rows along the sum of its split, without rows that lack a value of it."""
     coef = tree.coef_[node]
     alone = len(reading.terms) == 1
     if (
@@ -293,7 +293,7 @@ def _histogram(
     sums = values @ coef
     goes_first = (sums <= tree.thresholds[node]) != reading.flipped
     if alone:
-        # The axis is the feature's own; larger values lie on the right, whichever child they go to.
+        # The axis is the feature itself; larger values are on the right, whichever child they go to.
         sums = values[:, used[0]]
         below = sums <= reading.threshold if coef[used[0]] > 0 else sums < reading.threshold
     else:
@@ -307,7 +307,7 @@ def histogram(
     """Return the histogram of `sums` (n,) by class; `below` (n,) is whether a row lies below the threshold."""
     if not len(sums) or not np.isfinite(sums).all() or not np.isfinite(threshold):
         return None
-    # A few rows far away would leave one bin for all others.
+    # A few distant rows would leave one bin for all others.
     low, high = np.quantile(sums, [0.01, 0.99])
     low, high = min(float(low), threshold), max(float(high), threshold)
     if not high > low:
@@ -392,12 +392,12 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
     return "\n".join(line.replace(BLANK, " ") for line in lines) + "\n"
 
 
-# Before a sign, a comparison, what follows a condition, and after a comma: nowhere else may a line of rules break.
+# A line of rules may break only before a sign, a comparison or the text after a condition, and after a comma.
 _BREAKS = re.compile(r" (?=[+-][ \N{NO-BREAK SPACE}]|[<>]=? |with |and \d+ (?:smaller|more) term|\()|(?<=,) ")
 
 
 def broken(text: str, indent: str, width: int) -> list[str]:
-    """Return a line of rules as lines of at most `width` letters, if its names allow."""
+    """Return a line of rules as lines of at most `width` characters, if its names allow."""
     first, *pieces = _BREAKS.split(text)
     lines, line = [], indent + first
     for piece in pieces:
@@ -410,6 +410,6 @@ def broken(text: str, indent: str, width: int) -> list[str]:
 
 
 def number_of(value: float, precision: int = 3) -> str:
-    """Return a number as drawings show it, with a real minus sign."""
+    """Return a number as text of drawings, with a typographic minus sign."""
     text = number(value, precision)
     return f"−{text[1:]}" if text[0] == "-" else text

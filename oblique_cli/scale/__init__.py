@@ -1,1 +1,1 @@
-"""Trees of tables beyond memory, or beyond one machine: those that memory would give, to the bit."""
+"""Trees of tables larger than the memory of one machine, identical to the trees grown in memory, to the bit."""

@@ -1,4 +1,4 @@
-"""Who answers the requests of a growing tree, on one machine."""
+"""Answers to the requests of a growing tree on one machine."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from oblique_cli.scale.store import Store
 
 @dataclass
 class Here:
-    """This process. threads : that read and count chunks side by side; the answer is the same for any number"""
+    """This process as asker. threads : number of threads that read and count chunks; it does not affect the answer"""
 
     store: Store
     threads: int = 1
 
     def __post_init__(self) -> None:
-        # Threads live from pass to pass, and with them the memory that each of them reads chunks into.
+        # Threads persist between passes, and so does each thread's memory for chunks.
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
@@ -30,7 +30,7 @@ class Here:
         chunks = range(len(self.store.sizes))
         if self._pool is None or len(chunks) < 2:
             return ask(self.store, chunks, kind, level, request)
-        # A thread that is done with a chunk takes the next one, so none waits for more than the last chunk of another.
+        # A thread that finishes a chunk takes the next one, so none waits for more than the last chunk of another.
         waiting = deque(chunks)
         threads = range(min(self.threads, len(chunks)))
         parts = [self._pool.submit(ask, self.store, _taken(waiting), kind, level, request) for _ in threads]
@@ -43,16 +43,16 @@ class Here:
 
     @property
     def workers(self) -> int:
-        """One: threads share its memory."""
+        """One, because threads share memory."""
         return 1
 
     @property
     def copies(self) -> int:
-        """One table a thread."""
+        """One table per thread."""
         return self.threads
 
     def finish(self, some: Finish) -> list[dict[str, Any]]:
-        """Return the trees below some nodes, which threads grow together or each for itself, as is quicker."""
+        """Return the trees below some nodes, grown by all threads together or one per thread, whichever is faster."""
         fetched = Fetched(self.store, some, self.ask("fetch", some.level, some.request), range(len(some.rows)))
         shared, alone = together_or_alone(some.rows, self.threads)
         trees: dict[int, dict[str, Any]] = {}
@@ -78,19 +78,19 @@ class Here:
             for part in done:
                 part.result()
         finally:
-            # After an error, Ctrl-C included, no thread begins another tree or goes on with one.
+            # After an error or Ctrl-C no thread begins or continues a tree.
             waiting.clear()
             stop[0] = 1
             wait(parts)
         return [trees[slot] for slot in range(len(some.rows))]
 
 
-# Of what threads do with a tree each, so much they do together with one.
+# Throughput of all threads on one tree, relative to one tree per thread.
 WORTH_OF_SHARING = 0.8
 
 
 def together_or_alone(rows: Sequence[int], threads: int) -> tuple[list[int], list[int]]:
-    """Return the nodes that all threads grow together, and those that one thread grows each, both largest first.
+    """Return the nodes for all threads together, and the nodes for single threads, both largest first.
     Threads that take the largest node left end at about the same time, unless few are left. rows : of each node"""
     order = sorted(range(len(rows)), key=lambda slot: (-rows[slot], slot))
 
@@ -105,10 +105,10 @@ def together_or_alone(rows: Sequence[int], threads: int) -> tuple[list[int], lis
 
 
 def _taken(waiting: deque[int]) -> Iterator[int]:
-    """Yield the waiting chunks or nodes that no other thread has taken, until none is left."""
+    """Yield the waiting chunks or nodes, each to one thread only, until none is left."""
     while True:
         try:
-            taken = waiting.popleft()  # one of two threads gets it
+            taken = waiting.popleft()  # only one thread gets it
         except IndexError:
             return
         yield taken

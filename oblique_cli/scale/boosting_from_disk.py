@@ -1,7 +1,7 @@
-"""Boosting of a table beyond memory: rows that memory holds are drawn anew every few rounds.
+"""Boosting of a table beyond memory on a sample of rows that is redrawn every few rounds.
 
 That is stochastic gradient boosting (Friedman 2002) with one draw for `ROUNDS` trees, which also sets their bins and
-the steps of their leaves. Scores of rows are not stored: the trees so far compute those of each draw.
+the steps of their leaves. Scores are not stored: the trees so far compute those of each sample.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from oblique_cli.scale.store import GROW, Store
 
 Array = NDArray[np.float64]
 
-ROUNDS = 10  # trees that are grown on one draw
-LEAST_ROWS = 1000  # of a draw of a table that has so many
+ROUNDS = 10  # trees per draw
+LEAST_ROWS = 1000  # least number of rows of a draw, if the table has so many
 
 
 @dataclass(frozen=True)
 class Part:
-    """What the trees of one draw took. trees : so far; rows : drawn; loss : their mean log loss"""
+    """Statistics of the trees of one draw. trees : so far; rows : drawn; loss : their mean log loss"""
 
     trees: int
     rows: int
@@ -45,17 +45,17 @@ class Part:
 
 
 def refuse(algorithm: str, estimator: ObliqueBoostingClassifier) -> None:
-    """Raise ConfigError for what boosting cannot do without all rows in memory."""
+    """Raise ConfigError for options of boosting that need all rows in memory."""
     if estimator.n_iter_no_change is not None:
         raise ConfigError(
             f"n_iter_no_change {estimator.n_iter_no_change!r} of {algorithm} asks rows kept from growth after every "
             "round, which needs them in memory; a table larger than that has null."
         )
-    estimator._families()  # ConfigError before the table is copied
+    estimator._families()  # raises ConfigError before the table is copied
 
 
 def rows_in(memory: int, p: int, n_classes: int) -> int:
-    """Return how many rows are drawn at a time: what the core keeps of them, and the copies on their way, fit."""
+    """Return the rows of a draw: the core's data for them and the temporary copies must fit into memory."""
     return memory // (34 * p + 24 * n_classes + 128)
 
 
@@ -120,7 +120,7 @@ def boost(
 def _drawn(
     rows: Store, first: NDArray[np.int64], drawn: int, rng: np.random.Generator
 ) -> tuple[Array, NDArray[np.int32], Array | None]:
-    """Rows that grow, drawn without replacement, in the order of the table. first : as in `grows_before`"""
+    """Return drawn rows for growth, without replacement, in the order of the table. first : as in `grows_before`"""
     of_chunk = np.diff(first)
     counts = of_chunk if drawn == first[-1] else rng.multivariate_hypergeometric(of_chunk, drawn, method="marginals")
     X, codes = np.empty((drawn, rows.n_features)), np.empty(drawn, np.int32)

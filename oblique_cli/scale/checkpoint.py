@@ -1,4 +1,4 @@
-"""`Checkpoint`: the tree so far and its open nodes on the disk, so that a fit goes on from its last whole level."""
+"""`Checkpoint`: the tree so far and its open nodes on the disk, so that a fit resumes after its last complete level."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from oblique_cli.scale.store import Store, writing
 
 T = TypeVar("T")
 
-# Arrays of a tree as the core names them: their names in a file, where `tree_children` holds those of left and right.
+# Arrays of a tree by their names in the core: their names in a file; `tree_children` holds both left and right.
 ARRAYS = {
     "weights": "tree_coef",
     "thresholds": "tree_threshold",
@@ -30,12 +30,12 @@ ARRAYS = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One in a file, which appears as a whole after every level."""
+    """A checkpoint in a file, which is replaced atomically after every level."""
 
     path: Path
 
     def save(self, state: State, plan: Plan) -> None:
-        """Write down a state."""
+        """Write a state."""
         tree = state.grower.arrays()
         arrays = {ARRAYS[name]: value for name, value in tree.items() if name in ARRAYS}
         arrays["tree_children"] = np.stack([tree["left"], tree["right"]], axis=1).astype(np.int64)
@@ -47,7 +47,7 @@ class Checkpoint:
             np.savez(stream, **arrays)
 
     def load(self, store: Store, plan: Plan) -> State | None:
-        """Return the state to go on from, None if there is none. DataError if it is of another fit."""
+        """Return the saved state, None if there is none. DataError if it belongs to another fit."""
 
         def state(arrays: dict[str, Any]) -> State:
             tree = {name: arrays[in_file] for name, in_file in ARRAYS.items()}
@@ -61,9 +61,9 @@ class Checkpoint:
 
 
 def stored(path: Path, key: str, digest: str, build: Callable[[dict[str, Any]], T], fault: str) -> T | None:
-    """Return what a file of a fit holds, None without it; DataError for a damaged one, or one of another fit.
+    """Return the content of a fit's file, None without it; DataError for a damaged file, or the file of another fit.
 
-    key, digest : array of the file that names the fit, and what it must be; fault : sentence with {} for a reason
+    key, digest : array of the file that identifies the fit, and its value; fault : sentence with {} for a reason
     """
     if not path.exists():
         return None
@@ -75,12 +75,12 @@ def stored(path: Path, key: str, digest: str, build: Callable[[dict[str, Any]], 
         return build(arrays)
     except DataError:
         raise
-    except Exception as error:  # an archive may be damaged in as many ways as it has parts
+    except Exception as error:  # an archive may be damaged in many ways
         raise DataError(f"{path}: {fault.format(str(error).partition(chr(10))[0])}") from None
 
 
 def digest_of(plan: Plan) -> str:
-    """Return a digest of everything in a plan that decides the tree."""
+    """Return a digest of everything in a plan that determines the tree."""
     facts: dict[str, Any] = {
         "heuristic": plan.family,
         "options": plan.proposer.native_options(),

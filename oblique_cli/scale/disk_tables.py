@@ -1,6 +1,6 @@
-"""Tables on the disk that are read block by block: Parquet files, and .npy arrays. And others turned into Parquet.
+"""Tables on the disk that are read block by block (Parquet files and .npy arrays), and conversion to Parquet.
 
-Everything takes constant memory: one pass finds the roles of the columns, another one copies the rows.
+All passes take constant memory: the first determines the roles of the columns, the second copies the rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from oblique_cli.scale.store import GROW, PRUNE, TEST, Store, writing
 
 Array = NDArray[np.float64]
 
-BATCH = 1 << 16  # rows at a time
+BATCH = 1 << 16  # rows to read at a time
 MOST_CLASSES = 10_000
 MOST_LEVELS = 1000  # as in ObliqueTreeClassifier
 MOST_EMPTY_NAMED = 5
@@ -42,7 +42,7 @@ MOST_EMPTY_NAMED = 5
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a table. columns : (p, n), codes of levels where a feature has levels; codes : (n,), -1 for none"""
+    """Some rows of a table. columns : (p, n), codes of levels for a feature with levels; codes : (n,), -1 for none"""
 
     columns: Array
     codes: NDArray[np.int32]
@@ -51,21 +51,21 @@ class Part:
 
 @dataclass
 class Table:
-    """A table whose columns have been looked at.
+    """A table with analyzed columns.
 
     where     its name in messages
     features  the columns that are features
     target    name of the column to predict
     classes   its labels, in the order of their codes
-    counts    (C,) rows of each class, those of weight 0 left out
+    counts    (C,) rows of each class, without those of weight 0
     n_rows    of the file
     dropped   rows without a class, or of weight 0
     weight    name of the column of weights, "" without
     lightest, heaviest  weights
-    stamp     tells a file that was changed
+    stamp     identifies a version of the file
     format    of the file, as `Columns` has it
     single    whether all features are single precision, so that the copy may be too
-    read      gives the parts of the table, in order
+    read      yields the parts of the table, in order
     """
 
     where: str
@@ -85,7 +85,7 @@ class Table:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Levels of each feature, () if none has any."""
+        """Number of levels of each feature, () if none has any."""
         counts = tuple(len(column.levels) for column in self.features)
         return counts if any(counts) else ()
 
@@ -96,8 +96,8 @@ class Table:
 def parquet_table(
     path: str | Path, target: str, *, weight: str = "", drop: Sequence[str] = (), features: Sequence[str] = ()
 ) -> Table:
-    """Look at a Parquet file: numbers are features, texts and truth values are levels, rows without a class are left
-    out. DataError for a table that cannot be grown from, naming the column."""
+    """Analyze a Parquet file: numbers are features, texts and truth values are levels, rows without a class are
+    dropped. DataError, with the column, for an unusable table."""
     pa, pq = _arrow(path)
     where = str(path)
     with _faults(where):
@@ -145,7 +145,7 @@ def _features(
     where: str, names: Sequence[str], known: Collection[str], target: str, weight: str, drop: Sequence[str],
     features: Sequence[str], hint: Callable[[str], str],
 ) -> list[str]:  # fmt: skip
-    """Return the columns that are features. DataError for a name that is none of `known`, or for two roles of one."""
+    """Return the columns that are features. DataError for a name that is not in `known`, or has two roles."""
     drop, features = listed(drop, names), listed(features, names)
     roles = {"the target": [target], "weights": [weight], "a column to drop": drop, "a feature": features}
     for role, some in roles.items():
@@ -161,7 +161,7 @@ def _features(
 
 @dataclass
 class _Count:
-    """Rows of each label, and weights, of the rows of a table so far. weight : how messages name the weights"""
+    """Counts of each label, and weights, of the rows so far. weight : name of the weights in messages"""
 
     where: str
     target: str
@@ -173,7 +173,7 @@ class _Count:
     rows: int = 0
 
     def add(self, labels: Sequence[Any], places: NDArray[np.intp], useful: NDArray[np.bool_], w: Array | None) -> None:
-        """Count rows. labels : different ones; places : (n,) the one of each row; useful : (n,) rows with a label"""
+        """Count rows. labels : distinct; places : (n,) index of each row's label; useful : (n,) rows with a label"""
         if w is not None:
             wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
             if len(wrong):
@@ -195,7 +195,7 @@ class _Count:
         self.rows += len(useful)
 
     def table(self, classes: tuple[Any, ...], features: tuple[Column, ...], read: Any, **facts: Any) -> Table:
-        """Return the table whose rows were counted."""
+        """Return the table of the counted rows."""
         return Table(
             self.where, features, self.target, classes, np.array([self.labels[label] for label in classes]), self.rows,
             read, self.dropped, lightest=1.0 if self.lightest == np.inf else self.lightest,
@@ -206,7 +206,7 @@ class _Count:
 def _look(
     file: Any, where: str, target: str, weight: str, with_levels: Sequence[str], numeric: Sequence[str]
 ) -> tuple[_Count, dict[str, tuple[str, ...]]]:
-    """Count the rows of a file; return also the levels of its columns of texts."""
+    """Return the row counts of a file, and the levels of its text columns."""
     count = _Count(where, target, f"{where}: column {weight!r}")
     levels: dict[str, set[str]] = {name: set() for name in with_levels}
     empty: Counter[str] = Counter()
@@ -245,14 +245,14 @@ def _stamp(path: str | Path) -> str:
 
 
 def takes(path: str | Path) -> int | None:
-    """Return how many cells a Parquet file has; None if it cannot be read, which others say better."""
+    """Return the number of cells of a Parquet file; None if it cannot be read, which a later step reports."""
     try:
         import pyarrow.parquet
 
         metadata = pyarrow.parquet.read_metadata(path)
     except (ImportError, OSError):
         return None
-    except ValueError:  # what pyarrow raises for a file that is none
+    except ValueError:  # pyarrow raises it for other files
         return None
     return int(metadata.num_rows * metadata.num_columns)
 
@@ -265,7 +265,7 @@ def _arrow(path: str | Path) -> tuple[Any, Any]:
 
 
 def _batches(file: Any, columns: Sequence[str] | None) -> Iterator[Any]:
-    """Yield the rows of a file, some at a time. Over several row groups at once, pyarrow would keep all it has read."""
+    """Yield the rows of a file in blocks. Over several row groups at once, pyarrow would retain all it has read."""
     for group in range(file.num_row_groups):
         yield from file.iter_batches(BATCH, row_groups=[group], columns=columns)
 
@@ -283,7 +283,7 @@ def _faults(where: str) -> Iterator[None]:
 
 
 def _numbers(column: Any) -> Array:
-    """Numbers of a column, NaN for missing cells."""
+    """Return the numbers of a column, NaN for missing cells."""
     import pyarrow
 
     if pyarrow.types.is_decimal(column.type):
@@ -293,14 +293,14 @@ def _numbers(column: Any) -> Array:
 
 
 def _codes(column: Any, code_of: Mapping[str, float | int]) -> Array:
-    """Codes of cells, -1 for any other; looked up once for each different cell."""
+    """Return codes of cells, -1 for any other; looked up once for each different cell."""
     shown, places = _coded(column)
     codes: Array = np.array([float(code_of.get(text, -1)) for text in shown])[places]
     return codes
 
 
 def _coded(column: Any) -> tuple[list[str], NDArray[np.intp]]:
-    """The different texts of a column, "" for what is missing as the last, and which of them each cell is."""
+    """Return the distinct texts of a column, "" last for missing cells, and the index of each cell's text."""
     import pyarrow
 
     if not pyarrow.types.is_dictionary(column.type):
@@ -322,8 +322,8 @@ def npy_table(
     features: Sequence[str] = (),
     beside: Mapping[str, str] | None = None,
 ) -> Table:
-    """Look at a .npy file of numbers, whose columns are x1, x2, ... DataError for arrays that cannot be grown from.
-    beside : name -> file of a column of its own, as labels and weights may have"""
+    """Analyze a .npy file of numbers, whose columns are x1, x2, ... DataError for unusable arrays. beside : name ->
+    file of a separate column, such as labels or weights"""
     where, beside = str(path), beside or {}
     X = npy.table_of(path, where)
     names = npy.names(X.shape[1])
@@ -357,10 +357,10 @@ def array_table(
     file_of_weights: str = "",
     stamp: str = "",
 ) -> Table:
-    """Look at arrays, which may be memory maps of .npy files. X : (n, p) numbers; y : (n,) labels; weights : (n,)
+    """Analyze arrays, which may be memory maps of .npy files. X : (n, p) numbers; y : (n,) labels; weights : (n,)
 
-    names : of the columns of X; columns : those of them that are features, None for all
-    target, weight : what the labels and the weights are called; file_of_weights : where these lie, if by themselves
+    names : of the columns of X; columns : the features among them, None for all
+    target, weight : names of the labels and the weights; file_of_weights : separate file of the weights, if any
     stamp : as in `Table`
     """
     if X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[0] < 1 or X.shape[1] < 1:
@@ -411,14 +411,14 @@ def _chosen(rows: Any, columns: Sequence[int] | None) -> Any:
 
 @dataclass(frozen=True)
 class Division:
-    """Shares of rows for pruning and for the test, which growth does not see, drawn row by row with a seed."""
+    """Shares of rows for pruning and for the test, which growth does not use, drawn row by row with a seed."""
 
     prune: float = 0.0
     test: float = 0.0
     seed: int = 0
 
     def drawn(self) -> Callable[[int], NDArray[np.int8]]:
-        """Return what gives the parts of the next n rows. Stochasticity: one stream, named after the seed."""
+        """Return a function: n -> parts of the next n rows. Stochasticity: one stream, named after the seed."""
         stream = seeds.generator(self.seed, "rows kept from growth")
 
         def next_parts(n: int) -> NDArray[np.int8]:
@@ -488,7 +488,7 @@ def store(
 
 
 def _extremes(table: Table, scale: Array) -> tuple[float, float]:
-    """The smallest and the largest weight of a row, that of its class included."""
+    """Return the smallest and the largest weight of a row, including the weight of its class."""
     if table.weight == "":
         return float(scale.min()), float(scale.max())
     if (scale == scale[0]).all():
@@ -510,7 +510,7 @@ INTEGER, NUMBER, COMMA, TEXT = "int64", "double", "comma", "string"
 
 @dataclass(frozen=True)
 class Converted:
-    """What a table became. kinds : column -> INTEGER, NUMBER or TEXT; empty : column -> empty cells; notes as told"""
+    """Result of a conversion. kinds : column -> INTEGER, NUMBER or TEXT; empty : column -> empty cells; notes"""
 
     rows: int
     kinds: Mapping[str, str]
@@ -521,7 +521,7 @@ class Converted:
 def convert(
     source: str | Path, target: str | Path, *, options: TextOptions = NO_OPTIONS, single: bool = False
 ) -> Converted:
-    """Write a table as Parquet: each column of whole numbers, of numbers, or of text, the first that all its cells are;
+    """Write a table as Parquet: each column as integers, numbers, or text, the first type that fits all its cells;
     whole numbers with leading zeros are text. The file is read twice, in constant memory if it is a text. DataError for
     a file that is no table, for a target that is the source, or for a disk that is full."""
     pa, pq = _arrow(target)
@@ -561,7 +561,7 @@ def convert(
 
 
 def _kind(column: Any, kind: str) -> str:
-    """The first kind, from `kind` on, that all cells are of."""
+    """Return the first kind, from `kind` on, that fits all cells."""
     import pyarrow as pa
 
     for wanted, arrow in ((INTEGER, pa.int64()), (NUMBER, pa.float64()), (COMMA, pa.float64())):
@@ -575,7 +575,7 @@ def _kind(column: Any, kind: str) -> str:
 
 
 def _pointed(column: Any, kind: str) -> Any:
-    """Cells of numbers with a decimal comma as such with a point; a cell with both is none."""
+    """Return numbers with a decimal comma as numbers with a point; a cell with both is no number."""
     import pyarrow.compute as pc
 
     if kind != COMMA:
@@ -584,7 +584,7 @@ def _pointed(column: Any, kind: str) -> Any:
 
 
 def _text_batches(source: Source, options: TextOptions, notes: list[str]) -> Iterator[Any]:
-    """Batches of a table, all cells texts, missing ones null."""
+    """Yield batches of a table, all cells texts, missing ones null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""A model of a table beyond memory: rows into chunks, growth, pruning, and a test on rows kept from both.
+"""A model of a table beyond memory: rows into chunks, growth, pruning, and a test on rows that neither of them uses.
 
 The model is a top-down tree, a forest of such trees (`forest_from_disk`), or boosting (`boosting_from_disk`).
 """
@@ -40,18 +40,18 @@ from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
-# Rules that need no rows, and the one that needs only counts of its rows. Others need all rows at once.
+# Pruning rules that need no rows, and the rule that needs only counts of its rows. Others need all rows at once.
 PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length", "cost_complexity")
 A_TENTH = Division(prune=0.1, seed=1)
-SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that set the units of features, and their chunks
+SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # sample of rows for the units of features, and its chunks
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A fitted estimator and its test.
 
-    levels : what growth took, level by level, or part by part of boosting
-    right, tested : test rows classified right, and all test rows
+    levels : statistics of growth by level, or of boosting by part
+    right, tested : correctly classified test rows, and all test rows
     X, y : some rows, for pictures of the tree; bytes_read : by this process, from the chunks
     """
 
@@ -77,18 +77,18 @@ def fit(
     division: Division = A_TENTH,
     say: Callable[[Level | Part], None] = lambda _: None,
 ) -> Fitted:
-    """Fit a top-down classification tree, a bagged forest of them, or boosting, to a table that memory does not hold.
+    """Fit a top-down classification tree, a bagged forest of them, or boosting, to a table larger than memory.
 
     algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `_core.from_sums`
     params     of the estimator; pruning "cost_complexity" chooses on the pruning rows of `division`
     memory     bytes that rows and histograms may take at a time
     scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default. The same fit
-               goes on from the last whole level that an interrupted fit left there
+               resumes after the last complete level of an interrupted fit there
     asker      answers the passes over the rows; this process with `threads` by default
     division   shares of the rows for pruning and for the test; its seed is that of the estimator, too
-    The tree is the one that the estimator grows in memory on the same rows; each tree of a forest is the one of the
-    rows and features that it drew; boosting sees a part of the rows at a time (`boosting_from_disk`). ConfigError for
-    what cannot be done so.
+    The tree equals that of the estimator in memory on the same rows, and so does each tree of a forest on its drawn
+    rows and features; boosting uses a sample of the rows at a time (`boosting_from_disk`). ConfigError for
+    unsupported options.
     """
     estimator = _estimator(algorithm, dict(params or {}), division.seed)
     is_forest, is_boosted = (isinstance(estimator, cls) for cls in (BaggedForestClassifier, ObliqueBoostingClassifier))
@@ -124,7 +124,7 @@ def fit(
             tree = _pruned(who, estimator._cut(grown.tree), estimator)
             levels, (wrong, tested) = grown.levels, _tested(who, tree) if division.test else (0.0, 0)
             right = tested - wrong
-            # A tree of a table knows levels by their codes, as where the table is read into memory.
+            # A tree of a table knows levels by their codes, as for a table in memory.
             estimator.levels_ = {j: tuple(map(float, range(count))) for j, count in enumerate(table.levels) if count}
             estimator._keep(tree, X)
         done = True
@@ -157,7 +157,7 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
 
 
 def _plan(estimator: Any, memory: int) -> Plan:
-    """How the tree of an estimator is grown; ConfigError for a heuristic that cannot, before the table is copied."""
+    """Return the plan of an estimator's tree; ConfigError for an unsupported heuristic before the table is copied."""
     of_node = estimator.misrate_of == "node"
     stopping = Stopping(estimator.min_parent, estimator.max_misrate if of_node else 0.0, estimator.max_depth)
     least = max(float(estimator.min_samples_leaf), 1e-300)
@@ -167,7 +167,7 @@ def _plan(estimator: Any, memory: int) -> Plan:
 
 
 def _with_least_leaf(plan: Plan, who: Asker, estimator: Any) -> Plan:
-    """A plan with the least weight of a leaf that is a share of all weight, which takes a pass."""
+    """Return a plan with the least leaf weight, a share of the total weight, which takes a pass."""
     if not estimator.min_weight_fraction_leaf:
         return plan
     total = float(who.ask("boxes", 0, {"n_slots": 1})["weight"].sum())
@@ -232,15 +232,15 @@ def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
 
 
 def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
-    """How many test rows the tree classifies wrong, and how many there are."""
-    # Complexities at which nothing is cut.
+    """Return the numbers of misclassified and of all test rows of the tree."""
+    # Complexities at which nothing is pruned.
     whole = {"node_alpha": np.full(tree.n_nodes, np.inf), "alphas": np.zeros(1)}
     answer = who.ask("part", 0, {"part": TEST, "tree": tree, "counted": True, **whole})
     return float(answer["left"][0]), round(float(answer["seen"][0]))
 
 
 def _n_right(estimator: Any, rows: Store) -> tuple[float, int]:
-    """How many test rows the estimator classifies right, and how many there are."""
+    """Return the numbers of correctly classified and of all test rows of the estimator."""
     right = seen = 0
     for chunk in range(len(rows.sizes)):
         block = rows.read(chunk, rows.room)
@@ -253,7 +253,7 @@ def _n_right(estimator: Any, rows: Store) -> tuple[float, int]:
 
 
 def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:
-    """Some rows that the tree grew on, spread over the table."""
+    """Return a sample of the rows that the tree grew on, spread over the table."""
     count = len(rows.sizes)
     chunks = sorted({i * count // SHOWN_CHUNKS for i in range(SHOWN_CHUNKS)})
     X, y = [], []
@@ -266,7 +266,7 @@ def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:
 
 
 def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
-    """Return what `oblique fit` writes: the estimator with codes for classes, and how the table is read."""
+    """Return the model of `oblique fit`: the estimator with codes for classes, and the reading rules of the table."""
     estimator = fitted.estimator
     estimator.classes_ = np.arange(len(table.classes))
     left_out = [] if not table.weight else [Column(table.weight, "dropped")]

@@ -1,4 +1,4 @@
-"""A forest of a table beyond memory: tree after tree, each grown from the rows and the features that it drew."""
+"""A forest of a table beyond memory: tree by tree, each grown from its drawn rows and features."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
-NOT_DRAWN = 3  # beside GROW, PRUNE and TEST: a row that this tree does not see
+NOT_DRAWN = 3  # beside GROW, PRUNE and TEST: a row that this tree does not use
 # Parameters that need all rows of a node, or of the forest, at once.
 AS_USUAL = ("node_bootstrap", "probabilities", "oob_score", "warm_start", "monotonic_cst")
 
 
 class Drawn(Store):
-    """The rows of a store as one tree drew them: how often each was drawn is its weight.
+    """The rows of a store drawn for one tree: the number of draws of a row is its weight.
 
-    times : (rows that grow,) in the order of the table; features : places of those the tree drew, ascending
+    times : (rows that grow,) in the order of the table; features : indices of the drawn features, ascending
     """
 
     def __init__(self, whole: Store, first: NDArray[np.int64], times: NDArray[Any], features: NDArray[np.intp]) -> None:
-        """Look at a store. first : (chunks + 1,) rows that grow before each chunk, and all of them"""
+        """Wrap a store. first : (chunks + 1,) growth rows before each chunk, and their total"""
         super().__init__(
             whole.path, len(features), whole.n_classes, whole.dtype, True, (), whole.sizes, whole.sums, room=whole.room
         )
         self._whole, self._first, self._times, self._features = whole, first, times, features
 
     def read(self, chunk: int, room: Room | None = None) -> Rows:
-        """Return a chunk; rows that were not drawn have a part of their own."""
+        """Return a chunk; rows that were not drawn have the part NOT_DRAWN."""
         before = self._whole.bytes_read
         rows = self._whole.read(chunk, room)
         self.bytes_read += self._whole.bytes_read - before
@@ -59,7 +59,7 @@ class Drawn(Store):
 
 
 def refuse(algorithm: str, estimator: BaggedForestClassifier) -> None:
-    """Raise ConfigError for what a forest cannot do without all rows in memory."""
+    """Raise ConfigError for options of a forest that need all rows in memory."""
     for name in AS_USUAL:
         value, usual = getattr(estimator, name), estimator.parameters[name].default
         if value != usual:
@@ -72,7 +72,7 @@ def refuse(algorithm: str, estimator: BaggedForestClassifier) -> None:
 
 
 def plans_of(estimator: BaggedForestClassifier, memory: int) -> list[Plan]:
-    """Return how trees are grown, which they take in turn; ConfigError for a heuristic that cannot."""
+    """Return the plans of trees, used in turn; ConfigError for an unsupported heuristic."""
     stopping = Stopping(1.0, 0.0, estimator.max_depth)
     least = float(estimator.min_samples_leaf)
     proposers = proposers_of(estimator.proposer)
@@ -92,7 +92,7 @@ def grow_forest(
     say: Callable[[Level], None],
 ) -> list[Level]:
     """Grow the forest of an estimator; return the levels of all trees. X : some rows, for the units of importances;
-    kept_in : folder for finished trees, which the same fit loads if it is begun again, or None"""
+    kept_in : folder for finished trees, which the same fit loads when it is restarted, or None"""
     p, C = rows.n_features, rows.n_classes
     seed = int(check_random_state(estimator.random_state).randint(2**31))
     first = grows_before(rows)
@@ -125,7 +125,7 @@ def grow_forest(
 
 
 def grows_before(rows: Store) -> NDArray[np.int64]:
-    """Return how many rows that grow are before each chunk, and all of them, (chunks + 1,); ConfigError for none."""
+    """Return the number of growth rows before each chunk, and their total, (chunks + 1,); ConfigError for none."""
     counts = [int((rows.read(chunk, rows.room).parts == GROW).sum()) for chunk in range(len(rows.sizes))]
     if not any(counts):
         raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
@@ -133,14 +133,14 @@ def grows_before(rows: Store) -> NDArray[np.int64]:
 
 
 def _over_all(tree: Tree, features: NDArray[np.intp], p: int) -> Tree:
-    """A tree over some features as one over all p."""
+    """Return a tree over some features as a tree over all p."""
     coef = np.zeros((tree.n_nodes, p))
     coef[:, features] = tree.coef_
     return Tree(tree.left, tree.right, coef, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
 
 
 class KeptTree:
-    """A tree of a fit that may be begun again: its file, and the state of its growth until the file is written."""
+    """A tree of a resumable fit: its file, and the state of its growth until the file is written."""
 
     def __init__(self, folder: Path, number: int, identity: list[Any], shape: tuple[int, int]) -> None:
         self._shape = shape
@@ -149,13 +149,13 @@ class KeptTree:
         self._digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Keep the arrays of `Forest.state`, and whatever else belongs to the tree."""
+        """Save the arrays of `Forest.state`, and the other data of the tree."""
         with writing(self.path) as stream:
             np.savez(stream, **state, forest=np.array(self._digest))
         self.level.path.unlink(missing_ok=True)
 
     def load(self) -> dict[str, Any] | None:
-        """Return the stored tree, None without one; DataError for a file that is damaged, or of another fit."""
+        """Return the stored tree, None without one; DataError for a damaged file, or the file of another fit."""
 
         def state(arrays: dict[str, Any]) -> dict[str, Any]:
             state: dict[str, Any] = {**arrays, "width": int(arrays["width"]), "depth": int(arrays["depth"])}

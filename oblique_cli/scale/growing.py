@@ -1,4 +1,4 @@
-"""A tree grown level by level from rows in chunks: the tree of `tree.growing` on all rows at once, in every array."""
+"""Level-by-level growth of a tree from rows in chunks; it equals the tree of `tree.growing` in every array."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
-KEPT_ROW_BYTES = 120  # of a row of a bin that is looked into, while rows of all chunks are put in order
+KEPT_ROW_BYTES = 120  # of a row of an examined bin, while rows of all chunks are sorted
 STATS = ("rows", "weight", "heaviest", "low", "high", "tables")  # of the pass `boxes`
-FEW_ROWS = 0.25  # of the rows of a node: so many are fetched rather than counted once more, which takes a pass
+FEW_ROWS = 0.25  # share of a node's rows up to which they are fetched instead of counted again, which takes a pass
 
 
 class Asker(Protocol):
-    """Who answers requests: this process, its threads, or workers elsewhere."""
+    """Source of answers to requests: this process, its threads, or workers elsewhere."""
 
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
 
     @property
     def workers(self) -> int:
-        """How many have `Plan.memory` of their own: one for the threads of this process."""
+        """Return the number of processes with `Plan.memory` each: one for the threads of this process."""
 
     @property
     def copies(self) -> int:
-        """How many tables one of them holds at a time while answers are put together."""
+        """Return the number of tables that a worker holds at a time while answers are combined."""
 
     def finish(self, some: Finish) -> list[dict[str, Any]]:
         """Return the trees below some nodes, by their slots in the request."""
@@ -46,11 +46,11 @@ class Asker(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """What to grow, and in how much memory.
+    """Parameters of growth, and the memory limit.
 
-    memory    bytes that rows and histograms may take
+    memory    bytes for rows and histograms
     seed      of the tree; the heuristics here draw nothing
-    finish_rows  rows from which on a node is no longer finished in memory; decided by `memory` if None
+    finish_rows  largest rows of a node finished in memory; derived from `memory` if None
     """
 
     proposer: Proposer
@@ -74,7 +74,7 @@ class Plan:
         return native
 
     def grower(self, store: Store) -> _core.LevelGrower:
-        """Return what grows the tree by the answers of passes over the rows of a store."""
+        """Return the grower of the tree, which uses the answers of passes over a store."""
         return _core.LevelGrower(
             store.n_features,
             store.n_classes,
@@ -85,9 +85,9 @@ class Plan:
         )
 
     def in_memory_rows(self, store: Store, workers: int = 1) -> tuple[int, int]:
-        """Return up to how many rows a node is finished in memory, and how many rows all nodes at work may have; with
-        several workers a node is at most the share of one. Nodes of up to `exact_sums_above` rows have to be finished
-        so, because their sums are those of rows in a canonical order; ConfigError if memory is too small for that."""
+        """Return the most rows of a node that is finished in memory, and of all such nodes at a time; with several
+        workers a node has at most the share of one. Nodes of up to `exact_sums_above` rows must be finished in memory,
+        because their sums use a canonical order of rows; ConfigError if memory is too small for that."""
         row = 16 * store.n_features + 72 + (16 if store.weighted else 0)
         fitting = int(self.memory * 0.4) // row
         least = min(_core.exact_sums_above(), store.n_rows)
@@ -122,7 +122,7 @@ class Level:
 
 @dataclass
 class Grown:
-    """A tree, and what growing it took."""
+    """A tree and the statistics of its growth."""
 
     tree: Tree
     levels: list[Level] = field(default_factory=list)
@@ -130,9 +130,9 @@ class Grown:
 
 @dataclass
 class State:
-    """All there is between two levels: the tree so far and its open nodes, by the slots of `level`.
+    """State between two levels: the tree so far and its open nodes, by the slots of `level`.
 
-    stats : by slot of the level, as the pass `boxes` gives them
+    stats : by slot of the level, from the pass `boxes`
     """
 
     grower: _core.LevelGrower
@@ -145,7 +145,7 @@ class Slot:
     """An open node whose rows stay in their blocks.
 
     node : the search for its split, with the results of the passes over its rows
-    directions : of the node that are searched, as `_core.BlockNode.directions` gives them
+    directions : searched directions of the node, from `_core.BlockNode.directions`
     """
 
     rows: int
@@ -159,8 +159,8 @@ Split = tuple[Array, float, float, bool]  # normal, threshold, gain, whether the
 def grow(
     asker: Asker, store: Store, plan: Plan, checkpoint: Any = None, say: Callable[[Level], None] = lambda _: None
 ) -> Grown:
-    """Grow a tree on the rows of a store that are meant for growing. checkpoint : a `Checkpoint` to go on from and to
-    write after every level, or None; say : called with every level that is done"""
+    """Grow a tree on the growth rows of a store. checkpoint : a `Checkpoint` to resume from and to write after every
+    level, or None; say : called after every level"""
     grower = _Grower(asker, store, plan)
     state = checkpoint.load(store, plan) if checkpoint is not None else None
     if state is None:
@@ -203,7 +203,7 @@ class _Grower:
         return self._asker.ask(kind, level, request)
 
     def advance(self, state: State) -> State:
-        """Finish the small nodes of a level, split the large ones, and return what the next level begins with."""
+        """Finish the small nodes of a level, split the large ones, and return the state of the next level."""
         stats, self.depths = state.stats, state.grower.open[:, 1].tolist()
         batches, large = state.grower.work(stats["rows"], stats["weight"], self.in_memory, self.rows_at_once)
         for batch in batches:
@@ -212,7 +212,7 @@ class _Grower:
         return self._divide(state, slots, large, self._splits(state, slots, large) if slots else [])
 
     def _place(self, some: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the place of every slot of the level among some of them, -1 for the others."""
+        """Return the index in `some` of every slot of the level, -1 for the others."""
         place = np.full(len(self.depths), -1, np.int32)
         place[some] = np.arange(len(some), dtype=np.int32)
         return place
@@ -231,10 +231,10 @@ class _Grower:
         self.finished += len(batch)
 
     def _options(self, depth: int) -> dict[str, Any]:
-        """What `_core.grow` takes for a node at a depth."""
+        """Return the options of `_core.grow` for a node at a depth."""
         plan = self.plan
         most = plan.stopping.max_depth
-        # Leaves are cut once the tree is grown.
+        # Leaves are pruned after growth.
         stopping = replace(plan.stopping, max_depth=None if most is None else most - depth, max_leaf_nodes=None)
         return growth_options(plan.criterion, stopping, plan.min_leaf, plan.ties, plan.seed) | self.options
 
@@ -248,7 +248,7 @@ class _Grower:
         return Slot(int(facts["rows"].sum()), node)
 
     def _splits(self, state: State, slots: list[Slot], large: NDArray[np.int32]) -> list[Split | None]:
-        """The split of each slot; None for a leaf."""
+        """Return the split of each slot, None for a leaf."""
 
         def base(some: Sequence[int]) -> dict[str, Any]:
             return self._base(self._place(large[list(some)]), [slots[i] for i in some])
@@ -267,7 +267,7 @@ class _Grower:
         return base
 
     def _find_moments(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
-        """Ask for what the heuristic needs to have added up, pass after pass."""
+        """Request the sums that the heuristic needs, pass by pass."""
         while kind := max(slot.node.wants for slot in slots):
             requests = [slot.node.request() for slot in slots]
             request = {name: np.stack([each[name] for each in requests]) for name in requests[0]}
@@ -276,7 +276,7 @@ class _Grower:
                 slot.node.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
 
     def _batches(self, slots: list[Slot]) -> list[list[int]]:
-        """Slots that have directions, as many at once as there is room for their histograms."""
+        """Return batches of slots with directions, as large as memory for their histograms allows."""
         room = int(self.plan.memory * 0.25) // (self._asker.copies * self.count_bytes)
         cells = [0 if s.directions is None else s.directions[0].size * self.store.n_classes for s in slots]
         self.n_bins = 256
@@ -295,7 +295,7 @@ class _Grower:
         return batches
 
     def _search(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
-        """Find the best cut of each slot among its directions, by histograms and the bins that can still win."""
+        """Find the best cut of each slot over its directions, by histograms and the bins that can still win."""
         request, first = self._histograms(level, base, slots)
         open_slots = list(range(len(slots)))
         of_part = self._asker.copies * (self.count_bytes * self.store.n_classes + 16)
@@ -312,7 +312,7 @@ class _Grower:
             cells = {name: np.concatenate([each[k] for each in wanted]) for k, name in enumerate(names)}
             cells["direction"] += np.repeat(first[open_slots], [len(each[0]) for each in wanted])
             cells["first_part"] = np.concatenate([[0], np.cumsum(cells.pop("parts"))]).astype(np.int64)
-            # Directions of which nothing is wanted need not be projected.
+            # Directions without requests need no projection.
             is_wanted = np.append(np.zeros(len(request["low"]), np.bool_), False)
             is_wanted[cells["direction"]] = True
             place = np.where(is_wanted[request["place"]], request["place"], -1)
@@ -322,7 +322,7 @@ class _Grower:
     def _histograms(
         self, level: int, base: dict[str, Any], slots: list[Slot]
     ) -> tuple[dict[str, Any], NDArray[np.int64]]:
-        """The request, and the number of the first direction of each slot, whose searches begin."""
+        """Return the request, and the number of the first direction of each slot, whose searches begin."""
         us, orders, lows, highs = zip(*(slot.directions for slot in slots if slot.directions), strict=True)
         first = np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
         places = [np.full(u.size, -1, np.int64) for u in us]
@@ -353,9 +353,9 @@ class _Grower:
         return request, first
 
     def _take(self, slots: list[Slot], cells: list[int], first_part: NDArray[np.int64], answer: Answer) -> None:
-        """Give slots the answers to what they wanted, each so many cells."""
+        """Pass the answers to the slots that requested them, a number of cells each."""
         rows = {name: np.concatenate(answer[name]) for name in FETCHED}
-        order = np.argsort(rows["entry"], kind="stable")  # those of a chunk are in order already
+        order = np.argsort(rows["entry"], kind="stable")  # those of a chunk are sorted already
         rows = {name: each[order] for name, each in rows.items()}
         at = np.concatenate([[0], np.cumsum(cells)])
         of_rows, of_parts = np.searchsorted(rows["entry"], at), first_part[at]

@@ -1,7 +1,7 @@
-"""What one pass asks of some chunks, and how the answers of several are put together.
+"""Requests of a pass to some chunks, and the combination of several answers.
 
-An answer is a dictionary of arrays. Those of any chunks, put together in any order, are the answer of all their rows to
-the bit: counts and exact sums are added, extremes compared, rows put one behind the other.
+An answer is a dictionary of arrays. Answers of any chunks, combined in any order, equal the answer of all their rows
+to the bit: counts and exact sums are added, extremes compared, rows concatenated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from oblique_cli.scale.store import Rows, Store, parts_of_levels
 Answer = dict[str, Any]
 
 ADD, LARGER, SMALLER, JOIN = "add", "larger", "smaller", "join"
-HOW = {  # to put together what answers hold
+HOW = {  # rules for combining the arrays of answers
     **dict.fromkeys(("rows", "weight", "tables", "high_sums", "low_sums", "left", "counts", "seen", "bytes_read"), ADD),
     **dict.fromkeys(("heaviest", "high", "largest", "below", "squares", "part_high"), LARGER),
     **dict.fromkeys(("low", "least", "above", "smallest", "part_low"), SMALLER),
@@ -29,7 +29,7 @@ FETCHED = ("entry", "code", "z", "found_weight")  # of a row of a cell
 
 
 def together(answers: Sequence[Answer]) -> Answer:
-    """Return the answer of all rows from those of parts of them; takes over the first."""
+    """Return the answer of all rows from those of parts of them; modifies the first."""
     first, *others = answers
     for other in others:
         for name, value in other.items():
@@ -47,7 +47,7 @@ def together(answers: Sequence[Answer]) -> Answer:
 
 @dataclass(frozen=True)
 class Finish:
-    """Open nodes that are finished in memory: what to fetch, and how to grow.
+    """Open nodes to finish in memory: the rows to fetch, and the options of growth.
 
     request  of the pass `fetch`: the slots of the level, or -1
     rows     of each slot of the request
@@ -62,7 +62,7 @@ class Finish:
 
 
 class Fetched:
-    """The rows of some open nodes, and the trees that grow on them.
+    """The rows of some open nodes, for growing the trees below.
 
     fetched : an answer to `fetch` that has all rows of these slots of the request
     """
@@ -77,7 +77,7 @@ class Fetched:
         self._ends = [np.searchsorted(of_chunk, np.arange(-1, max(slots) + 1), "right") for of_chunk in of_slots]
 
     def room(self, slots: Sequence[int]) -> Any:
-        """Return memory for the rows of any one of some slots."""
+        """Return memory for the rows of any single slot among `slots`."""
         return np.empty((max(self._some.rows[slot] for slot in slots), self._store.n_features))
 
     def grow(
@@ -85,8 +85,8 @@ class Fetched:
     ) -> dict[str, Any]:
         """Return the tree of a slot, whose rows are put into `room`.
 
-        pool : threads that put the rows together side by side, and as many grow the tree
-        stop : what ends the growth, see `_core.grow`
+        pool : threads that concatenate the rows; as many threads grow the tree
+        stop : signal that ends the growth, see `_core.grow`
         """
         chosen = [slice(end[slot], end[slot + 1]) for end in self._ends]
 
@@ -103,7 +103,7 @@ class Fetched:
 def _one_below_another(
     parts: Sequence[Any], chosen: Sequence[slice], room: Any, pool: Executor | None, threads: int
 ) -> Any:
-    """Copy the chosen rows of some parts to the first rows of room, and return these."""
+    """Copy the chosen rows of some parts to the first rows of room, and return these rows."""
     first = np.concatenate([[0], np.cumsum([some.stop - some.start for some in chosen])])
 
     def copy(some: range) -> None:
@@ -136,7 +136,7 @@ def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = Non
 
 
 def _slots(places: Any, request: Mapping[str, Any]) -> Any:
-    """The slots of this request, from the places at its level. request["slots"] : place -> slot, or -1"""
+    """Return the slots of this request, from the places at its level. request["slots"] : place -> slot, or -1"""
     of_place = np.append(request["slots"], np.int32(-1)).astype(np.int32)
     return of_place.take(places, mode="wrap")  # place -1 is the last
 
@@ -251,15 +251,15 @@ def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], ans
 
 
 def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    # By slot, so that the rows of a slot are copied in one piece. Their order changes no tree, but the order of the
-    # table makes runs comparable.
+    # By slot, so that the rows of a slot are copied in one piece. Their order does not change the tree, but table order
+    # makes runs comparable.
     of_place = np.ascontiguousarray(request["slots"], np.int32)
     slots, X, y, w = _core.rows_of_slots(rows.columns, rows.codes, rows.weights, places, of_place, request["n_slots"])
     return {"slot": [(chunk, slots)], "X": [(chunk, X)], "y": [(chunk, y)], "w": [] if w is None else [(chunk, w)]}
 
 
 def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    """Misclassified weight of pruning or test rows, by member of a pruning sequence; their number if `counted`."""
+    """Return misclassified weight, or number if `counted`, of pruning or test rows, by member of a pruning sequence."""
     chosen = rows.parts == request["part"]
     wrong = np.zeros(len(request["alphas"]))
     seen = np.zeros(1)
@@ -284,5 +284,5 @@ ASKED: Mapping[str, Callable[..., Answer]] = {
     "fetch": _fetch,
     "part": _part,
 }
-# Tables that are large beside a chunk: it is added to them where they are.
+# Tables larger than a chunk: chunks are added to them in place.
 ADDED_TO: Mapping[str, Callable[..., None]] = {"histograms": _histograms, "look": _look}

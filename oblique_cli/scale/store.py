@@ -22,11 +22,11 @@ Array = NDArray[np.float64]
 
 MANIFEST = "rows.json"
 FORMAT = 2
-# What a row is for, as chunks keep it: growing the tree, pruning it, or telling how good it is.
+# Part of a row, stored in chunks: growth, pruning, or test.
 GROW, PRUNE, TEST = 0, 1, 2
 REMEDY = "remove the folder, and fit again from the table"
-# Of a chunk: large beside the cost of a call, and small enough for the rows of two threads, with the copy that each
-# of them puts in the order of its nodes, to stay in a cache.
+# Size of a chunk: large beside the cost of a call, and small enough for a cache to hold the rows of two threads and
+# their copies in the order of nodes.
 TARGET_BYTES = 1 << 22
 
 
@@ -41,19 +41,19 @@ class Rows:
 
 
 class Room(threading.local):
-    """Memory of each thread that one chunk after the other is read into: fresh pages cost more than reading does."""
+    """Reusable memory of a thread for reading chunks: new pages cost more than reading."""
 
     def __init__(self) -> None:
         self._held: dict[str, Any] = {}
 
     def content(self, size: int) -> memoryview:
-        """Return room for so many bytes of a file."""
+        """Return a buffer for `size` bytes of a file."""
         if len(self._held.get("content", b"")) < size:
             self._held["content"] = bytearray(size)
         return memoryview(self._held["content"])[:size]
 
     def doubles(self, name: str, size: int) -> Array:
-        """Return room of a name for so many numbers."""
+        """Return the buffer `name` for `size` numbers."""
         if len(self._held.get(name, ())) < size:
             self._held[name] = np.empty(size)
         buffer: Array = self._held[name]
@@ -64,16 +64,16 @@ class Room(threading.local):
 class Store:
     """Rows in a folder, one file a chunk: columns one after the other, codes, weights, parts.
 
-    path        the folder, which every worker must see under this name
+    path        the folder, with the same name on every worker
     n_features  p
     n_classes   C
     dtype       of the columns on the disk; they are float64 in memory
     weighted    whether rows have weights, which are multiples of a power of 2 whose sums are exact
-    levels      levels of each feature, 0 for a quantitative one; () if all are
+    levels      levels of each feature, 0 for a quantitative one; () if all are quantitative
     sizes       rows of each chunk
     sums        CRC-32 of each chunk
     bytes_read  by this process, of rows and of their places in the tree
-    room        for whoever reads chunks one at a time and is done with each before the next
+    room        for callers that finish each chunk before they read the next
     """
 
     path: Path
@@ -90,7 +90,7 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path) -> Store:
-        """Return the store in a folder. DataError if there is none that is whole."""
+        """Return the store in a folder. DataError if there is no complete store."""
         path = Path(path)
         try:
             plain = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
@@ -109,11 +109,11 @@ class Store:
 
     @property
     def bytes_of_row(self) -> int:
-        """Bytes of a row on the disk, its place in the tree included."""
+        """Bytes of a row on the disk, including its place in the tree."""
         return self.n_features * np.dtype(self.dtype).itemsize + 4 + (8 if self.weighted else 0) + 1 + 4
 
     def chunk_rows(self) -> int:
-        """Return how many rows a chunk should have."""
+        """Return the number of rows of a chunk."""
         return int(np.clip(TARGET_BYTES // (8 * self.n_features), 1024, 1 << 17))
 
     def file(self, chunk: int) -> Path:
@@ -135,7 +135,7 @@ class Store:
         self.sums.append(total)
 
     def close(self) -> None:
-        """Write down what the folder holds; without it the folder is no store."""
+        """Write the manifest; without it the folder is no store."""
         plain = {
             **{k: getattr(self, k) for k in ("n_features", "n_classes", "dtype", "weighted", "sizes", "sums")},
             "levels": list(self.levels),
@@ -144,8 +144,8 @@ class Store:
             stream.write(json.dumps({"format": FORMAT, "sum": _sum(plain), **plain}).encode())
 
     def read(self, chunk: int, room: Room | None = None) -> Rows:
-        """Return a chunk; DataError, with the numbers of its rows, if it is not as it was written. room : where the
-        rows are put until it is used again; memory of their own by default"""
+        """Return a chunk; DataError, with the numbers of its rows, if it has changed since it was written. room :
+        memory for the rows until its next use; by default new memory"""
         n, p = self.sizes[chunk], self.n_features
         itemsize = np.dtype(self.dtype).itemsize
         first = sum(self.sizes[:chunk])
@@ -171,7 +171,7 @@ class Store:
         at += 4 * n
         weights = None
         if self.weighted:
-            # They may begin at any byte; the core wants whole words.
+            # The bytes may be unaligned; the core needs aligned words.
             weights = np.frombuffer(content, "<f8", n, at).copy()
             at += 8 * n
         parts = np.frombuffer(content, "|i1", n, at)
@@ -188,7 +188,7 @@ class Store:
         return self.path / f"level_{level:04d}" / f"chunk_{chunk:06d}.places"
 
     def places(self, level: int, chunk: int, rows: Rows) -> NDArray[np.int32]:
-        """Return the slot of every row at a level, below 0 for none; at level 0 rows that grow are in slot 0."""
+        """Return the slot of every row at a level, below 0 for none; at level 0 growth rows are in slot 0."""
         if level == 0:
             return np.where(rows.parts == GROW, 0, -1).astype(np.int32)
         n = self.sizes[chunk]
@@ -202,14 +202,14 @@ class Store:
         return places
 
     def keep_places(self, level: int, chunk: int, places: NDArray[np.int32]) -> None:
-        """Write the slots of a chunk's rows at a level; the file is there as a whole or not at all."""
+        """Write the slots of a chunk's rows at a level, atomically."""
         target = self.place_file(level, chunk)
         target.parent.mkdir(exist_ok=True)
         with writing(target) as stream:
             stream.write(np.ascontiguousarray(places, "<i4").data.cast("B"))
 
     def forget_level(self, level: int) -> None:
-        """Remove the places of a level that nothing needs any more."""
+        """Remove the places of a level that is no longer needed."""
         shutil.rmtree(self.path / f"level_{level:04d}", ignore_errors=True)
 
 
@@ -220,7 +220,7 @@ def _sum(plain: dict[str, Any]) -> int:
 
 @contextlib.contextmanager
 def writing(target: Path) -> Iterator[Any]:
-    """Give a stream to a file that appears under its name when it is whole. `errors.cannot_write` if that fails."""
+    """Yield a stream to a file that appears under its name when complete. `errors.cannot_write` if that fails."""
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         with open(part, "wb") as stream:
@@ -233,5 +233,5 @@ def writing(target: Path) -> Iterator[Any]:
 
 
 def parts_of_levels(levels: Sequence[int]) -> NDArray[np.int32] | None:
-    """Return the levels of features as the core takes them, None if all are quantitative."""
+    """Return the levels of features in the form of the core, None if all are quantitative."""
     return np.array(levels, dtype=np.int32) if any(levels) else None

@@ -1,4 +1,4 @@
-"""Workers of Dask that answer the requests of a growing tree. They all see the folder of the store under one name."""
+"""Dask workers that answer the requests of a growing tree. The folder of the store has the same name on all of them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from oblique_cli.scale.passes import Answer, Fetched, Finish, ask, together
 from oblique_cli.scale.sharing import cut
 from oblique_cli.scale.store import MANIFEST, Store
 
-TASKS_A_WORKER = 2  # so that a slow worker holds up half of its share only; more would be more to hand out
-FAN_IN = 4  # answers that are put together at a time
+TASKS_A_WORKER = 2  # so that a slow worker delays only half of its share; more tasks would cost more to distribute
+FAN_IN = 4  # answers to combine at a time
 RETRIES = 3
-SMALL_REQUEST = 1 << 16  # bytes; one that is larger goes to a worker once, which takes a step of its own
+SMALL_REQUEST = 1 << 16  # bytes; a larger request is sent to a worker once, as a separate step
 MOST_FETCHING = 32  # groups of nodes, and blocks of rows for them, unless there are more workers
 
 _stores: dict[Folder, Store] = {}  # of this worker
@@ -31,7 +31,7 @@ _stores: dict[Folder, Store] = {}  # of this worker
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a store, and a checksum that differs from that of an earlier fit under the same name."""
+    """Folder of a store, and a checksum that differs from that of an earlier fit under the same name."""
 
     path: str
     checksum: int
@@ -41,7 +41,7 @@ class Folder:
         return cls(str(store.path), zlib.crc32((store.path / MANIFEST).read_bytes()))
 
     def store(self) -> Store:
-        """Return the store; what was checked of it by this worker stays checked."""
+        """Return the store; this worker's checks of it remain valid."""
         if self not in _stores:
             _stores.clear()
             _stores[self] = Store.open(self.path)
@@ -49,7 +49,7 @@ class Folder:
 
 
 def answered(of: Folder, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
-    """Answer a request for some chunks; runs on a worker. Asked again, it gives the same answer and files."""
+    """Answer a request for some chunks; runs on a worker. Repeated calls give the same answer and files."""
     store = of.store()
     before = store.bytes_read
     answer = ask(store, chunks, kind, level, request)
@@ -58,7 +58,7 @@ def answered(of: Folder, chunks: Sequence[int], kind: str, level: int, request: 
 
 
 def joined(answers: list[Answer]) -> Answer:
-    """Put answers together and leave them as they are: on a worker Dask may ask again, and here they are read-only."""
+    """Combine answers without modifying them: Dask may request them again, and on this side they are read-only."""
     return together([copy.deepcopy(answers[0]), *answers[1:]])
 
 
@@ -85,12 +85,12 @@ def fetched(of: Folder, chunks: Sequence[int], some: Finish, group_of: Any, n_gr
 
 
 def group_of_rows(groups: list[Answer], group: int) -> Answer:
-    """Return the rows of one group of nodes, so that no others travel; runs on a worker."""
+    """Return the rows of one group of nodes, so that only these are transferred; runs on a worker."""
     return groups[group]
 
 
 def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) -> tuple[list[Any], int]:
-    """Return the trees below a group of nodes, and the bytes that its rows took to read; runs on a worker."""
+    """Return the trees below a group of nodes, and the bytes read for its rows; runs on a worker."""
     answers: Answer = {name: [part for piece in pieces for part in piece[name]] for name in ("slot", "X", "y", "w")}
     bytes_read = sum(int(piece["bytes_read"].sum()) for piece in pieces if "bytes_read" in piece)
     fetched = Fetched(of.store(), some, answers, slots)
@@ -100,7 +100,7 @@ def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) 
 
 @dataclass
 class Workers:
-    """Those of a cluster. bytes_sent : of requests and answers, as far as this process and workers exchange them."""
+    """Workers of a cluster. bytes_sent : of requests and answers between this process and workers."""
 
     client: Any
     store: Store
@@ -109,12 +109,12 @@ class Workers:
 
     @property
     def workers(self) -> int:
-        """How many there are, at least one."""
+        """Number of workers, at least one."""
         return len(self._addresses())
 
     @property
     def copies(self) -> int:
-        """Tables that a worker puts together, and their sum."""
+        """Number of tables of a worker that combines answers, including their sum."""
         return FAN_IN + 1
 
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
@@ -141,21 +141,21 @@ class Workers:
         return answer
 
     def _addresses(self) -> list[str]:
-        """Those of the workers, always in the same order."""
+        """Return the addresses of the workers, always in the same order."""
         with self._faults():
             return sorted(self.client.ncores()) or [""]
 
     def _shared(self, request: Mapping[str, Any]) -> Any:
-        """A request for several tasks: as it is if it is small, else what one task gives to all of them."""
+        """Return a request for several tasks: unchanged if small, else the result of one task that all share."""
         plain = all(isinstance(value, np.ndarray | int) for value in request.values())
         if plain and sum(np.asarray(value).nbytes for value in request.values()) <= SMALL_REQUEST:
             return request
-        # What a task gives can be made again when a worker is lost; what is scattered cannot.
+        # The result of a task can be recomputed when a worker is lost; scattered data cannot.
         return self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
 
     def _blocks(self, addresses: Sequence[str], number: int, what: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Futures of what(folder, chunks, *arguments) for so many blocks of chunks. Each worker gets the same chunks in
-        every pass, which are in its file cache and checked; others may take them if it is overloaded."""
+        """Return futures of what(folder, chunks, *arguments) for `number` blocks of chunks. Each worker gets the same
+        chunks in every pass, which are in its file cache and checked; others may take them if it is overloaded."""
         n_chunks, folder = len(self.store.sizes), Folder.of(self.store)
         blocks = [list(range(n_chunks * i // number, n_chunks * (i + 1) // number)) for i in range(number)]
         of_worker: dict[str, list[list[int]]] = {}
@@ -169,14 +169,14 @@ class Workers:
         return futures
 
     def _few(self, futures: list[Any]) -> list[Any]:
-        """Put answers together on workers until so few are left that they are put together here."""
+        """Combine answers on workers until few enough are left to combine here."""
         while len(futures) > FAN_IN:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
             futures = [self.client.submit(joined, group, pure=False, retries=RETRIES) for group in groups]
         return futures
 
     def finish(self, some: Finish) -> list[dict[str, Any]]:
-        """Return the trees below some nodes: one task a group of nodes, whose rows go from worker to worker."""
+        """Return the trees below some nodes: one task per group of nodes, whose rows go from worker to worker."""
         addresses = self._addresses()
         most = max(len(addresses), min(TASKS_A_WORKER * len(addresses), MOST_FETCHING))
         slots = range(len(some.rows))
@@ -225,7 +225,7 @@ class Workers:
 
 
 def _evenly(loads: Sequence[int], workers: Sequence[str]) -> list[tuple[int, str]]:
-    """Return which worker takes which load, the largest ones first, each the one with the least so far."""
+    """Return the worker of each load, the largest loads first, each to the worker with the least load so far."""
     held = [0] * len(workers)
     assignments = []
     for i in sorted(range(len(loads)), key=lambda i: -loads[i]):
@@ -236,7 +236,7 @@ def _evenly(loads: Sequence[int], workers: Sequence[str]) -> list[tuple[int, str
 
 
 def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, Any]]:
-    """A request for histograms cut into some for a part of the directions each."""
+    """Return a request for histograms, divided into requests for parts of the directions."""
     n = len(request["low"])
     requests: list[Mapping[str, Any]] = []
     for i in range(parts):
@@ -254,20 +254,20 @@ def _side_by_side(answers: Sequence[Answer]) -> Answer:
 
 @dataclass(frozen=True)
 class Company:
-    """The workers of a cluster, for any store."""
+    """Workers of a cluster, for any store."""
 
     client: Any
     lost: type[BaseException]
 
     def __call__(self, store: Store) -> Workers:
-        """Return them at work on a store, whose folder they see under its absolute name."""
+        """Return the workers for a store, whose folder they access by its absolute name."""
         store.path = Path(store.path).absolute()
         return Workers(self.client, store, self.lost)
 
 
 @contextlib.contextmanager
 def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
-    """Give the workers of the scheduler at an address, or those of a cluster of its own here; ConfigError without Dask
+    """Yield the workers of the scheduler at an address, or of a new local cluster; ConfigError without Dask
     or scheduler."""
     with _cluster(address, n_workers) as cluster:
         yield Company(cluster.client, cluster.lost)
@@ -275,7 +275,7 @@ def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
 
 @contextlib.contextmanager
 def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
-    """Let the forests that are fitted inside grow on workers, as in `workers_of`."""
+    """Grow forests fitted in this context on workers, as in `workers_of`."""
     from concurrent.futures import CancelledError
 
     with _cluster(address, n_workers) as cluster:
@@ -288,7 +288,7 @@ def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
                 "fewer of them."
             ) from None
         except (OSError, TimeoutError, CancelledError) as error:
-            if cluster.answers():  # then the error is the fit's own
+            if cluster.answers():  # then the error comes from the fit
                 raise
             raise DataError(
                 f"the Dask scheduler is gone ({type(error).__name__}); start it again, and run the same command again"
@@ -297,7 +297,7 @@ def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Show errors once, at the caller: Dask also logs those that it raises, with tracebacks."""
+    """Show errors once, at the caller: Dask also logs the errors that it raises, with tracebacks."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado.application")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

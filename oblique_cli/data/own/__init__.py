@@ -1,1 +1,1 @@
-"""Tables of a user's own, from bytes to columns."""
+"""Users' tables: from bytes to columns."""

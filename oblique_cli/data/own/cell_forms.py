@@ -1,4 +1,4 @@
-"""Cells that hold a number and something else: the forms that are converted, and the units beside numbers."""
+"""Cells with a number and other text: the forms that are converted to numbers, and units beside numbers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-SPACES = " \u00a0\u202f"  # a space, one that does not break, a narrow one
+SPACES = " \u00a0\u202f"  # a space, a no-break space, a narrow no-break space
 MINUS = "\u2212"
-BETWEEN = "\u2026"  # in the text of a unit, between what stands before a number and what stands behind it
+BETWEEN = "\u2026"  # separator in the text of a unit between the parts before and behind a number
 MOST_UNIT = 24  # characters
 
 Groups = Sequence[str | None]
-Read = Callable[[str], float]  # of a part of a cell; ValueError if the part is no number
+Read = Callable[[str], float]  # reads a part of a cell; ValueError if the part is no number
 
 
 class CellForm(NamedTuple):
@@ -33,7 +33,7 @@ def _negative(groups: Groups, read: Read) -> float:
 
 
 def _middle(groups: Groups, read: Read) -> float:
-    """The middle of a range. Parts such as 0123 are codes, and a range rises."""
+    """Return the middle of a range, whose ends must rise. Parts such as 0123 are codes."""
     parts = [group or "" for group in groups]
     low, high = map(read, parts)
     if not 0 <= low < high or any(map(_PADDED.match, parts)):
@@ -42,7 +42,7 @@ def _middle(groups: Groups, read: Read) -> float:
 
 
 def _with_error(groups: Groups, read: Read) -> float:
-    """The value of a cell such as 12 ± 3 or 12 ± 3 mm."""
+    """Return the value of a cell such as 12 ± 3 or 12 ± 3 mm."""
     number, error = groups[0] or "", groups[1] or ""
     if read(error) < 0:
         raise ValueError(groups)
@@ -55,12 +55,12 @@ def _scaled(groups: Groups, read: Read) -> float:
     if factor is None:
         raise ValueError(word)
     value = repr(read(number))
-    # By the digits, so that 0.3M is 300000 and no neighbor of it.
+    # By the digits, so that 0.3M is exactly 300000.
     return float(f"{value}e{factor}") if "e" not in value else float(value) * 10.0**factor
 
 
 def _minutes(groups: Groups, read: Read) -> float:
-    """Minutes of h:mm or h:mm:ss, of 12 or of 24 hours."""
+    """Return minutes of h:mm or h:mm:ss, on a clock of 12 or 24 hours."""
     hours, minutes, seconds = int(groups[0] or 0), int(groups[1] or 0), float(groups[2] or 0)
     half = (groups[3] or "").lower()
     if minutes > 59 or seconds >= 60 or (half and not 1 <= hours <= 12):
@@ -70,7 +70,7 @@ def _minutes(groups: Groups, read: Read) -> float:
 
 
 def _short_minutes(groups: Groups, read: Read) -> float:
-    """Minutes of m:ss, or of h:mm:ss."""
+    """Return minutes of m:ss, or of h:mm:ss."""
     hours, minutes, seconds = int(groups[0] or 0), int(groups[1] or 0), float(groups[2] or 0)
     if seconds >= 60 or (groups[0] and minutes > 59):
         raise ValueError(groups)
@@ -92,7 +92,7 @@ def _inches(groups: Groups, read: Read) -> float:
 
 
 _PADDED = re.compile("0[0-9]")
-# Powers of ten. Those of one small letter, and B, G, T, are units where a column has no other scale.
+# Powers of ten. Single small letters, and B, G, T, are units unless the column has another scale.
 SCALES = {
     "k": 3, "K": 3, "M": 6, "mn": 6, "mio": 6, "mio.": 6, "mln": 6, "mm": 6, "million": 6, "millions": 6, "bn": 9,
     "mrd": 9, "mrd.": 9, "billion": 9, "thousand": 3, "tsd": 3, "tsd.": 3, "lakh": 5, "lakhs": 5, "crore": 7,
@@ -103,7 +103,7 @@ _FLAGS = "*\u2020\u2021\u00a7\u00b6^"
 _CLOCK = r"([0-9]{1,3}(?=:)|[0-9]{1,2}(?=h))[:h]([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?"
 _QUANTITY = r"([0-9]+(?:[.,][0-9]+)?)"
 
-# Name, as a model keeps it -> form.
+# Name in a model -> form.
 CELL_FORMS: Mapping[str, CellForm] = {
     "accounting": CellForm(re.compile(rf"\(([^()]+)\)|([^-{MINUS}]*[0-9])\s*[-{MINUS}]"), _negative),
     "censored": CellForm(re.compile("(?:[<>]=?|[\u2264\u2265])\\s*(.+)"), _first),
@@ -142,14 +142,14 @@ _TWO_PARTS = re.compile(r"[0-9]\s*d.*[0-9]\s*h|[0-9]\s*h.*[0-9]\s*m|[0-9]\s*m.*[
 
 
 def is_censored(cell: str) -> bool:
-    """Whether a cell holds a bound, as <0.4 does."""
+    """Return whether a cell holds a bound, such as <0.4."""
     return CELL_FORMS["censored"].pattern.fullmatch(cell) is not None
 
 
 # ---- units -----------------------------------------------------------------------------------------------------------
 
 _NUMBER = rf"[-+{MINUS}]?(?:[0-9]+(?:[.,'\u2019{SPACES}][0-9]+)*[.,]?|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?"
-# What stands before a number, the number, and what stands behind. A point behind letters is theirs: Rs.500 is 500.
+# Text before a number, the number, and text behind it. A point behind letters belongs to them: Rs.500 is 500.
 _PARTS = re.compile(rf"([^0-9]*[^\W\d_]\.?\s*|[^0-9]*?)({_NUMBER})(.*)", re.S)
 _AROUND = re.compile("^[(<>=~\u2264\u2265\u2248\\s]+|[)*\u2020\u2021\u00a7\u00b6+\\s]+$")
 _SECOND = re.compile(rf"\s*(?:-|\u2013|\u2014|to)\s*({_NUMBER}.*)", re.S)
@@ -162,7 +162,7 @@ _MONEY = {
 }  # fmt: skip
 
 
-# As `normal` has them.
+# In the form of `normal`.
 USUAL_UNITS = {
     "%", "kg", "g", "mg", "µg", "ug", "lb", "oz", "st", "t", "ton", "tonne", "km", "m", "cm", "mm", "µm", "nm",
     "mi", "mile", "ft", "feet", "foot", "in", "inch", "yd", "yard", "y", "yr", "year", "mo", "month", "wk", "week",
@@ -176,20 +176,20 @@ USUAL_UNITS = {
 
 
 def is_money(text: str) -> bool:
-    """Whether a text is the sign of a currency, or another sign that may stand before a number."""
+    """Return whether a text is the sign of a currency, or another sign that may stand before a number."""
     if text[-1:] and (text[-1] in "%\u2030" or unicodedata.category(text[-1]) == "Sc"):
         return len(text) <= 4 and (text[:-1].isalpha() or len(text) == 1)
     return text.casefold().rstrip(".") in _MONEY
 
 
 def normal(unit: str) -> str:
-    """Return the form in which units are compared: KG is kg, lbs. is lb, years is year."""
+    """Return the form in which units are compared: KG becomes kg, lbs. becomes lb, years becomes year."""
     text = " ".join(unit.casefold().replace(".", " ").split())
     return text[:-1] if len(text) > 2 and text.endswith("s") and text[-2:] not in ("ss", "/s") else text
 
 
 def parts(cell: str) -> tuple[str, str, str] | None:
-    """Return what stands before the number of a cell, the number, and what stands behind; None without a number."""
+    """Return the text before the number of a cell, the number, and the text behind it; None without a number."""
     match = _PARTS.fullmatch(cell)
     return (match[1].strip(), match[2].strip(), match[3].strip()) if match else None
 
@@ -203,13 +203,13 @@ def bare(cell: str) -> str:
 
 
 def _before(text: str) -> tuple[bool, str]:
-    """Whether a text may stand before a number, and the sign of the currency in it."""
+    """Return whether a text may stand before a number, and the sign of the currency in it."""
     money = text.strip(f" -+{MINUS}(<>=~\u2264\u2265\u2248")
     return (not money or is_money(money)), money
 
 
 def _behind(text: str) -> bool:
-    is_half = text.casefold().replace(".", "") in ("am", "pm")  # of a day, where 12 comes first
+    is_half = text.casefold().replace(".", "") in ("am", "pm")  # am or pm, where 12 comes first
     return len(text) <= MOST_UNIT and text.count(" ") <= 2 and not is_half and _UNIT.fullmatch(text) is not None
 
 
@@ -227,8 +227,8 @@ def ends(cell: str) -> tuple[str, str] | None:
 
 
 def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
-    """Return the units beside numbers, the most frequent first. counts : cell -> rows; scaled : whether 5k is 5000. A
-    text that is no usual unit needs half of the rows: 136A is no number in amperes beside 135 and 137."""
+    """Return the units beside numbers, the most frequent first. counts : cell -> rows; scaled : whether 5k is 5000. An
+    unusual unit must occur in half of the rows: 136A beside 135 and 137 is no number in amperes."""
     counted: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
     for cell, rows in counts.items():
@@ -243,7 +243,7 @@ def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
             counted[normal(text)] += rows
             spelled.setdefault(normal(text), Counter())[text] += rows
     whole = [key for key in counted if BETWEEN in key]
-    for key in whole:  # a cell may have one of the two only
+    for key in whole:  # a cell may have only one of the two
         for part in key.split(BETWEEN):
             counted[key] += counted.pop(part.strip(), 0)
     least = sum(counts.values()) / 2
@@ -252,19 +252,19 @@ def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
 
 
 def same_unit(cell: str, unit: str) -> bool:
-    """Whether a cell has a unit, and no other."""
+    """Return whether a cell has this unit and no other."""
     at = ends(cell)
     return at is not None and normal(unit) in (normal(at[0]), normal(at[1]), normal(BETWEEN.join(at)))
 
 
 def without_scale(behind: str) -> str:
-    """Return what stands behind a number without a word for a power of ten."""
+    """Return the text behind a number without a word for a power of ten."""
     first, _, rest = behind.partition(" ")
     return rest if first in SCALES or first.casefold() in SCALES else behind
 
 
 def without_unit(cell: str, unit: str) -> str:
-    """Return a cell without a unit at one of its ends, or both; a sign or a bracket may stand before it."""
+    """Return a cell without a unit at one or both ends; a sign or a bracket may stand before it."""
     before, _, behind = unit.partition(BETWEEN) if BETWEEN in unit else (unit, "", unit)
     match = _PARTS.fullmatch(cell)
     if match is None:
@@ -287,7 +287,7 @@ def without_unit(cell: str, unit: str) -> str:
 
 
 def candidates(cells: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the forms that the cells of a column may have, in the order in which they are tried."""
+    """Return the names of the forms that the cells of a column may have, in the order of their trial."""
     names = [name for name in CELL_FORMS if name not in ("scale", *IN_MINUTES, "feet")]
     words = {(at[1].split(" ")[0], bool(at[0])) for cell in cells if (at := ends(cell)) is not None and at[1]}
     is_glued = any(map(_GLUED.search, cells))  # 300 K is a temperature
@@ -307,8 +307,8 @@ def candidates(cells: Collection[str]) -> tuple[str, ...]:
 
 
 def _of_times(cells: Collection[str]) -> str:
-    """Whether two parts are hours and minutes ("clock") or, beside three parts with plain or many hours, minutes and
-    seconds ("duration")."""
+    """Return "clock" if times of two parts are hours and minutes, or "duration" if they are minutes and seconds, as
+    their range or times of three parts show."""
     two = [cell for cell in cells if cell.count(":") == 1 and CELL_FORMS["clock"].pattern.fullmatch(cell)]
     three = [cell for cell in cells if cell.count(":") == 2]
     if not two:

@@ -1,4 +1,4 @@
-"""Cells of a user's own table into numbers, by decisions made before; and whole files of them, some rows at a time."""
+"""Conversion of a user's cells to numbers by earlier decisions, and of whole files in blocks of rows."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from oblique_cli.ground.registry import close_matches
 if TYPE_CHECKING:
     from oblique_cli.data.own.opened import Cells
 
-MOST_LOST = 10  # columns that are not there and are named
+MOST_LOST = 10  # missing columns to name in a message
 
 
 def feature_values(
     column: Column, cells: Cells, missing: Sequence[str], lines: Sequence[int], where: str
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the cells of a feature as float64, and its unknown levels. DataError for a cell that should be a number or
-    a date and is not."""
+    """Return the cells of a feature as float64, and its unknown levels. DataError for a cell that is no number or date
+    although it should be."""
     marks = frozenset(missing)
     form = Form(column.decimal, column.thousands, column.unit, column.written)
     if isinstance(cells, np.ndarray):
@@ -44,7 +44,7 @@ def feature_values(
     if column.treatment == "levels":
         return _codes(column, cells, marks)
     if column.treatment in ("number", "censored") and not form.written:
-        with contextlib.suppress(ValueError):  # a mark, or an error with its place
+        with contextlib.suppress(ValueError):  # a mark of a missing value, or an error reported below with its place
             return _without(np.array(own_numbers.numbers_of(cells, form)), marks, form), []
     memo: dict[str, float] = {}
     numbers = np.empty(len(cells))
@@ -78,7 +78,7 @@ def _odd(column: Column, cell: str, where: str, line: int) -> DataError:
 
 
 def _codes(column: Column, cells: Sequence[str], marks: Collection[str]) -> tuple[np.ndarray, list[str]]:
-    """Codes of levels, NaN where a cell is missing, and the levels that are not known."""
+    """Return codes of levels, NaN for missing cells, and the unknown levels."""
     code = {level: float(k) for k, level in enumerate(column.levels)}
     other = column.levels[-1:] == (OTHER,)
     unknown = float(len(code) - other)
@@ -94,7 +94,7 @@ def _codes(column: Column, cells: Sequence[str], marks: Collection[str]) -> tupl
 
 
 def _without(values: np.ndarray, marks: Collection[str], form: Form) -> np.ndarray:
-    """Numbers with NaN for those that mark a missing value, however they are written: -999 is -999.0, as in Parquet."""
+    """Return numbers with NaN for marks of a missing value in any spelling: -999 equals -999.0, as in Parquet."""
     numbers = [form.value(mark) for mark in marks if form.holds(mark)]
     return np.where(np.isin(values, numbers), math.nan, values) if numbers else values
 
@@ -102,7 +102,7 @@ def _without(values: np.ndarray, marks: Collection[str], form: Form) -> np.ndarr
 def target_values(
     columns: Columns, column: Column, cells: Sequence[str], lines: Sequence[int], where: str
 ) -> tuple[np.ndarray, list[bool]]:
-    """Return codes of classes (-1 for none of them) or numbers (NaN if missing), and which rows have one."""
+    """Return codes of classes (-1 for no class) or numbers (NaN if missing), and whether each row has one."""
     if columns.task == "regression":
         values, _ = feature_values(replace(column, treatment="number"), cells, columns.missing, lines, where)
         return values, (~np.isnan(values)).tolist()
@@ -113,7 +113,7 @@ def target_values(
 
 
 def _respelled(others: Collection[str], columns: Columns, column: Column) -> dict[str, int]:
-    """Codes of cells that are a class in another spelling: 1.0 of 1, TRUE of True."""
+    """Return codes of cells that are a class in another spelling: 1.0 for 1, TRUE for True."""
     code = {label: k for k, label in enumerate(columns.classes)}
     form = Form(column.decimal, column.thousands, column.unit)
     if all(map(form.holds, columns.classes)) and not own_roles.are_padded(columns.classes):
@@ -132,8 +132,8 @@ def _respelled(others: Collection[str], columns: Columns, column: Column) -> dic
 def _opened(
     source: str | Path | Source, columns: Columns, options: TextOptions, wanted: Sequence[str] = ()
 ) -> Iterator[tuple[Opened, str]]:
-    """Open a table of the kind of another one, and give it with what messages begin with. Delimiter and character set
-    are sniffed again; those of the first table hold if they give all `wanted` columns, or where bytes do not tell."""
+    """Open a table like an earlier one; yield it with the prefix of messages. Delimiter and character set are detected
+    again; those of the first table apply if they give all `wanted` columns, or if the bytes are ambiguous."""
     source = replace(source if isinstance(source, Source) else source_of(source), most=None)
     if source.kind in ("csv", "excel") and not options.header:
         options = options._replace(header=columns.header)
@@ -148,7 +148,7 @@ def _opened(
 
 
 def header_of(source: str | Path | Source, columns: Columns, options: TextOptions = NO_OPTIONS) -> tuple[str, ...]:
-    """Return the names of the columns of a table, as `chunks` finds them."""
+    """Return the column names of a table, as `chunks` reads them."""
     with _opened(source, columns, options, columns.feature_names) as (table, _):
         return table.header
 
@@ -162,11 +162,11 @@ def chunks(
     notes: list[str] | None = None,
     unused: Callable[[], Collection[str]] = tuple,
 ) -> Iterator[Chunk]:
-    """Yield the rows of a table as `columns` describes them, at most `rows` at a time, in constant memory.
+    """Yield the rows of a table, read by `columns`, in blocks of at most `rows`, in constant memory.
 
     Columns are matched by name; others are ignored, except those to `keep`, whose text is returned. The form of numbers
-    is detected again from the first rows. notes : receives sentences on lines that are no rows; unused : () -> features
-    that may be absent (their cells are 0). DataError for columns that are not there, or a bad cell.
+    is detected again from the first rows. notes : receives messages on skipped lines; unused : () -> features
+    that may be absent (their cells are 0). DataError for missing columns or an invalid cell.
     """
     wanted = (*dict.fromkeys(column.source for column in columns.features), *keep)
     with _opened(source, columns, options, wanted) as (table, where):
@@ -213,7 +213,7 @@ def chunks(
 
 
 def _request(written: Sequence[Column], columns: Columns, keep: Sequence[str], options: TextOptions) -> Request:
-    """What `chunks` needs: features as numbers if nothing else is made of their cells, and texts of all others."""
+    """Return the request of `chunks`: features as numbers if only their numbers are needed, all others as texts."""
     *features, target = written
     others = {column.source for column in features if column.treatment != "number"} | {target.name, *keep}
     numeric = [column for column in features if column.source not in others]
@@ -254,19 +254,19 @@ def _as_written(
 
 
 def _form(column: Column, like: Form | None = None) -> Form:
-    """The form of the numbers of a column, or the one with the marks of another."""
+    """Return the number format of a column, or the format `like` with the column's marks."""
     marks = like or column
     return Form(marks.decimal, marks.thousands, column.unit, column.written)
 
 
 def _lost(absent: Sequence[str], keep: Sequence[str], columns: Columns, unused: Collection[str]) -> list[str]:
-    """Those of the columns that are not there that must be."""
+    """Return the missing columns that are required."""
     needed = {column.source for column in columns.features if column.name not in unused}
     return [name for name in absent if name in keep or name in needed]
 
 
 def _named(lost: Sequence[str], keep: Sequence[str]) -> str:
-    """The beginning of a sentence for all columns that are not there."""
+    """Return the beginning of a message for all missing columns."""
     if len(lost) == 1:
         role = "to be kept" if lost[0] in keep else "one of the features"
         return f"there is no column {quoted(lost[0])}, which is {role}"

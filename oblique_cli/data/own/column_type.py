@@ -1,4 +1,4 @@
-"""What one column of a user's own table holds: numbers, levels, dates, or something that is left out."""
+"""Type of a column of a user's table: numbers, levels, dates, or left out."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from oblique_cli.ground.labels import OTHER, label_order
 if TYPE_CHECKING:
     from oblique_cli.data.own.look import Reading
 
-SEVERAL = 3  # different numbers from which on a column can be one of numbers with other cells in it
+SEVERAL = 3  # least number of different numbers in a column of numbers that has other cells
 
 
 class Marks:
-    """The marks of missing values. marks : those of the user, beside the usual ones or in their place (`only`)"""
+    """Marks of missing values. marks : the user's marks, in addition to the usual ones or instead of them (`only`)"""
 
     def __init__(self, marks: Sequence[str], only: bool) -> None:
         self.added = tuple(mark.strip().lower() for mark in marks)
@@ -33,11 +33,11 @@ class Marks:
         self.known = tuple(dict.fromkeys((*usual, *self.added)))  # among numbers
 
     def in_numbers(self, cell: str) -> bool:
-        """Whether a cell of a column of numbers is missing."""
+        """Return whether a cell of a number column is missing."""
         return not cell or cell.lower() in self.known
 
     def in_words(self, cell: str, counts: Mapping[str, int]) -> bool:
-        """Whether a cell of a column of words is missing: some marks are words of their own there."""
+        """Return whether a cell of a word column is missing; some marks are words there."""
         text = cell.lower()
         if not cell or text in self.added or self.only:
             return not cell or text in self.added
@@ -47,9 +47,9 @@ class Marks:
 
 @dataclass
 class ColumnTypes:
-    """Decides column by column; `notes` says what was done to cells, in groups of columns.
+    """Type decisions column by column; `notes` lists the conversions of cells, by groups of columns.
 
-    forms : of numbers, the likeliest first; kinds : what the file itself declares (`rows.KINDS`)
+    forms : of numbers, the likeliest first; kinds : declared in the file (`rows.KINDS`)
     """
 
     where: str
@@ -89,11 +89,11 @@ class ColumnTypes:
         return self._levels(name, levels, level_of, forced)
 
     def values(self, counts: Counter[str]) -> Counter[str]:
-        """Return the cells that are not missing if the column is one of numbers."""
+        """Return the cells that are not missing if the column holds numbers."""
         return Counter({cell: rows for cell, rows in counts.items() if not self.marks.in_numbers(cell)})
 
     def number_form(self, values: Mapping[str, int], declared: bool = False) -> Form | None:
-        """Return the form in which all cells are plain numbers; None where they are codes such as 02139."""
+        """Return the form in which all cells are plain numbers; None if they are codes such as 02139."""
         if not values or (not declared and own_roles.are_padded(values)):
             return None
         return own_numbers.form_of(values, self.forms)
@@ -101,7 +101,7 @@ class ColumnTypes:
     def _quantity(
         self, j: int, name: str, cells: Sequence[str], values: Counter[str], forced: bool, counts: Mapping[str, int]
     ) -> Column | None:
-        """The column if it holds numbers or dates."""
+        """Return the column if it holds numbers or dates."""
         declared = self.kinds.get(name) == "number"
         if not declared and own_dates.whole_number_dates(values):
             return self._date(name, ["yyyymmdd"], forced)
@@ -128,16 +128,16 @@ class ColumnTypes:
         return Column(name, "number", **mostly.form._asdict())
 
     def check_numbers(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> None:
-        """Raise DataError for a cell that is no number in a target of numbers."""
+        """Raise DataError for a cell that is no number in a regression target."""
         values = self.values(counts)
         mostly = own_numbers.mostly_numbers(values, self.forms)
         if mostly is not None and mostly.odd and not self._are_codes(name, values, mostly, declared=False):
             raise DataError(self.odd_cell(j, name, cells, mostly))
 
     def _are_codes(self, name: str, values: Counter[str], mostly: Mostly, declared: bool) -> bool:
-        """Whether a column of numbers and other cells holds codes: A/5 21171 beside 113803, K beside 1, 2 and 3. Either
-        most other cells have digits and are a tenth of all, or there are about as many words as numbers, and few of
-        both."""
+        """Return whether a column of numbers and other cells holds codes: A/5 21171 beside 113803, K beside 1, 2 and 3.
+        Either most other cells have digits and are a tenth of all cells, or words and numbers are about equally many
+        and few."""
         numbers, odd, form = mostly.numbers, mostly.odd, mostly.form
         if not odd or declared:
             return False
@@ -157,7 +157,7 @@ class ColumnTypes:
         return False
 
     def odd_cell(self, j: int, name: str, cells: Sequence[str], mostly: Mostly) -> str:
-        """Return one sentence for the first cell that is no number in a column of numbers."""
+        """Return the error message for the first cell that is no number in a number column."""
         row = next(k for k, cell in enumerate(cells) if cell in mostly.odd)
         n_odd = sum(mostly.odd.values())
         more = f" ({n_odd} such cells)" if n_odd > 1 else ""
@@ -177,7 +177,7 @@ class ColumnTypes:
         )
 
     def _says_nothing(self, counts: Mapping[str, int], values: Collection[str]) -> bool:
-        """Whether a column of one value is the same in every row: its gaps may say something if they are kept."""
+        """Return whether a column of one value is constant; missing cells make it informative only if they are kept."""
         return self.reading.missing != "keep" or len(counts) == len(values)
 
     def _levels(self, name: str, levels: Counter[str], level_of: Mapping[str, str], forced: bool) -> Column:

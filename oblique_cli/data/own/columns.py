@@ -1,4 +1,4 @@
-"""`Columns`: how one table of a user's own becomes numbers, as plain data that models keep; and rows read by it."""
+"""`Columns`: the conversion of a user's table to numbers, as plain data that models store; and the rows read by it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from oblique_cli.errors import DataError, quoted
 if TYPE_CHECKING:
     import numpy as np
 
-# What becomes of a column. Those of FEATURES are features; the others are left out, or play another part.
+# Treatments of a column. Those of FEATURES are features; the others are left out, or have another role.
 FEATURES = ("number", "levels", "days", "censored")
 LEFT_OUT = ("dropped", "identifier", "text", "date", "constant", "empty")
 TREATMENTS = (*FEATURES, *LEFT_OUT, "target", "groups")
@@ -32,14 +32,14 @@ MAX_LEVELS = 1_000_000  # of all columns together
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a file, or an indicator that is made of one.
+    """One column of a file, or an indicator derived from a column.
 
     name        as in the header
-    treatment   one of TREATMENTS: "number" and "levels" are features as they are, "days" is a date as the number of
-                days since 1970-01-01; "identifier" tells rows apart, "text" has too many different words for levels,
-                "date" is a date that is left out, "dropped" was not asked for, "constant" and "empty" say nothing;
-                "censored" is 1 where the column `of` holds a bound such as <0.4, else 0
-    decimal     decimal mark of numbers; `thousands` is the sign between thousands, "" if there is none
+    treatment   one of TREATMENTS: "number" and "levels" are features without conversion, "days" is a date as the number
+                of days since 1970-01-01; "identifier" identifies rows, "text" has too many different words for levels,
+                "date" is a date that is left out, "dropped" is excluded by the user, "constant" and "empty" have no
+                information; "censored" is 1 where the column `of` holds a bound such as <0.4, else 0
+    decimal     decimal mark of numbers; `thousands` is the thousands separator, "" if there is none
     unit        unit that numbers may have at either end, such as "%" or "kg"; "" if there is none
     written     names of the `CELL_FORMS` that are converted into numbers
     levels      of "levels": its levels in the order of their codes 0, 1, ...; OTHER may be the last
@@ -59,22 +59,22 @@ class Column:
 
     @property
     def source(self) -> str:
-        """The name of the column of the file that holds the cells."""
+        """The name of the file's column with the cells."""
         return self.of or self.name
 
 
 @dataclass(frozen=True)
 class Columns:
-    """How a table is read, column by column in the order of the file.
+    """Reading rules of a table, column by column in the order of the file.
 
     target        name of the column to predict
     task          "classification" or "regression"
     classes       labels in the order of their codes; () for regression
     format        "csv" (text with a delimiter), or another of FORMATS; "frame" is a data frame of Python, whose levels
                   are texts of its cells, and whose classes are the estimator's own
-    header        "none" if the file has no names of columns, which then are called by their place; "" otherwise
+    header        "none" if the file has no column names (columns are then named by their place); "" otherwise
     missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
-                  column, or among the classes, is none there
+                  column, or among the classes, is no mark in that column
     """
 
     columns: tuple[Column, ...]
@@ -109,14 +109,14 @@ class Columns:
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Name -> treatment of the columns that are no features and play no other part."""
+        """Name -> treatment of the columns that are no features and have no other role."""
         return {column.name: column.treatment for column in self.columns if column.treatment in LEFT_OUT}
 
     @classmethod
     def of_frame(
         cls, names: Sequence[str], levels: Mapping[int, tuple[str, ...]], task: str, classes: tuple[str, ...]
     ) -> Columns:
-        """Return how a table with the columns of a data frame is read. levels : of the columns of words"""
+        """Return the reading rules of a table with a data frame's columns. levels : of the columns of words"""
         target = "class" if classes else "target"
         while target in names:
             target += "_"
@@ -140,7 +140,7 @@ class Columns:
 
     @classmethod
     def from_plain(cls, plain: Any, where: str = "columns") -> Columns:
-        """Return the inverse of `to_plain`. DataError, one sentence that begins with `where`, for other data."""
+        """Return the inverse of `to_plain`. DataError, whose message begins with `where`, for other data."""
         entries = _checked(plain, cls, where)
         listed = plain["columns"]
         if not isinstance(listed, list) or not 0 < len(listed) <= MAX_COLUMNS:
@@ -195,13 +195,13 @@ class Chunk:
     """Some rows of a table, read by its `Columns`.
 
     X        (m, p) float64, C order; NaN where a cell is missing; codes of levels. A level that `Columns` does not know
-             has the code after the last one, so that it is treated as any level that training rows did not show
+             has the code after the last one, as every level that no training row has
     y        (m,) int32 codes of classes (-1: missing, or no class of `Columns`), or (m,) float64 with NaN where missing
              for regression; None if the file has no target column
     lines    (m,) line in the file of each row, from 1; the row number for Parquet
     unseen   column of X -> unknown levels in these rows, in the order they appear
     labels   text of the target, as the file has it, () without a target column
-    texts    name -> cells of the columns that the user requests beside the features
+    texts    name -> cells of the additional columns that the user requests
     """
 
     X: np.ndarray

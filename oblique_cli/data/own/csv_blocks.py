@@ -1,4 +1,4 @@
-"""Blocks of a large text with a delimiter, parsed by pandas while all lines are rows of plain cells."""
+"""Blocks of a large delimited text, parsed by pandas as long as all lines are rows of plain cells."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from oblique_cli.data.own.source import Source
 if TYPE_CHECKING:
     from oblique_cli.data.own.opened import Cells
 
-PIECE = 1 << 22  # bytes parsed at a time; smaller tables are read before pandas is imported
+PIECE = 1 << 22  # bytes to parse at a time; smaller tables are read before pandas is imported
 LONGEST = 1 << 24  # bytes of a line
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """A text whose rows begin behind `line`, and have no quotes, comments or doubled delimiters as far as it is read
-    here."""
+    """A text whose rows begin behind `line` and, in the part read here, have no quotes, comments or doubled
+    delimiters."""
 
     source: Source
     charset: str
@@ -32,12 +32,12 @@ class PlainText:
     line: int
 
     def blocks(self, size: int, request: Request) -> Generator[Block, None, int | None]:
-        """Yield rows as `text.text_rows` has them; return the last line before a piece that is not plain, None for
-        the end of the text."""
+        """Yield rows in the form of `text.text_rows`; return the last line before a piece that is not plain, or
+        None at the end."""
         line = self.line
         with self.source.opened() as stream:
             for _ in range(line):
-                if b"\r" in stream.readline(LONGEST).rstrip(b"\r\n"):  # which ends lines as well
+                if b"\r" in stream.readline(LONGEST).rstrip(b"\r\n"):  # a carriage return also ends a line
                     return line
             while piece := stream.read(PIECE):
                 piece += stream.readline(LONGEST)
@@ -85,7 +85,7 @@ class PlainText:
 
 
 def _cells(column: Any, is_number: bool) -> Cells | None:
-    """Return the cells of a column as numbers or as texts, None for other cells among numbers."""
+    """Return the cells of a column as numbers or as texts, None if a number column has other cells."""
     if not is_number:
         return list(map(str.strip, column))
     values = column.to_numpy()
@@ -95,7 +95,7 @@ def _cells(column: Any, is_number: bool) -> Cells | None:
 
 
 def _are_rows(first: Cells, second: Cells) -> bool:
-    """Whether no line can be a comment, a header that comes again, or a line below the table (`text._without_end`)."""
+    """Return whether no line can be a comment, a repeated header, or a line below the table (`text._without_end`)."""
     if isinstance(first, np.ndarray):
         return not np.isnan(first).any() and (isinstance(second, np.ndarray) or all(second))
     there = not np.isnan(second).any() if isinstance(second, np.ndarray) else all(second)

@@ -1,4 +1,4 @@
-"""Dates in a user's own table, in their several spellings, as days since 1970-01-01."""
+"""Dates in users' tables, in several spellings, as days since 1970-01-01."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Collection
 
-# Forms as they are named in --dates. Where days up to the 12th leave two of them open, both are listed.
+# Names of forms in --dates. If all days are up to the 12th, two forms fit, and both are listed.
 DATES = (
     "yyyy-mm-dd", "yyyy/mm/dd", "yyyy.mm.dd", "yyyymmdd", "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "dd-mm-yyyy",
     "mm-dd-yyyy", "dd mon yyyy", "mon dd yyyy", "mon yyyy", "yyyy-mm", "mm/yyyy", "dd.mm.yy", "dd/mm/yy", "mm/dd/yy",
@@ -18,7 +18,7 @@ MONTHS = (
     "december",
 )  # fmt: skip
 EPOCH = datetime.date(1970, 1, 1).toordinal()
-PIVOT = 69  # years of two digits from here on are of the last century, as in POSIX
+PIVOT = 69  # two-digit years from here on are in the last century, as in POSIX
 
 _TIME = (
     r"(?:(?:T|,? )(?P<hours>[0-9]{1,2}):(?P<minutes>[0-9]{2})(?::(?P<seconds>[0-9]{2}(?:\.[0-9]+)?))?"
@@ -67,19 +67,19 @@ def days(cell: str, form: str) -> float:
 
 
 def _month(text: str) -> int:
-    """The number of a month, or of the month that an English name or its first letters mean; ValueError for neither."""
+    """Return the number of a month, given as number, English name or its first letters; ValueError for other text."""
     name = text.lower()
     names = (k for k, month in enumerate(MONTHS, 1) if name in (month, month[:3]) or (name == "sept" and k == 9))
     return int(text) if text.isdigit() else next(names, 0) or int(text)
 
 
 def date_forms(values: Collection[str]) -> list[str]:
-    """Return every form in which all values are dates: none, one, or two that days up to the 12th leave open."""
+    """Return every form in which all values are dates: none, one, or two if all days are up to the 12th."""
     return [form for form in DATES if values and all(_is_date(value, form) for value in values)]
 
 
 def whole_number_dates(values: Collection[str]) -> bool:
-    """Whether all of three whole numbers or more are dates as 20130517, of the years 1900 to 2100."""
+    """Return whether at least three integers are all dates as 20130517, in the years 1900 to 2100."""
     return len(values) > 2 and all("1900" <= cell[:4] <= "2100" and _is_date(cell, "yyyymmdd") for cell in values)
 
 

@@ -19,7 +19,7 @@ from oblique_cli.errors import DataError, quoted
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.I | re.S)
 _KIND = re.compile(r"(\{|string|date|numeric|real|integer)(?:$|[\s\[{]|(?<=\{))", re.I)
 _KINDS = {"{": "levels", "string": "text", "date": "date"}
-# A cell in either kind of quotes, doubled or escaped inside, or one without, up to the next comma.
+# A cell in either kind of quotes, with doubled or escaped ones inside, or without quotes up to the next comma.
 _CELL = re.compile(
     r"""\s*(?: '(?P<single>(?:[^'\\]|\\.|'')*)'
              | "(?P<double>(?:[^"\\]|\\.|"")*)"
@@ -49,11 +49,11 @@ def _cells(text: str) -> list[str] | None:
 
 
 def arff(lines: Iterator[str], where: str) -> Opened:
-    """The table of an ARFF file (https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/), or of KEEL,
-    which writes ranges behind kinds, and names features and targets by @inputs and @outputs."""
+    """Return the table of ARFF (https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/), or of KEEL,
+    which has ranges behind kinds, and lists features and targets as @inputs and @outputs."""
     names: list[str] = []
     kinds: list[str] = []
-    zeros: list[str] = []  # what a sparse row leaves out: 0, or the first level
+    zeros: list[str] = []  # default cells of a sparse row: 0, or the first level
     parts: dict[str, list[str]] = {}
     number = 0
     for number, line in enumerate(lines, 1):
@@ -108,7 +108,7 @@ def _arff_rows(lines: Iterator[str], before: int, zeros: Sequence[str], where: s
 
 
 def _whole_row(text: str, zeros: Sequence[str], where: str) -> list[str]:
-    """All cells of a sparse row of ARFF, which has pairs of a place from 0 and a cell."""
+    """Return all cells of a sparse row of ARFF, a list of pairs of a place from 0 and a cell."""
     cells = list(zeros)
     for pair in re.findall(r"""\s*(\d+\s+(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*))(?:,|$)|(.)""", text):
         place, _, cell = pair[0].partition(" ") if " " in pair[0] else pair[0].partition("\t")
@@ -125,7 +125,7 @@ _IGNORED = ("m", "meta", "i", "ignore", "w", "weight")
 
 
 class Orange(NamedTuple):
-    """What a header of Orange says; kinds and target as in `Opened`."""
+    """Content of an Orange header; kinds and target as in `Opened`."""
 
     names: list[str]
     kinds: dict[str, str]
@@ -133,7 +133,7 @@ class Orange(NamedTuple):
 
 
 def orange(header: Sequence[str], first: Sequence[Row]) -> Orange | None:
-    """Return what the header of Orange says, None for any other (https://orange3.readthedocs.io, "Loading your data").
+    """Return the content of an Orange header, None for others (https://orange3.readthedocs.io, "Loading your data").
 
     One line has prefixes such as C# (a number), D# (levels), cD# (levels of the target) and m# (no feature); of three
     lines the second has kinds and the third flags. first : the two rows below the names
@@ -159,7 +159,7 @@ def orange(header: Sequence[str], first: Sequence[Row]) -> Orange | None:
 
 
 def libsvm(stream: BinaryIO, wanted: Sequence[str], where: str) -> tuple[int, int, bool]:
-    """Return the first and the last place that the lines of LIBSVM have, and whether they have queries (qid)."""
+    """Return the first and the last place in the lines of LIBSVM, and whether they have queries (qid)."""
     low, high, queries = 1, 0, False
     for number, line in enumerate(stream, 1):
         text = line.partition(b"#")[0]
@@ -174,7 +174,7 @@ def libsvm(stream: BinaryIO, wanted: Sequence[str], where: str) -> tuple[int, in
 
 
 def libsvm_table(stream: BinaryIO, low: int, high: int, queries: bool, where: str) -> Opened:
-    """The table of LIBSVM's lines, "label place:value ...": columns label, x1, x2, ..., with 0 at other places."""
+    """Return the table of LIBSVM's lines, "label place:value ...": columns label, x1, x2, ..., 0 at absent places."""
     header = ("label", *(["qid"] if queries else []), *(f"x{place}" for place in range(low, high + 1)))
     kinds = {"qid": "ignored"} if queries else {}
 
@@ -201,8 +201,8 @@ def libsvm_table(stream: BinaryIO, low: int, high: int, queries: bool, where: st
 
 
 def json_table(stream: BinaryIO, again: BinaryIO, where: str) -> Opened:
-    """The table of JSON: records, a record a line, or columns. Nested records have names such as "size.width"; a key
-    that a record lacks is an empty cell. stream, again : the bytes twice, since the last line may have a new column"""
+    """Return the table of JSON: records, one per line, or columns. Nested records have names such as "size.width"; an
+    absent key is an empty cell. stream, again : the bytes twice, since the last line may have a new column"""
     first, second = (line.strip() for line in (stream.readline(), stream.readline()))
     if first.removeprefix(BOM_UTF8).startswith(b"{") and first.endswith(b"}") and second.startswith(b"{"):
         once = itertools.chain([first, second], stream)

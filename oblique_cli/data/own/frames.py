@@ -1,4 +1,4 @@
-"""Tables that libraries read: Parquet and Feather by pyarrow, workbooks by openpyxl, SQLite, Stata, SPSS, and .npy."""
+"""Tables read by libraries: Parquet and Feather by pyarrow, workbooks by openpyxl, SQLite, Stata, SPSS, and .npy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCH = 1 << 14  # rows at a time
 
 @contextmanager
 def faults(where: str, what: str, needs: str = "", extra: str = "") -> Iterator[None]:
-    """Turn any error of a library on a damaged file into a DataError of one sentence.
+    """Convert any error of a library on a damaged file to a DataError.
 
     what : the format; needs, extra : the library that is required, and the extra that installs it
     """
@@ -41,7 +41,7 @@ def faults(where: str, what: str, needs: str = "", extra: str = "") -> Iterator[
 
 
 def is_packed(source: Source, magic: bytes) -> bool:
-    """Whether a file on the disk has to be unpacked, so that it does not begin as its content does."""
+    """Return whether a file on the disk must be unpacked: it does not begin with the magic bytes of its content."""
     if source.path is None:
         return True
     with open(source.path, "rb") as stream:
@@ -53,7 +53,7 @@ def is_packed(source: Source, magic: bytes) -> bool:
 
 @contextmanager
 def arrow(source: Source) -> Iterator[Opened]:
-    """Give the table of a Parquet or a Feather file."""
+    """Yield the table of a Parquet or a Feather file."""
     where, feather = source.where, source.kind == "feather"
     what = "Feather" if feather else "Parquet"
     with contextlib.ExitStack() as stack:
@@ -61,14 +61,14 @@ def arrow(source: Source) -> Iterator[Opened]:
             import pyarrow.feather
             import pyarrow.parquet
 
-            # The end of the file is read first, so an archive has to be unpacked as a whole, in memory.
+            # The end of the file is read first, so an archive is unpacked completely in memory.
             place: Any = source.path if not is_packed(source, b"PAR1") else io.BytesIO(source.whole())
             if feather:
                 table = pyarrow.feather.read_table(place)
                 schema, batches = table.schema, iter(table.to_batches(BATCH))
             else:
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(place))
-                # Over several row groups at once, pyarrow would keep all it has read.
+                # Over several row groups at once, pyarrow would retain everything it has read.
                 groups = (file.iter_batches(BATCH, row_groups=[group]) for group in range(file.num_row_groups))
                 schema, batches = file.schema_arrow, itertools.chain.from_iterable(groups)
         for name, kind in zip(schema.names, schema.types, strict=True):
@@ -106,9 +106,9 @@ def _arrow_numbers(column: Any) -> np.ndarray | None:
 
 
 def sheet_rows(source: Source) -> tuple[list[Row], list[str]]:
-    """Return the rows of a sheet of a workbook as texts, all of one length, and what to tell the user.
+    """Return the rows of a sheet of a workbook as texts, all of one length, and messages for the user.
 
-    Without a name it is the first sheet that has any cells.
+    Without a name the first sheet with cells is used.
     """
     with faults(source.where, "Excel", "openpyxl", "excel"):
         import openpyxl
@@ -132,7 +132,7 @@ def sheet_rows(source: Source) -> tuple[list[Row], list[str]]:
 
 
 def _as_day(value: Any) -> Any:
-    """Whole numbers as such: a workbook has none, and 5 stays 5 in it."""
+    """Return whole numbers as integers: a workbook stores only floats, but 5 is meant as 5."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
@@ -146,7 +146,7 @@ def _no_part(source: Source, what: str, names: Sequence[str]) -> DataError:
 
 @contextmanager
 def sqlite(source: Source) -> Iterator[Opened]:
-    """Give a table or a view of a SQLite file: the one that is named, or the only one."""
+    """Yield a table or a view of a SQLite file: the named one, or the only one."""
     import sqlite3
 
     where = source.where
@@ -179,14 +179,14 @@ def _sqlite_rows(cursor: Iterable[Sequence[Any]], names: Sequence[str], where: s
 
 
 def statistics(source: Source) -> Opened:
-    """The table of a Stata or an SPSS file. A column whose values all have labels holds these as levels."""
+    """Return the table of a Stata or an SPSS file. A column whose values all have labels has the labels as levels."""
     where = source.where
     if source.kind == "stata":
         import pandas
 
         with faults(where, "Stata"):
             codes = pandas.read_stata(io.BytesIO(source.whole()), convert_categoricals=False)
-            with faults(where, "Stata"), contextlib.suppress(ValueError):  # two values of one label
+            with faults(where, "Stata"), contextlib.suppress(ValueError):  # two values with the same label
                 labelled = pandas.read_stata(io.BytesIO(source.whole()))
     else:
         with faults(where, "SPSS", "pyreadstat", "spss"), tempfile.NamedTemporaryFile(suffix=".sav") as file:
@@ -211,7 +211,7 @@ def statistics(source: Source) -> Opened:
 
 
 def _plain_value(value: Any) -> Any:
-    """A value of pandas as one of Python: None for what is missing."""
+    """Return a pandas value as a Python value, None if it is missing."""
     if value is None or value != value:
         return None
     return _as_day(
@@ -223,7 +223,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def array(source: Source) -> Opened:
-    """The table of a .npy file, with columns in files of their own."""
+    """Return the table of a .npy file, with columns in separate files."""
     from oblique_cli.data import npy
 
     if is_packed(source, NPY):
@@ -231,7 +231,7 @@ def array(source: Source) -> Opened:
     else:
         assert source.path is not None
         X = npy.table_of(source.path, source.where)
-    # Whoever names a file for the target is told what is wrong with it where its cells are looked at.
+    # Errors in a target file are reported where its cells are read.
     beside = [npy.column_of(path, len(X), "the target") for _, path in source.beside]
     header = (*npy.names(X.shape[1]), *(name for name, _ in source.beside))
     if len(header) > MAX_COLUMNS:
@@ -246,5 +246,5 @@ def _array_numbers(values: Any) -> np.ndarray | None:
 
 
 def _array_texts(values: Any) -> list[str]:
-    """Texts as those of other files: truth values are 0 and 1."""
+    """Return texts in the form of other files: truth values are 0 and 1."""
     return texts_of((values.astype("u1") if values.dtype.kind == "b" else values).tolist())

@@ -1,6 +1,6 @@
-"""Tables of a user's own: read and decided once (`read_own`), and read again by the same decisions (`chunks`).
+"""Users' tables: analyzed once (`read_own`), and read again by the same decisions (`chunks`).
 
-`Columns` says how a table becomes numbers, which a fitted model keeps. docs/own_data.md has the rules.
+`Columns` holds these decisions, and a fitted model stores it. docs/own_data.md has the rules.
 """
 
 from oblique_cli.data.own.cells import chunks, header_of

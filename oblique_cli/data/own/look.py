@@ -1,4 +1,4 @@
-"""A look at a whole table of a user's own: what its columns are for, how cells are written, and what is said of it."""
+"""Analysis of a whole user's table: roles of its columns, forms of its cells, and messages about it."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ from oblique_cli.ground.labels import OTHER, label_order
 from oblique_cli.ground.registry import close_matches
 
 _DOUBLE = re.compile(r"\d+(?:[.,]\d+)?\s*/\s*\d+(?:[.,]\d+)?")  # 120/80
-LISTS = ("drop", "keep", "features", "qualitative")  # of names of columns; a list with commas counts as its parts
+LISTS = ("drop", "keep", "features", "qualitative")  # lists of column names; a name may be a comma-separated list
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user says of a table; everything left at its default is found out from the table.
+    """Reading options of the user; each option at its default is derived from the table.
 
     target       column to predict
-    task         "classification" or "regression"; "" to guess. `algorithms` is what the chosen algorithms predict: it
+    task         "classification" or "regression"; "" to guess. `algorithms` is the task of the chosen algorithms: it
                  settles an unclear guess, and contradicts a clear one
-    drop, keep   columns to leave out, and columns that stay although they look like none of use; "*" keeps all
-    features     the columns to use, nothing else; () for all that are of use
-    qualitative  columns of levels, whatever they look like
+    drop, keep   columns to leave out, and columns to retain although they look useless; "*" keeps all
+    features     the only columns to use; () for all useful ones
+    qualitative  columns of levels, whatever their cells look like
     missing      "error", "drop", "impute" or "keep", encoding "error" or anything else, as in `from_table`
     decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
-    marks        marks of missing values beside the usual ones (`own_numbers.MARKS`), or in their place (only_marks)
+    marks        marks of missing values beside the usual ones (`own_numbers.MARKS`), or instead of them (only_marks)
     dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
     header       "first" if the first row has the names of the columns, "none" if there are none
     skip, skip_end, comment  lines of a text that are no rows, as in `TextOptions`
-    groups       column whose equal cells belong together; it is no feature
-    weights      column of the weights of rows, numbers from 0 up; it is no feature, and rows of weight 0 leave
+    groups       column of groups (equal cells belong together); it is no feature
+    weights      column of row weights, numbers from 0 up; it is no feature, and rows of weight 0 are dropped
     """
 
     target: str | None = None
@@ -89,17 +89,17 @@ class Reading:
 
     @property
     def text(self) -> TextOptions:
-        """What is said of the lines of a text."""
+        """The options for the lines of a text."""
         return TextOptions(self.delimiter, self.charset, self.header, self.skip, self.skip_end, self.comment)
 
 
 def read_own(
     source: str | Path | Source, reading: Reading | None = None, name: str = ""
 ) -> tuple[Dataset, Columns, tuple[str, ...]]:
-    """Read a table of the user's own: a path, "-" for standard input, or a `Source`.
+    """Read a user's table: a path, "-" for standard input, or a `Source`.
 
-    returns the data set, how it was read, and what was done to its columns: sentences for the user, in a fixed order
-    raises DataError for a table that cannot be used, ConfigError for what must be said first (the target, the task)
+    returns the data set, its reading rules, and messages on the treatment of its columns, in a fixed order
+    raises DataError for an unusable table, ConfigError for a missing option (the target, the task)
     """
     reading = reading or Reading()
     name = name or stem((source.path or STDIN) if isinstance(source, Source) else source)
@@ -108,18 +108,18 @@ def read_own(
 
 
 class _Look:
-    """One table, looked at as a whole: `columns` is what was decided, `notes` says it."""
+    """One analyzed table: `columns` holds the decisions, `notes` describes them."""
 
     def __init__(self, source: Source, reading: Reading) -> None:
         self.where = source.where
-        self.files = dict(source.beside)  # of columns that lie in a file of their own
+        self.files = dict(source.beside)  # of columns in separate files
         self.notes: list[str] = []
         with own_rows.opened(source, reading.text) as table:
             self.header, self.kinds, self.typed, self.likely = table.header, table.kinds, table.typed, table.target
             self.kind, self.delimiter, self.charset = table.format, table.delimiter, table.charset
             self.written = table.written
             most = TABLE_CELLS.value
-            limit = most // len(self.header)  # rows, the header among them
+            limit = most // len(self.header)  # rows, including the header
             rows = own_rows.taken(table.rows, limit)
             self.notes += table.notes
         lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
@@ -141,7 +141,7 @@ class _Look:
         self._check_doubled()
         self._decide()
 
-    # What the user named
+    # Options of the user
 
     def _target(self) -> str:
         target = self.reading.target
@@ -185,7 +185,7 @@ class _Look:
             raise DataError(f"{self.where}: {quoted(self.target)} is the only column, at least one feature is needed")
 
     def _check_doubled(self) -> None:
-        """Say which columns had the name of another; ConfigError if that is the target, which would give it away."""
+        """Report columns with a repeated name; ConfigError for the target, since a copy would reveal it."""
         for i, (name, written) in enumerate(zip(self.header, self.written, strict=True), 1):
             if written and name != written:
                 first = self.header.index(written) + 1
@@ -198,7 +198,7 @@ class _Look:
                     f"columns {first} and {i} are both named {quoted(written)}; the second is {quoted(name)} here."
                 )
 
-    # What the table says
+    # Evidence of the table
 
     def _decide(self) -> None:
         counts, r = self.counts, self.reading
@@ -244,7 +244,7 @@ class _Look:
             raise DataError(f"{self.where}: there is no column to predict {quoted(self.target)} from{advice}")
 
     def _check_header(self) -> None:
-        """DataError if the names of the columns are like the cells below: numbers, and words that come again."""
+        """Raise DataError if the column names look like the cells below: numbers, or repeated words."""
         if self.reading.header or self.kind not in ("csv", "excel") or self.kinds:
             return
         numbers = [own_numbers.plain_numbers([name]) is not None for name in self.written]
@@ -258,7 +258,7 @@ class _Look:
             )
 
     def _ranks_kept(self, listed: list[Column]) -> list[Column]:
-        """The columns with those of several numberings of the rows that can only be ranks as numbers."""
+        """Return the columns, with row numberings that can only be ranks changed to numbers."""
         forms: dict[int, Form] = {}
         for j, column in enumerate(listed):
             if column.treatment == "identifier" and not own_roles.is_named_identifier(column.name):
@@ -276,7 +276,7 @@ class _Look:
         return listed
 
     def _used_all_the_same(self, column: Column) -> Column:
-        """The column as a number if it is one that looks like row numbers: nothing better is there."""
+        """Return the column as a number if it looks like row numbers but there is no better feature."""
         if column.treatment != "identifier" or column.name in self.reading.drop:
             return column
         cells = {cell for cell in self.cells[self.header.index(column.name)] if cell}
@@ -298,7 +298,7 @@ class _Look:
         return indicators
 
     def _target_form(self, i: int) -> Form | None:
-        """How numbers of the target are written, None if it holds classes in words or codes."""
+        """Return the number format of the target, None if it holds classes in words or codes."""
         counts = self.counts[i]
         values = self.types.values(counts)
         form = self.types.number_form(values, self.reading.task == "regression")
@@ -313,7 +313,7 @@ class _Look:
         return None
 
     def _task(self, i: int, counts: Counter[str]) -> str:
-        """The task that was said, or that the target asks for."""
+        """Return the task of the options, or the task that the target suggests."""
         r = self.reading
         if r.task:
             return r.task
@@ -343,11 +343,11 @@ class _Look:
                 "algorithms predict classes: choose algorithms for regression (oblique list algorithms), or set task: "
                 "classification if every number is a class."
             )
-        # The other way round, few whole numbers are values like any other.
+        # Conversely, a few integers are ordinary values.
         return r.algorithms if r.algorithms and numbers is not None else guess
 
     def _is_missing_label(self, cell: str, counts: Mapping[str, int]) -> bool:
-        """Whether a cell of the target stands for a missing label; among numbers every mark does."""
+        """Return whether a cell of the target is a missing label; in a number column every mark is."""
         if self.marks.added or self.target_form is None:
             return self.marks.in_words(cell, counts)
         return self.marks.in_numbers(cell)
@@ -377,7 +377,7 @@ class _Look:
     # The arrays
 
     def dataset(self, name: str) -> Dataset:
-        """Return the rows as numbers, without those that the policy for missing values drops."""
+        """Return the rows as numbers, without rows that the policy for missing values drops."""
         r, columns = self.reading, self.columns
         at = self.header.index(self.target)
         y, labels_there = target_values(columns, columns.columns[at], self.cells[at], self.lines, self.where)
@@ -425,7 +425,7 @@ class _Look:
         )
 
     def _with_target(self, stays: np.ndarray) -> np.ndarray:
-        """The rows whose target is there, which all must be where missing values are errors."""
+        """Return the rows with a target; DataError for a missing target if missing values are errors."""
         if not stays.all():
             first = int(np.flatnonzero(~stays)[0])
             if self.reading.missing == "error":
@@ -436,7 +436,7 @@ class _Look:
         return stays
 
     def _refuse_gaps(self, gaps: np.ndarray, used: Sequence[int]) -> None:
-        """DataError for the first column with missing values. gaps : (features, rows)"""
+        """Raise DataError for the first column with missing values. gaps : (features, rows)"""
         some = np.flatnonzero(gaps.any(axis=1))
         if not len(some):
             return
@@ -448,7 +448,7 @@ class _Look:
         )
 
     def _of_some_weight(self, stays: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Those of the rows that weigh something."""
+        """Return the rows of positive weight."""
         if (weights[stays] > 0).all():
             return stays
         count = int((weights[stays] == 0).sum())
@@ -461,7 +461,7 @@ class _Look:
         return stays
 
     def _whole(self, stays: np.ndarray, lacking: np.ndarray) -> np.ndarray:
-        """Those of the rows that lack nothing."""
+        """Return the rows without missing values."""
         if not lacking[stays].any():
             return stays
         whole: np.ndarray = stays & ~lacking
@@ -473,7 +473,7 @@ class _Look:
         return whole
 
     def _fault_of_levels(self, used: Sequence[int]) -> DataError:
-        """Return the error on the first column of levels if no encoding is set."""
+        """Return the error for the first column of levels if no encoding is set."""
         columns = self.columns.columns
         j = next(j for j in used if columns[j].treatment == "levels")
         word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
@@ -486,7 +486,7 @@ class _Look:
         )
 
     def _weights(self) -> np.ndarray:
-        """Return the weight of every row. DataError with the row of a cell that is not a number from 0 up."""
+        """Return the weight of every row. DataError, with the row, for a cell that is not a number from 0 up."""
         name = self.reading.weights
         cells = self.cells[self.header.index(name)]
         forms = self.types.forms
@@ -503,7 +503,7 @@ class _Look:
         return np.fromiter((value[cell] for cell in cells), np.float64, len(cells))
 
     def _groups(self, stays: np.ndarray) -> np.ndarray:
-        """The group of every row, -1 for none. DataError for a row that stays and has none, unless it is dropped."""
+        """Return the group of every row, -1 for none. DataError for a row without one, unless it is dropped."""
         name = self.reading.groups
         cells = self.cells[self.header.index(name)]
         counts = Counter(cells)
@@ -519,7 +519,7 @@ class _Look:
             )
         return groups
 
-    # What the user is told
+    # Messages for the user
 
     def _report(self, X: np.ndarray, y: np.ndarray) -> None:
         columns, r = self.columns, self.reading
@@ -571,7 +571,7 @@ class _Look:
         self.notes[:0] = out
 
     def _doubles(self) -> list[tuple[str, str]]:
-        """The columns of words most of whose cells are as 120/80 is, and a cell of each."""
+        """Return the word columns most of whose cells look like 120/80, each with an example."""
         doubles = []
         for column in self.columns.columns:
             named = column.name in (*self.reading.qualitative, *self.reading.keep)
@@ -583,7 +583,7 @@ class _Look:
         return doubles
 
     def _conversions(self) -> list[str]:
-        """What was done to cells, a sentence for each kind."""
+        """Return messages on the conversion of cells, one per kind."""
         columns, types = self.columns.columns, self.types
         used = [column for column in columns if column.treatment in ("number", "target")]
         done = [conversions(column, self.cells[self.header.index(column.name)]) for column in used]
@@ -610,7 +610,7 @@ class _Look:
         return [self.columns.feature_names[j] for j in self.columns.levels]
 
     def _marks_seen(self) -> list[str]:
-        """Marks of missing values in the features, as they are written; the empty cell needs no mention."""
+        """Return marks of missing values in the features, as written; the empty cell needs no mention."""
         seen: dict[str, None] = {}
         for column, cells in zip(self.columns.columns, self.cells, strict=False):  # without the indicators
             if column.treatment in FEATURES:

@@ -1,4 +1,4 @@
-"""Words for the user about columns of a table: lists of names, names as they are typed, and conversions of cells."""
+"""Texts about columns for the user: lists of names, names quoted for a shell, and conversions of cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHY = {
 
 
 def conversions(column: Column, cells: Iterable[str]) -> str:
-    """Return how cells of a column were converted to numbers, with an example of each form; "" without conversions."""
+    """Return a description of the conversions of a column's cells, with an example of each form, or ""."""
     wanted = {*column.written, *(["unit"] if column.unit else [])}
     form = Form(column.decimal, column.thousands, column.unit, column.written)
     plain = form._replace(unit="")
@@ -40,7 +40,7 @@ def conversions(column: Column, cells: Iterable[str]) -> str:
 
 
 def named_sign(sign: str) -> str:
-    """Return what a sign between thousands is called."""
+    """Return the name of a thousands separator."""
     return {".": "points", ",": "commas"}.get(sign, "spaces" if sign in SPACES else "apostrophes")
 
 
@@ -55,17 +55,17 @@ def few(names: Sequence[str]) -> str:
 
 
 def cut_list(texts: Sequence[str], most: int = 10) -> str:
-    """Return the first texts, and how many there are beside them."""
+    """Return the first texts, and the number of further texts."""
     return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def short(names: Sequence[str]) -> list[str]:
-    """Return the names that are short enough to be shown."""
+    """Return the names that are short enough to show."""
     return [name for name in names if len(name) <= MOST_QUOTED]
 
 
 def as_typed(name: str) -> str:
-    """Return a name as it is typed in a shell."""
+    """Return a name quoted for a shell."""
     if len(name) > MOST_QUOTED:
         return quoted(name)
     return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

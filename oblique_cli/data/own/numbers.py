@@ -1,4 +1,4 @@
-"""What cells of a user's own table mean: numbers in their several spellings, and marks of missing values."""
+"""Meaning of a user's cells: numbers in several spellings, and marks of missing values."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import NamedTuple
 from oblique_cli.data.own import cell_forms
 from oblique_cli.data.own.cell_forms import CELL_FORMS, MINUS, SPACES, bare, without_unit
 
-# Marks of a missing value, in lower case. Those of WORDS are words of their own in columns of words.
+# Marks of a missing value, in lower case. Marks in WORDS are ordinary words in columns of words.
 MARKS = (
     "?", "na", "n/a", "#n/a", "nan", "null", "-", "--", "none", "missing", ".", "..", "\\n", "n.d.", "n.a.", "k.a.",
     "<na>", "nat", "#nv", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#wert!", "#bezug!", "#zahl!",
 )  # fmt: skip
 WORDS = ("none", "missing", ".", "--")
-# Marks in columns of numbers alone.
+# Marks in columns of numbers only.
 NUMBER_MARKS = (
     "*", ":", "nil", "undefined", "unknown", "unk", "nd", "n/d", "n. d.", "k. a.", "not available", "not applicable",
     "not reported", "not recorded", "keine angabe", "tbd", "blank", "(null)", "(blank)", "---", "\u2013", "\u2014",
 )  # fmt: skip
-NONNUMERIC = "nonnumeric"  # the mark that stands for every cell of a column of numbers that is none
+NONNUMERIC = "nonnumeric"  # the mark for every cell of a number column that is no number
 
 POINT, COMMA = ".", ","
 NAMED_MARKS = {"point": POINT, "comma": COMMA}
-SIGNS = (*SPACES, "'", "\u2019")  # between thousands, whatever the decimal mark is
+SIGNS = (*SPACES, "'", "\u2019")  # thousands separators, with any decimal mark
 NAMED_SIGNS = {
     "none": ("",),
     "point": (POINT,),
@@ -42,9 +42,9 @@ OTHER = {POINT: COMMA, COMMA: POINT}
 
 
 class Form(NamedTuple):
-    """How numbers are written: the decimal mark, the sign between thousands, "" if there is none, and what else.
+    """Number format: decimal mark, thousands separator ("" if there is none), unit and further forms.
 
-    unit : "" for none; it may stand at either end of a number or be left out: $5, -$5, 5 $ and 5 (`cell_forms.units`)
+    unit : "" for none; it may stand at either end of a number or be absent: $5, -$5, 5 $ and 5 (`cell_forms.units`)
     written : the names of the `CELL_FORMS` that cells may have beside plain numbers
     """
 
@@ -54,7 +54,7 @@ class Form(NamedTuple):
     written: tuple[str, ...] = ()
 
     def holds(self, cell: str) -> bool:
-        """Whether a cell is a finite number in this form."""
+        """Return whether a cell is a finite number in this form."""
         try:
             self.value(cell)
         except ValueError:
@@ -62,11 +62,11 @@ class Form(NamedTuple):
         return True
 
     def value(self, cell: str) -> float:
-        """Return the number that a cell holds; ValueError if it holds none."""
+        """Return the number in a cell; ValueError if there is none."""
         return self.parsed(cell)[0]
 
     def parsed(self, cell: str) -> tuple[float, frozenset[str]]:
-        """Return the number that a cell holds, and the names of the forms that it has; ValueError if it holds none."""
+        """Return the number in a cell, and the names of its forms; ValueError if there is no number."""
         if _pattern(self.decimal, self.thousands).fullmatch(cell):
             if math.isfinite(number := float(self._digits(cell))):
                 return number, frozenset()
@@ -89,7 +89,7 @@ class Form(NamedTuple):
         raise ValueError(cell)
 
     def exact(self, cell: str) -> Decimal:
-        """Return the number of a cell that holds one, with all its digits: labels may differ beyond a float's."""
+        """Return the number in a cell with all its digits, because labels may differ beyond float precision."""
         number = without_unit(cell, self.unit) if self.unit else cell
         is_plain = _pattern(self.decimal, self.thousands).fullmatch(number)
         return Decimal(self._digits(number)) if is_plain else Decimal(self.value(cell))
@@ -102,9 +102,9 @@ class Form(NamedTuple):
 
 @functools.cache
 def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
-    """The pattern of plain numbers."""
+    """Return the pattern of plain numbers."""
     d, t = re.escape(decimal), re.escape(thousands)
-    # No number begins with 0 before a sign between thousands: 0,125 is an eighth.
+    # No number begins with 0 before a thousands separator: 0,125 is an eighth.
     whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+" if thousands else "[0-9]+"
     whole += rf"|[1-9][0-9]?(?:{t}[0-9]{{2}})+{t}[0-9]{{3}}" if thousands == COMMA else ""  # 1,23,456
     return re.compile(rf"[-+{MINUS}]?(?:(?:{whole})(?:{d}[0-9]*)?|{d}[0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -128,13 +128,13 @@ def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
 
 
 def form_of(values: Collection[str], candidates: Iterable[Form]) -> Form | None:
-    """Return the first form in which every value is a number; None for none."""
+    """Return the first form in which every value is a number, else None."""
     return next((form for form in candidates if _all_hold(values, form)), None)
 
 
 def plain_numbers(cells: Collection[str]) -> list[float] | None:
-    """Return cells as numbers with a decimal point and nothing between thousands, None if one of them is none; ten
-    times as fast as a pattern a cell."""
+    """Return cells as numbers with a decimal point and no separator, None if a cell is no such number; ten times as
+    fast as a pattern per cell."""
     together = "".join(cells)
     if "_" in together or not together.isascii():
         return None
@@ -146,7 +146,7 @@ def plain_numbers(cells: Collection[str]) -> list[float] | None:
 
 
 def numbers_of(cells: Collection[str], form: Form) -> list[float]:
-    """Return cells as numbers in a form; ValueError, with the cell, for one that is none."""
+    """Return cells as numbers in a form; ValueError, with the cell, if a cell is none."""
     numbers = None
     if form.unit or form.written:
         value = {cell: form.value(cell) for cell in dict.fromkeys(cells)}
@@ -170,7 +170,7 @@ _MORE = re.compile(rf"[^-0-9.,'eE+{MINUS}\u2019{SPACES}\n]")  # than a number
 
 
 def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:
-    """Return the decimal mark of a table by the columns that allow one reading only: "1,5" needs a comma, "1.5" a
+    """Return the decimal mark of a table from the unambiguous columns: "1,5" needs a comma, "1.5" a
     point, "1,234" follows the others. Without evidence it is a point, but a comma for such numbers between semicolons.
     """
     needs = {POINT: 0, COMMA: 0}
@@ -198,7 +198,7 @@ class Mostly(NamedTuple):
     """A column most of whose cells are numbers.
 
     form : of the numbers; odd : the other cells, with their rows; numbers : the different numbers
-    units : the units in the column, where there are several
+    units : the units in the column, if there are several
     """
 
     form: Form
@@ -207,21 +207,21 @@ class Mostly(NamedTuple):
     units: tuple[str, ...] = ()
 
 
-SAMPLE = 300  # different cells that the likeliest forms are told from
-FEW_RANGES = 20  # different ranges alone are levels
-MOSTLY = 0.5  # share of the rows with a value that are numbers, from which on a column is one of numbers
+SAMPLE = 300  # different cells from which the likeliest forms are chosen
+FEW_RANGES = 20  # a column of at most so many different ranges holds levels
+MOSTLY = 0.5  # least share of numbers among the present cells of a number column
 
 
 def mostly_numbers(counts: Mapping[str, int], candidates: Sequence[Form]) -> Mostly | None:
-    """Return how the numbers of a column are written, None if fewer than half of its rows have one. counts : cell ->
-    rows of the cells that are not missing. A form of `CELL_FORMS` counts where it makes sense (`_senseless`)."""
+    """Return the number format of a column, None if fewer than half of its rows have a number. counts : cell ->
+    rows of the cells that are not missing. A form of `CELL_FORMS` counts if it is plausible (`_senseless`)."""
     n = sum(counts.values())
     if 2 * sum(rows for cell, rows in counts.items() if _DIGIT.search(cell)) < n:
         return None
     names = cell_forms.candidates(counts)
     units = cell_forms.units(counts, "scale" in names)[:3]
     if "scale" in names and not all(map(cell_forms.is_money, units)):
-        # 30M beside 25F is no number of millions.
+        # 30M beside 25F is not 30 million.
         names = tuple(name for name in names if name != "scale")
         units = cell_forms.units(counts, False)[:3]
     best = _best(counts, [form._replace(unit=u, written=names) for form in candidates for u in units or [""]])
@@ -247,7 +247,7 @@ Parsed = Mapping[str, tuple[float, frozenset[str]]]
 
 
 def _best(counts: Mapping[str, int], tried: Sequence[Form]) -> tuple[Form, Parsed]:
-    """Return the first form that reads most rows as numbers, and the parsed cells."""
+    """Return the first form that converts most rows to numbers, and the parsed cells."""
     sample = dict(itertools.islice(counts.items(), SAMPLE))
     rows = [sum(sample[cell] for cell in _parsed(sample, form)) for form in tried]
     candidates = [(form, _parsed(counts, form)) for form, count in zip(tried, rows, strict=True) if count == max(rows)]
@@ -263,7 +263,7 @@ def _parsed(counts: Mapping[str, int], form: Form) -> Parsed:
 
 
 def _senseless(counts: Mapping[str, int], parsed: Parsed) -> set[str]:
-    """The forms that some cells have, and that would not be numbers in this column."""
+    """Return the forms of some cells that are implausible as numbers in this column."""
     n = sum(counts[cell] for cell in parsed)
     rows = Counter[str]()
     for cell, (_, names) in parsed.items():

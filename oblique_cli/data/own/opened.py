@@ -1,4 +1,4 @@
-"""`Opened`: a table of a user's own as every reader gives it, and names for its columns."""
+"""`Opened`: a user's table in the common form of all readers, and names for its columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS = 100_000
 
-# What a file may declare of a column; "ignored" is no feature.
+# Kinds of columns that a file may declare; "ignored" is no feature.
 KINDS = ("number", "levels", "text", "date", "identifier", "ignored")
 
 _LINE_END = re.compile(r"\s*[\r\n]+\s*")
@@ -35,10 +35,10 @@ class Block(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a caller needs of a table, so that other cells need not become texts.
+    """Request for the cells of a table, so that unneeded cells are not converted to texts.
 
-    numbers : columns that may come as numbers; texts : columns whose texts are needed, None for all others
-    decimal, marks : how numbers are written in a text, and marks of missing ones, in lower case
+    numbers : columns that may be returned as numbers; texts : columns whose texts are needed, None for all others
+    decimal, marks : decimal mark of numbers in a text, and marks of missing values, in lower case
     """
 
     numbers: Collection[str] = ()
@@ -64,17 +64,17 @@ def rows_of(blocks: Iterable[Block]) -> Iterator[Row]:
 
 
 class Opened(NamedTuple):
-    """A table as it is read.
+    """A table while it is read.
 
     header : names of the columns, no two alike
     rows : the rows below the header, each with as many cells as the header has
-    written : the names as they are in the file, of which some may be alike or empty
-    typed : whether numbers are numbers in the file, so that no spelling has to be found out
+    written : the names in the file, which may be repeated or empty
+    typed : whether the file stores numbers as numbers, so that no spelling must be detected
     kinds : column -> one of KINDS, for the columns whose kind the file itself declares
-    target : the column that the file itself declares to be predicted, "" without
-    notes : lines of the file that are no rows, sentences for the user; complete when the last row is read
+    target : the target that the file declares, "" without
+    notes : messages on lines that are no rows; complete after the last row
     format, delimiter, charset : as in `Columns`
-    typed_blocks : gives the rows in blocks with numbers where they are requested; None if rows are texts alone
+    typed_blocks : yields the rows in blocks with numbers where requested; None if all cells are texts
     """
 
     header: tuple[str, ...]
@@ -102,7 +102,7 @@ def typed(
     texts: Callable[[Any], list[str]],
     **facts: Any,
 ) -> Opened:
-    """Return a table that a library has read. parts : some rows each, by column; numbers, texts : a column as these"""
+    """Return a table read by a library. parts : blocks of rows by column; numbers, texts : convert a column to these"""
     import numpy as np
 
     def cells(name: str, column: Any, request: Request) -> Cells:
@@ -130,7 +130,7 @@ def one_line(name: str) -> str:
 
 
 def header_of_names(written: Sequence[str], where: str) -> tuple[str, ...]:
-    """Names of columns, none twice. One without a name is called by its place, and the second of a name is numbered."""
+    """Return unique column names: a nameless column is named by its place, a repeated name gets a number."""
     if len(written) > MAX_COLUMNS:
         raise DataError(f"{where}: {len(written)} columns, {MAX_COLUMNS} are allowed")
     names = [cell or f"column {i}" for i, cell in enumerate(written, 1)]
@@ -152,12 +152,12 @@ def header_of_names(written: Sequence[str], where: str) -> tuple[str, ...]:
 
 
 def texts_of(values: Iterable[Any]) -> list[str]:
-    """Values as a CSV file would have them; numbers to the bit."""
+    """Return values as in a CSV file; numbers to the bit."""
     return [text_of(value) for value in values]
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a CSV file would have it, "" for one that is missing."""
+    """Return a value as in a CSV file, "" for a missing value."""
     if isinstance(value, str):
         return value.strip()
     if value is None or (isinstance(value, float) and math.isnan(value)):

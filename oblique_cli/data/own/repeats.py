@@ -1,6 +1,6 @@
-"""Rows of a table that look as if they belonged together: several measurements of one person, or copies of a row.
+"""Rows of a table that seem to belong together: several measurements of one person, or copies of a row.
 
-An estimate by single rows is then of rows whose person was seen, and new persons get less.
+With such rows an estimate by single rows is for persons seen in training; the result for new persons is worse.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from oblique_cli.ground.labels import is_number
 
 LEAST_ROWS, LEAST_LEVELS = 30, 10
 REPEATED = 0.9  # share of the rows whose level another row has
-SAVED = 0.5  # share of the error of the best constant that the other rows of the level save
+SAVED = 0.5  # share of the best constant's error that the other rows of the level remove
 NEAR = 0.5  # share of the rows whose nearest row by the features has the same level
-TIMES_CHANCE = 3.0  # and how often as many as by chance
-DENSE = 0.8  # share of the whole numbers from the least to the largest that is there
+TIMES_CHANCE = 3.0  # and its multiple of the share expected by chance
+DENSE = 0.8  # share of the integers between minimum and maximum that occur
 COPIES = 0.2  # share of the rows that repeat another row in every feature
 MOST_ROWS, MOST_FEATURES = 1000, 50  # that are compared with each other
 MOST_COMPARED = 20_000  # rows of a table that is searched for copies
@@ -27,11 +27,11 @@ MOST_COMPARED = 20_000  # rows of a table that is searched for copies
 def repeats_of(
     cells: Mapping[str, Sequence[str]], X: np.ndarray, names: Sequence[str], levels: Sequence[int], y: np.ndarray
 ) -> tuple[str, ...]:
-    """Return sentences on rows that look as if they belonged together, each naming `--groups`; () for none.
+    """Return messages on rows that seem to belong together, each with `--groups`; () for none.
 
     cells : name of a column of the file -> its cells without the target; levels : columns of X with codes
     A column is named if its values repeat, predict the target from the other rows of their value far better than
-    chance, and are those of the nearest row by the other features; of several such columns the one of most values.
+    chance, and are those of the nearest row by the other features; of several such columns the column with most values.
     """
     if len(y) < LEAST_ROWS or np.ptp(y) == 0:
         return ()
@@ -55,7 +55,7 @@ def repeats_of(
             "rows are too good then.",
         )
     if len(y) > MOST_COMPARED or not any(len(np.unique(column)) >= max(50, len(y) / 10) for column in X.T):
-        return ()  # rows of few different cells are copies by chance
+        return ()  # rows of few different cells are equal by chance
     copies = _copies(X)
     codes = np.unique(_comparable(X, levels), axis=0, return_inverse=True)[1].ravel()
     if copies >= COPIES * len(y) and _predicts(codes, y) and _copies(_shuffled(X)) < copies / 10:
@@ -68,7 +68,7 @@ def repeats_of(
 
 
 def _names_things(name: str, cells: Sequence[str]) -> bool:
-    """Whether cells are words, or whole numbers that count things or are called an identifier; not measurements."""
+    """Return whether cells are words, counts, or integers named as an identifier, rather than measurements."""
     try:
         values = {int(cell) for cell in cells if cell.strip()}
     except ValueError:
@@ -77,13 +77,13 @@ def _names_things(name: str, cells: Sequence[str]) -> bool:
 
 
 def _repeats(codes: np.ndarray) -> bool:
-    """Whether nearly all rows share their value with another."""
+    """Return whether nearly all rows share their value with another row."""
     sizes = np.bincount(codes)
     return bool(sizes[sizes > 1].sum() >= REPEATED * len(codes))
 
 
 def _predicts(codes: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the other rows of its value tell the target of a row, so that half of the error goes."""
+    """Return whether the other rows with its value predict a row's target with at most half of the error."""
     sizes = np.bincount(codes)[codes]
     some = sizes > 1
     if not some.any():
@@ -102,20 +102,20 @@ def _predicts(codes: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _comparable(X: np.ndarray, levels: Sequence[int]) -> np.ndarray:
-    """Features in units in which they can be compared, gaps at 0; codes of levels far from each other."""
+    """Return features in comparable units, missing cells at 0, and codes of levels far from each other."""
     X = np.array(X[:, :MOST_FEATURES], dtype=np.float64)
     with np.errstate(all="ignore"):
         center, spread = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         Z = (X - center) / np.where(spread > 0, spread, 1.0)
     for j in levels:
         if j < Z.shape[1]:
-            Z[:, j] = X[:, j] * 1e3  # a different level is a difference beyond all numbers
+            Z[:, j] = X[:, j] * 1e3  # different levels are farther apart than any numbers
     return np.asarray(np.nan_to_num(Z, nan=0.0, posinf=0.0, neginf=0.0))
 
 
 def _are_near(codes: np.ndarray, Z: np.ndarray) -> bool:
-    """Whether the nearest other row has the same value, of half of the rows and far more often than by chance."""
-    if len(Z) > MOST_ROWS:  # whole values, drawn
+    """Return whether half of the rows, and far more than by chance, share the value of their nearest row."""
+    if len(Z) > MOST_ROWS:  # all rows of some values, drawn at random
         rng = np.random.default_rng(0)
         order = rng.permutation(int(codes.max()) + 1)
         sizes = np.bincount(codes)[order]
@@ -132,12 +132,12 @@ def _are_near(codes: np.ndarray, Z: np.ndarray) -> bool:
 
 
 def _copies(X: np.ndarray) -> int:
-    """How many rows are the same as an earlier row or a later one."""
+    """Return the number of rows that equal an earlier or a later row."""
     sizes = np.unique(np.nan_to_num(X, nan=np.inf), axis=0, return_counts=True)[1]
     return int(sizes[sizes > 1].sum())
 
 
 def _shuffled(X: np.ndarray) -> np.ndarray:
-    """The same cells with every column in an order of its own, so that copies are those by chance."""
+    """Return the cells with every column permuted independently, so that only chance makes copies."""
     rng = np.random.default_rng(0)
     return rng.permuted(X, axis=0)

@@ -1,4 +1,4 @@
-"""What the columns of a user's own table are for: which ones identify rows, and what a target asks to predict."""
+"""Roles of the columns of a user's table: identifiers of rows, and the task of a target."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from decimal import Decimal
 from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.ground.labels import is_number, label_order
 
-NEARLY_ALL = 0.9  # share of rows in which whole numbers differ, from which on they may identify,
-LEAST_CHANCE = 0.01  # and chance of as few ties in a measured column, from which on they do not
-MIN_NAMED = 6  # rows below which a name alone says nothing
+NEARLY_ALL = 0.9  # least share of different values among integers that may identify rows,
+LEAST_CHANCE = 0.01  # and least chance of as few ties in a measured column that rules an identifier out
+MIN_NAMED = 6  # with fewer rows a name alone is no evidence
 
-UNIQUE_WORDS = 0.95  # a column of words is an identifier if so many of its rows differ,
-FREE_TEXT = 0.5  # and no column of levels if so many do
+UNIQUE_WORDS = 0.95  # least share of different words in an identifier,
+FREE_TEXT = 0.5  # and in a text that has too many words for levels,
 FEW_WORDS = 20  # unless there are so few words that levels do no harm
 
-# Column names that say so, as whole words: "Patient ID", "kunden_nr", "rowIndex". A number or an index can also be
+# Names of identifiers, as whole words: "Patient ID", "kunden_nr", "rowIndex". A number or an index can also be
 # measured ("number of rooms", "body mass index"): it has to be all of the name, or that of somebody or of a row.
 _NAMED = re.compile(r"(?:^|[^a-z])(?:ids?|uuid|guid|nr|row ?(?:id|names?|num))(?:$|[^a-z])")
 _COUNTER = "(?:no|num|number|index|idx|key)"
@@ -36,7 +36,7 @@ _UUID = re.compile(r"[{(]?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}
 # Numbers that are certainly classes, and certainly values, by how many different ones there are.
 FEW_CLASSES = 10
 MANY_VALUES = 20
-ROWS_A_CLASS = 3  # rows of a class, on average, below which whole numbers are hardly classes
+ROWS_A_CLASS = 3  # fewest rows per class, on average, for integers to be classes
 
 TARGET_NAMES = ("class", "target", "label", "y", "outcome", "diagnosis", "species", "response")
 
@@ -66,7 +66,7 @@ def clash_of_roles(
     qualitative: Sequence[str] = (),
     groups: str = "",
 ) -> str | None:
-    """Return the sentence for a column that is to be two things at once, or None."""
+    """Return the error message for a column with two conflicting roles, or None."""
     for names, role in [(qualitative, "listed under qualitative"), (drop, "dropped"), (features, "a feature")]:
         if target in names:
             return f"{quoted(target)} is the target, it cannot be {role}"
@@ -84,15 +84,15 @@ def clash_of_roles(
 
 
 def is_named_identifier(name: str) -> bool:
-    """Whether a column is called an identifier."""
+    """Return whether a column has the name of an identifier."""
     apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return _NAMED.search(apart) is not None or _NUMBERED.fullmatch(apart) is not None
 
 
 def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
-    """Whether numbers are row numbers: whole, nine in ten rows different, and hardly so by chance
-    (`chance_of_few_ties`), or in a column that is called an identifier. values : the different ones; n : rows that have
-    one
+    """Return whether numbers are row numbers: integers, nine in ten rows different, and unlikely by chance
+    (`chance_of_few_ties`), or in a column with the name of an identifier. values : different numbers; n : rows with one
+
     By hand: 1, ..., 11 in 11 rows identify (chance 0.7 %); 1, ..., 10 in ten rows do not (1.1 %).
     """
     if n < 2 or len(values) < NEARLY_ALL * n or any(value % 1 for value in values):
@@ -105,7 +105,7 @@ def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
 
 
 def ranks(columns: Mapping[int, Sequence[float]]) -> list[int]:
-    """Return those of several columns of row numbers that are ranks, since a table has one numbering of its rows.
+    """Return the columns among several row numberings that are ranks, since a table has only one numbering of its rows.
 
     columns : key -> number of each row, NaN for none. Columns in the order of the file, or that agree on another order,
     number its rows; where the others do not agree, they hold ranks.
@@ -119,7 +119,7 @@ def ranks(columns: Mapping[int, Sequence[float]]) -> list[int]:
 
 
 def _rises(cells: Sequence[float]) -> bool:
-    """Whether numbers rise, or fall, from row to row."""
+    """Return whether numbers rise, or fall, from row to row."""
     known = [cell for cell in cells if not math.isnan(cell)]
     steps = [b - a for a, b in itertools.pairwise(known)]
     return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
@@ -141,12 +141,12 @@ def chance_of_few_ties(n: int, distinct: int, span: float) -> float:
 
 
 def words_identify(counts: Counter[str]) -> str:
-    """Say what a column of words is: "identifier", "text", or "" for a column of levels. counts : word -> rows"""
+    """Return the role of a column of words: "identifier", "text", or "" for levels. counts : word -> rows"""
     n, distinct = counts.total(), len(counts)
     if n and all(map(_UUID.fullmatch, counts)):
         return "identifier"
     if distinct <= FEW_WORDS:
-        # Ten names in ten rows are levels that no tree can use; nothing is certain in so few rows.
+        # Ten names in ten rows are levels that no tree can use, but so few rows are no evidence.
         return "identifier" if distinct == n and n > FEW_WORDS // 2 else ""
     if distinct >= UNIQUE_WORDS * n:
         return "identifier"
@@ -175,39 +175,39 @@ def guess_task(name: str, labels: Counter[str], numbers: Sequence[float] | None)
 
 
 def suggested_target(header: Sequence[str]) -> str:
-    """Return the column that is most likely the target: one that is called so, else the last one."""
+    """Return the likeliest target: a column with a name of targets, else the last column."""
     named = {column.casefold(): column for column in header}
     return next((named[name] for name in TARGET_NAMES if name in named), header[-1])
 
 
 # ---- levels ----------------------------------------------------------------------------------------------------------
 
-MOST_LEVELS = 60  # of a column, above which the FREQUENT most frequent ones stay, and the others are one
+MOST_LEVELS = 60  # of a column; beyond it the FREQUENT most frequent ones stay, and the others become one level
 FREQUENT = 49
 ENOUGH = 30  # rows of a level that stays
 
 
 def are_padded(cells: Collection[str]) -> bool:
-    """Whether whole numbers are codes, as 02139 says, or 01 beside 1."""
+    """Return whether integers are codes, as 02139 or 01 beside 1."""
     padded = any(cell[0] == "0" and len(cell) > 1 for cell in cells if cell)
     return padded and all(cell.isascii() and cell.isdigit() for cell in cells)
 
 
 def spelling(level: str) -> str:
-    """Return what all spellings of a level have alike: 1 and 1.0, True and TRUE. A single letter has one spelling."""
+    """Return the form that all spellings of a level share: 1 and 1.0, True and TRUE. A letter has one spelling."""
     if is_number(level) and not are_padded([level]):
         return str(Decimal(level)) if len(level) > 15 else repr(float(level) + 0.0)  # all digits of long ones
     return " ".join(level.casefold().split()) if len(level) > 1 else level
 
 
 def spelled(levels: Collection[str]) -> dict[str, str]:
-    """Return the level that a spelling stands for, where it stands for one."""
+    """Return the level of each spelling that has exactly one."""
     count = Counter(map(spelling, levels))
     return {key: level for level in levels if count[key := spelling(level)] == 1}
 
 
 def merged(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the level that each word stands for: of several spellings the most frequent. counts : word -> rows"""
+    """Return the level of each word: of several spellings the most frequent one. counts : word -> rows"""
     best: dict[str, str] = {}
     for word in sorted(counts, key=lambda word: (-counts[word], len(word), word)):
         best.setdefault(spelling(word), word)
@@ -215,7 +215,7 @@ def merged(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the levels that stay where there are many: the most frequent ones, of ENOUGH rows or of one row in 200."""
+    """Return the levels that stay if there are many: the most frequent ones, of ENOUGH rows or of one row in 200."""
     least = min(ENOUGH, max(2.0, sum(counts.values()) / 200))
     often = sorted((word for word in counts if counts[word] >= least), key=lambda w: (-counts[w], label_order(w)))
     return tuple(often[:FREQUENT])

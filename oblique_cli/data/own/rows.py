@@ -1,4 +1,4 @@
-"""Rows of a user's own table, whatever its format; in constant memory where the format allows it."""
+"""Rows of a user's table in any format; in constant memory if the format allows it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from oblique_cli.ground.labels import is_number
 
 @contextmanager
 def opened(source: Source, options: TextOptions = NO_OPTIONS, wanted: Sequence[str] = ()) -> Iterator[Opened]:
-    """Open a table for reading; DataError, which begins with `source.where`, for whatever is wrong. options : of a
-    text, and of a sheet; wanted : columns of LIBSVM that are there even if all their cells are zeros"""
+    """Open a table for reading; DataError, whose message begins with `source.where`, for any fault. options : of a
+    text, and of a sheet; wanted : columns of LIBSVM that exist even if all their cells are zeros"""
     kind, where = source.kind, source.where
     if options.header == "none" and kind not in ("csv", "excel"):
         raise ConfigError(f"{where}: --header none is for text with a delimiter; this is {kind}.")
-    if kind != "csv":  # most tables are text, and read without these
+    if kind != "csv":  # most tables are text, which needs none of these imports
         from oblique_cli.data.own import declared, frames
     with contextlib.ExitStack() as stack:
         if kind in ("parquet", "feather"):
@@ -117,7 +117,7 @@ def _named(
     where: str,
     notes: Sequence[str] = (),
 ) -> tuple[Opened, Callable[[Iterator[Row]], Iterator[Row]]]:
-    """Return a table of rows of text with the names of its columns, and what ends other rows of it with its notes."""
+    """Return a table of text rows with its column names, and a function that ends other rows of it with its notes."""
     written, kinds, target = [""] * len(first), dict[str, str](), ""
     if options.header != "none":
         written = [one_line(cell) for cell in first]
@@ -151,8 +151,8 @@ def _named(
 
 
 def taken(rows: Iterator[Row], most: int) -> list[Row]:
-    """Return at most `most` rows. Python's search for cycles waits: it would look at all rows again and again as their
-    number grows, a third of the time of 200,000 rows, and rows have no cycles."""
+    """Return at most `most` rows. Garbage collection is paused: it would scan all rows repeatedly, which takes a third
+    of the time of 200,000 rows, and rows have no cycles."""
     searches = gc.isenabled()
     gc.disable()
     try:

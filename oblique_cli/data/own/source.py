@@ -1,4 +1,4 @@
-"""Bytes of a user's own table: a file or standard input, unpacked, with its kind and its character set found out."""
+"""Bytes of a user's table: a file or standard input, unpacked, with detected format and character set."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from oblique_cli.errors import DataError, cut
 from oblique_cli.ground.bounds import STDIN_BYTES, TABLE_BYTES, Bound
 
 STDIN = "-"
-NPY = b"\x93NUMPY"  # how a .npy file begins
-MOST_HELD = 1 << 26  # bytes of standard input that are kept in memory
+NPY = b"\x93NUMPY"  # first bytes of a .npy file
+MOST_HELD = 1 << 26  # bytes of standard input to keep in memory
 BLOCK = 1 << 20
 
-# Names of compressed files end so; what decides is how the content begins.
+# Endings of the names of compressed files; the first bytes of the content decide.
 SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
 PACKED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
@@ -39,7 +39,7 @@ PACKED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
     b"PK\x03\x04": ("zip", zipfile.ZipFile),
 }
-# How the content of other tables begins; those without a kind cannot be read, and are named.
+# First bytes of other formats; those without a kind are unsupported, and are named in the message.
 BEGINNINGS = (
     (b"PAR1", "parquet"),
     (NPY, "npy"),
@@ -81,23 +81,23 @@ _MARKUP = re.compile(rb"<(?:!doctype html|html|head|body|table|\?xml|svg|![-\[])
 _SPARSE = re.compile(rb"[-+.,0-9eE]+(?:[ \t]+(?:qid|[0-9]+):[-+.0-9eE]+)*[ \t]*(?:#.*)?")
 FAULTS = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
-GUESSED = ("cp1252", "latin-1")  # for want of anything better
+GUESSED = ("cp1252", "latin-1")  # fallbacks
 UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 class _Refused(Exception):
-    """What an archive holds cannot be read; the message follows the name of the file."""
+    """Unreadable content of an archive; the message follows the name of the file."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table as it lies on the disk (`path`), or in memory (`content`), as a short one that came by standard input.
+    """A table on the disk (`path`) or, for short standard input, in memory (`content`).
 
     beside : further columns of a .npy table, as (name, file)
     part : the sheet of a workbook, the table of a SQLite file, or the member of an archive; "" for the only one
-    most : of its unpacked bytes, since an archive of a kilobyte can hold more than any machine; None for a table that
-        is read a part at a time
+    most : limit of its unpacked bytes, since a small archive can exceed the memory of any machine; None for a table
+        that is read in parts
     """
 
     where: str
@@ -109,13 +109,13 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Give the unpacked bytes from their beginning. DataError if they are not whole, or more than `most`."""
+        """Yield the unpacked bytes from their beginning. DataError if they are incomplete, or more than `most`."""
         with self._raw() as raw:
             yield io.BufferedReader(_Bounded(raw, self), BLOCK)
 
     @functools.cached_property
     def kind(self) -> str:
-        """One of the formats of `Columns`, by how the content begins: "csv" is text with a delimiter."""
+        """Format of `Columns` by the first bytes of the content: "csv" is text with a delimiter."""
         if (members := self._members()) is not None and "[Content_Types].xml" in members:
             if not any(name.startswith("xl/") for name in members):
                 raise DataError(f"{self.where}: this is an Office document; save its table as CSV")
@@ -139,7 +139,7 @@ class Source:
         return "libsvm" if _is_sparse(texts[:-1] or texts) else "csv"
 
     def _members(self) -> list[str] | None:
-        """The names in a zip archive, None for any other file."""
+        """Return the names in a zip archive, None for any other file."""
         with self._raw() as raw:
             if not zipfile.is_zipfile(raw):
                 return None
@@ -149,7 +149,7 @@ class Source:
                 return None
 
     def whole(self) -> bytes:
-        """All unpacked bytes; those of a workbook, which is an archive, as they are."""
+        """Return all unpacked bytes; a workbook, which is an archive, stays packed."""
         bounded = replace(self, most=self.most or TABLE_BYTES)
         with bounded.opened() if self.kind != "excel" else bounded._raw() as stream:
             return stream.read()
@@ -165,9 +165,9 @@ class Source:
 
     @functools.cached_property
     def charset(self) -> str:
-        """ "utf-8" if all bytes are, "utf-16" by its mark or its zero bytes, else "cp1252"; "latin-1" as a last way."""
+        """Character set: UTF-8 if all bytes are valid, UTF-16 by mark or zero bytes, else cp1252, at last Latin-1."""
         decoder = codecs.getincrementaldecoder("utf-8")()
-        undefined = False  # whether a byte stands for nothing in cp1252
+        undefined = False  # whether a byte is undefined in cp1252
         utf8, first = True, True
         with self.opened() as stream:
             while block := stream.read(BLOCK):
@@ -189,12 +189,12 @@ class Source:
         return "latin-1" if undefined else "cp1252"
 
     def charset_like(self, other: str) -> str:
-        """`charset`, but that of the `other` table where the bytes show only that the text is not Unicode."""
+        """Return `charset`, or the `other` table's if the bytes show only that the text is not Unicode."""
         is_certain = self.charset not in GUESSED or other in (*GUESSED, *UNICODE)
         return self.charset if is_certain else other
 
     def digest(self) -> str:
-        """SHA-256 of the bytes as they are, in hexadecimal."""
+        """Return the SHA-256 of the packed bytes, in hexadecimal."""
         if self.path is None:
             return hashlib.sha256(self.content or b"").hexdigest()
         with open(self.path, "rb") as stream:
@@ -208,14 +208,14 @@ def charset_of(name: str) -> str:
     """Return the usual name of a character set; LookupError for an unknown one."""
     try:
         usual = codecs.lookup(name).name
-        "".encode(usual)  # LookupError for what packs or hides bytes, such as zip
+        "".encode(usual)  # LookupError for codecs that are no character sets, such as zip
     except ValueError:
         raise LookupError(name) from None
     return usual
 
 
 def source_of(name: str | Path) -> Source:
-    """Return the table at a path, or that of standard input for "-". DataError if there is nothing to read."""
+    """Return the table at a path, or standard input for "-". DataError if there is nothing to read."""
     if str(name) == STDIN:
         held = _standard_input()
         where = "standard input"
@@ -227,7 +227,7 @@ def source_of(name: str | Path) -> Source:
         )
     path, part = divided(str(name))
     try:
-        # A pipe or a device could block for ever, and can be read once only.
+        # A pipe or a device could block forever, and can be read only once.
         if stat.S_ISREG(path.stat().st_mode):
             return Source(where, path=path, part=part)
         reason = "is not a regular file; pipe it in and give - as its name"
@@ -239,7 +239,7 @@ def source_of(name: str | Path) -> Source:
 
 
 def content_of(path: str | Path) -> bytes:
-    """Return all bytes of a file as they are. DataError if it cannot be read, or has more than TABLE_BYTES."""
+    """Return all bytes of a file, packed or not. DataError if it cannot be read, or has more than TABLE_BYTES."""
     source, most = source_of(path), TABLE_BYTES.value
     try:
         if source.path is not None and source.path.stat().st_size > most:
@@ -252,7 +252,7 @@ def content_of(path: str | Path) -> bytes:
 
 
 def divided(name: str) -> tuple[Path, str]:
-    """Return the path and the part of "FILE:PART"; the part is "" for a name that is a file as a whole."""
+    """Return the path and the part of "FILE:PART"; the part is "" if the name is a file."""
     before, colon, part = name.rpartition(":")
     try:
         if colon and before and not Path(name).exists() and Path(before).is_file():
@@ -264,7 +264,7 @@ def divided(name: str) -> tuple[Path, str]:
 
 @functools.cache
 def _standard_input() -> Any:
-    """All of standard input, which can be read once only: bytes, or a file that goes with this process if long."""
+    """Return all of standard input, which can be read only once: bytes, or a temporary file if it is long."""
     if sys.stdin is None or sys.stdin.isatty():
         raise DataError("standard input: nothing is piped in, as in `oblique tree - --target y < my.csv`")
     most = STDIN_BYTES.value
@@ -297,7 +297,7 @@ def stem(name: str | Path) -> str:
 
 
 def _marked(block: bytes) -> str:
-    """The character set that the first bytes tell: by a byte order mark, or by zero bytes at every other place."""
+    """Return the character set shown by the first bytes: a byte order mark, or zero bytes at every other place."""
     for mark, charset in MARKS.items():
         if block.startswith(mark):
             return "" if charset == "utf-8" else charset
@@ -310,7 +310,7 @@ def _marked(block: bytes) -> str:
 
 
 class _Bounded(io.RawIOBase):
-    """The unpacked bytes of a stream; every fault of an archive becomes a DataError."""
+    """Unpacked bytes of a stream; every fault of an archive becomes a DataError."""
 
     def __init__(self, raw: Any, source: Source) -> None:
         self._where, self._name, self._read = source.where, "file", 0
@@ -345,12 +345,12 @@ class _Bounded(io.RawIOBase):
         except _Refused as error:
             raise DataError(f"{self._where}: {error}") from None
         except FAULTS as error:
-            reason = cut(" ".join(str(error).split()), 200)  # of zip files it holds what stands in place of the name
+            reason = cut(" ".join(str(error).split()), 200)  # of zip files it contains the stand-in for the name
             raise DataError(f"{self._where}: not a whole {self._name} ({reason})") from None
 
 
 def _member(archive: zipfile.ZipFile, part: str) -> Any:
-    """The one file in a zip archive, or the one of this name."""
+    """Return the file of a zip archive with this name, or its only file."""
     names = [i.filename for i in archive.infolist() if not i.is_dir() and not i.filename.startswith("__MACOSX/")]
     if part in names:
         names = [part]
@@ -364,7 +364,7 @@ def _member(archive: zipfile.ZipFile, part: str) -> Any:
 
 
 def _is_sparse(lines: list[bytes]) -> bool:
-    """Whether all lines are labels with "place:value", in the order of places, several of them somewhere."""
+    """Return whether all lines are labels with "place:value" in the order of places, some line with several pairs."""
     if not any(line.count(b":") > 1 for line in lines) or not all(map(_SPARSE.fullmatch, lines)):
         return False
     places = ([int(place) for place in re.findall(rb"[ \t]([0-9]+):", line)] for line in lines)

@@ -1,7 +1,7 @@
-"""Text with a delimiter: how its lines are laid out, and its rows.
+"""Delimited text: the layout of its lines, and its rows.
 
-A sample from the beginning decides the delimiter and which of the first lines are no rows. What stands below the table
-(totals, sources, empty lines) shows only at the end, so rows that could be such lines wait until a row follows them.
+A sample of the first lines determines the delimiter and the lines that are no rows. Lines below the table (totals,
+sources, empty lines) are recognized only at the end, so possible ones are held back until a row follows them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ HEADERS = ("first", "none")  # the first row has the names of the columns, or th
 COMMENTS = ("#", "%", "//")
 NO_COMMENT = "none"
 
-SAMPLE = 200  # lines that the layout is told from
+SAMPLE = 200  # lines that determine the layout
 MAX_LINE = 1 << 24  # characters
 MOST_ABOVE = 20  # lines above the header
 MOST_UNDER = 3  # lines of units or further names below the header
 MOST_BELOW = 100  # lines below the table that are not empty
 MOST_SHOWN = 3
-# Words that stand for a missing number, and are no units.
+# Words for a missing number that are no units.
 NO_UNITS = (
     "n.d.",
     "nd",
@@ -50,13 +50,13 @@ NO_UNITS = (
 )
 
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
-# Also with a sign of a unit, in brackets, or with a flag: this decides only what is no header.
+# Also with a unit sign, in brackets, or with a flag; only to exclude headers.
 _NUMBER_LIKE = re.compile(
     r"[-+\u2212(<>]{0,2}\s?[^\w\s.,'-]?\s?[0-9][0-9.,'\u2019\u00a0\u202f -]*(?:[eE][-+]?[0-9]+)?\s?[%)*]?"
 )
 _DIGITS = re.compile(r"[^0-9]{0,4}[0-9].*")  # also a number with a unit, a code or a date
-_UNIT = re.compile(r"[^\W\d_]|[\[(%\u2030\u00b0\u20ac$\u00a3#/]")  # how a unit or a second name begins
-_ALIGNED = re.compile(r"[0-9.]\s{2,}[-+.0-9]")  # numbers in columns of their own
+_UNIT = re.compile(r"[^\W\d_]|[\[(%\u2030\u00b0\u20ac$\u00a3#/]")  # beginning of a unit or a second name
+_ALIGNED = re.compile(r"[0-9.]\s{2,}[-+.0-9]")  # numbers in separate columns
 _TOTAL = re.compile(
     r"(?:(?:grand|sub|over-?all)[ -]?)?(?:totals?|sums?|summe|gesamt(?:summe)?|insgesamt|totaux|totale?s?|averages?|"
     r"means?|mittelwert|durchschnitt|zusammen)(?: \([^)]*\))?[:.]?",
@@ -80,12 +80,12 @@ ORANGE_TARGETS = ("c", "class")
 
 
 class TextOptions(NamedTuple):
-    """What the user says of a text; "" and None are found out.
+    """Options of a text; "" and None are detected.
 
-    header : one of HEADERS; columns of none are called by their place
-    skip : lines above the header, skip_end : lines below the table that are not empty; 0 turns the search for them off
+    header : one of HEADERS; without names, columns are named by their place
+    skip : lines above the header, skip_end : lines below the table that are not empty; 0 turns their detection off
     comment : sign at the beginning of lines that are no rows, NO_COMMENT for none
-    decimal, thousands, marks, only_marks : as in `Reading`; the cells of a file that a model reads
+    decimal, thousands, marks, only_marks : as in `Reading`, for the cells of a file that a model reads
     """
 
     delimiter: str = ""
@@ -105,26 +105,26 @@ NO_OPTIONS = TextOptions()
 
 @dataclass
 class Notes:
-    """Lines of a file that are no rows, by what they are."""
+    """Lines of a file that are no rows, by kind."""
 
     lines: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     count: Counter[str] = field(default_factory=Counter)
     last: dict[str, int] = field(default_factory=dict)
 
     def add(self, what: str, line: int, text: str) -> None:
-        """Take down a line."""
+        """Record a line."""
         self.count[what] += 1
         self.last[what] = line
         if self.count[what] <= MOST_SHOWN:
             self.lines.setdefault(what, []).append((line, text.strip()))
 
     def add_above(self, line: int, text: str, comment: str = "") -> None:
-        """Take down a line above the header, unless it is blank. comment : as in `Layout`"""
+        """Record a line above the header, unless it is blank. comment : as in `Layout`"""
         if text.strip(" \t\r\n,;|"):
             self.add(COMMENT if comment and text.lstrip().startswith(comment) else ABOVE, line, text)
 
     def sentences(self) -> list[str]:
-        """What to tell the user."""
+        """Return the messages for the user."""
         sentences = []
         for what, count in self.count.items():
             first, shown = self.lines[what][0][0], [quoted(text) for _, text in self.lines[what] if text]
@@ -145,9 +145,9 @@ EMPTY = "nothing in them"
 
 
 class Layout(NamedTuple):
-    """How the lines of a text are laid out.
+    """Layout of the lines of a text.
 
-    runs : whether several delimiters in a row are one
+    runs : whether several consecutive delimiters count as one
     above : lines above the header; said : whether the first line names the delimiter, as in "sep=;"
     commented : whether the line of the header begins with the sign of comments
     under : lines of units or further names under the header; row_names : whether the first column has no name
@@ -164,13 +164,13 @@ class Layout(NamedTuple):
     orange: bool = False
 
     def is_plain(self, options: TextOptions) -> bool:
-        """Whether every line below that of the header is a row."""
+        """Return whether every line below the header is a row."""
         strange = self.runs or self.comment or self.under or self.orange
         return not (strange or options.header == "none" or options.skip_end)
 
 
 def delimiter_of(text: str) -> str:
-    """Return the delimiter that a user means: a character, or its name, such as "tab"."""
+    """Return the delimiter of an option: a character, or its name, such as "tab"."""
     delimiter = NAMED.get(text.lower(), text)
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
         raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {quoted(text)}.")
@@ -178,7 +178,7 @@ def delimiter_of(text: str) -> str:
 
 
 def lines_of(stream: Any, charset: str, where: str) -> Iterator[str]:
-    """Yield lines with their ends, whatever these are."""
+    """Yield lines with their line ends, of any kind."""
     text = io.TextIOWrapper(stream, encoding="utf-8-sig" if charset == "utf-8" else charset, newline="")
     number = 0
     try:
@@ -205,7 +205,7 @@ def lines_of(stream: Any, charset: str, where: str) -> Iterator[str]:
 def text_rows(
     lines: Iterator[str], layout: Layout, options: TextOptions, where: str, notes: Notes
 ) -> tuple[Row, Iterator[Row]]:
-    """Return the header (the first row if there are no names) and the rows below it, all of as many cells; DataError,
+    """Return the header (the first row if there are no names) and the rows below it, all of equal length; DataError,
     with the line, for any other row."""
     for number in range(1, layout.above + 1):
         if not _SEPARATOR.fullmatch((line := next(lines, "")).strip()):
@@ -216,7 +216,7 @@ def text_rows(
 def rows_below(
     rows: Iterator[Row], layout: Layout, options: TextOptions, where: str, notes: Notes
 ) -> tuple[Row, Iterator[Row]]:
-    """Return the same of rows that begin with the header."""
+    """Return header and rows, as `text_rows`, from rows that begin with the header."""
     first = next(rows, None)
     if first is None:
         raise DataError(f"{where}: the file is empty")
@@ -242,10 +242,10 @@ def without_others(
 
 
 def cut_rows(lines: Iterator[str], layout: Layout, where: str, before: int, notes: Notes) -> Iterator[Row]:
-    """Rows of a text, without empty lines and comments. before : lines read already. A blank line is a row only below a
-    header of one column, where it cannot be told from an empty cell in quotes."""
+    """Yield rows without empty lines and comments. before : lines read already. A blank line is a row only below a
+    header of one column, where it may be an empty cell."""
     number = before
-    whole = True  # whether the next line begins a row: a cell in quotes may hold lines
+    whole = True  # whether the next line begins a row: a quoted cell may span lines
     sign, commented = layout.comment, layout.commented
 
     def fed() -> Iterator[str]:
@@ -280,7 +280,7 @@ def cut_rows(lines: Iterator[str], layout: Layout, where: str, before: int, note
 
 
 def _joined(line: str, delimiter: str) -> str:
-    """A line with one delimiter in place of several."""
+    """Return a line with each run of delimiters replaced by one."""
     if delimiter == " ":
         return line.replace("\t", " ").strip(" \r\n") + "\n"
     return re.sub(f"{re.escape(delimiter)}+", lambda _: delimiter, line.strip("\r\n").rstrip(delimiter)) + "\n"
@@ -305,12 +305,12 @@ def _without_last(rows: Iterator[Row], count: int, notes: Notes) -> Iterator[Row
 def _without_end(
     rows: Iterator[Row], header: Sequence[str], named: bool, notes: Notes, comments: tuple[str, ...]
 ) -> Iterator[Row]:
-    """Rows without the lines below the table, comments of another length, and headers that come again. A row of no
-    cell, of a total or of a note waits: it is a row if others follow it."""
+    """Yield rows without the lines below the table, comments of another length, and repeated headers. An empty
+    row, a total or a note is held back: it is a row if others follow it."""
     p = len(header)
     held: list[Row] = []
     before = deque[list[str]](maxlen=5)  # the last rows
-    totals = True  # whether a total may be one: it may be a level as well, if rows follow it
+    totals = True  # whether a row may be a total: it is a level if rows follow it
     for line, cells in rows:
         if len(cells) == p > 1 and cells[1] and cells[0][-1:].isdigit() and not held:
             yield line, cells  # most rows
@@ -340,8 +340,8 @@ def _without_end(
 def _may_be_below(
     cells: Sequence[str], p: int, even: bool, follows: bool, totals: bool, before: Iterable[Sequence[str]]
 ) -> bool:
-    """Whether a row could be a line below the table. follows : whether the row before it could; totals : whether a
-    total may be one; before : some rows above"""
+    """Return whether a row may be a line below the table. follows : whether the row before may be one; totals :
+    whether a total counts; before : some rows above"""
     first = cells[0]
     some = [cell for cell in cells if cell]
     if not some:
@@ -350,7 +350,7 @@ def _may_be_below(
         return True
     note = _FOOTER.match(" ".join(some))
     if even and (p < 3 or len(some) > 1):
-        # A note of as many words as there are columns has words in the place of numbers.
+        # A note with as many words as there are columns has words in number columns.
         columns = zip(cells, *(row for row in before if len(row) == len(cells)), strict=True)
         below = [cell for cell, *above in columns if any(map(_DIGITS.fullmatch, above))]
         words = any(cell.lower() not in (*MARKS, *NUMBER_MARKS) for cell in below)
@@ -363,7 +363,7 @@ def _may_be_below(
 
 
 def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:
-    """Rows as long as the header. A delimiter at the end of every row but not of the header is passed over."""
+    """Yield rows as long as the header. A delimiter that ends every row but not the header is skipped."""
     for line, cells in rows:
         if len(cells) == p + 1 and not cells[-1]:
             cells.pop()
@@ -380,9 +380,8 @@ def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:
 
 
 def layout_of(source: Source, charset: str, options: TextOptions) -> Layout:
-    """Return how the lines of a text are laid out: what `options` leave open by the first lines of the file. The
-    delimiter cuts all lines like the header, leaves out fewest lines, then cuts into most cells. DataError if two do
-    alike."""
+    """Return the layout of a text; the first lines determine what `options` leave open. The best delimiter
+    splits all lines like the header, leaves out fewest lines, then yields most cells. DataError for a tie."""
     with source.opened() as stream:
         sample = list(itertools.islice(lines_of(stream, charset, source.where), SAMPLE))
     delimiter = options.delimiter and delimiter_of(options.delimiter)
@@ -402,23 +401,23 @@ def layout_of(source: Source, charset: str, options: TextOptions) -> Layout:
     return layouts[0]
 
 
-ALONE: tuple[Any, ...] = (2,)  # the rank of a layout that cuts lines into one cell each
+ALONE: tuple[Any, ...] = (2,)  # the rank of a layout whose lines are single cells
 
 
 def _comment(lines: Sequence[str]) -> str:
-    """The sign of comments that the first line begins with, unless all lines do."""
+    """Return the comment sign at the beginning of the first line, unless all lines begin with it."""
     texts = [line.strip() for line in lines if line.strip()]
     sign = next((sign for sign in COMMENTS if texts and texts[0].startswith(sign)), "")
     return sign if sign and not all(text.startswith(sign) for text in texts) else ""
 
 
 def _ranked(layout: Layout, sample: Sequence[str], options: TextOptions) -> tuple[tuple[Any, ...], Layout]:
-    """What speaks for a layout, the smaller the more, and the layout with the lines above its header: all rows as long
+    """Return the rank of a layout, smaller is better, and the layout with the lines above its header: all rows as long
     as the header, few lines left out, cells without other delimiters."""
     rows: list[Row] = []
     with suppress(DataError):
         rows.extend(cut_rows(iter(sample[layout.above :]), layout, "", layout.above, Notes()))
-    if len(sample) == SAMPLE and rows:  # the last row may go on
+    if len(sample) == SAMPLE and rows:  # the last row may be incomplete
         rows.pop()
         sample = sample[: rows[-1][0]] if rows else []
     if not rows:
@@ -439,8 +438,8 @@ def _ranked(layout: Layout, sample: Sequence[str], options: TextOptions) -> tupl
 
 
 def _strangeness(rows: Sequence[Sequence[str]], layout: Layout) -> int:
-    """How many hold: words have other delimiters; cells have several numbers, or a column between others is empty, its
-    name too; a name is a number."""
+    """Return the number of signs of a wrong layout: words with other delimiters; cells with several numbers, or an
+    empty nameless column between others; a name that is a number."""
     others = set(DELIMITERS) - {layout.delimiter, " "}
     words = (cell for cells in rows for cell in cells if not others.isdisjoint(cell))
     divided = any(not _NUMBER_LIKE.fullmatch(cell) for cell in words)
@@ -450,13 +449,13 @@ def _strangeness(rows: Sequence[Sequence[str]], layout: Layout) -> int:
 
 
 def layout_of_rows(rows: Sequence[Row], options: TextOptions) -> Layout:
-    """Return how the rows of a sheet are laid out; all have as many cells."""
+    """Return the layout of a sheet's rows; all have the same number of cells."""
     above = options.skip or 0
     return _with_header(Layout("", above=above), [row for row in rows[:SAMPLE] if row[0] > above], (), options)
 
 
 def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options: TextOptions) -> Layout:
-    """The layout with what stands above the rows. rows : of the sample; blank lines and comments are not among them"""
+    """Return the layout with the lines above its header. rows : of the sample, without blank lines and comments"""
     cells = [row for _, row in rows] or [[""]]
     lengths = Counter(map(len, cells))
     p = max(lengths, key=lambda length: (lengths[length], length))
@@ -482,7 +481,7 @@ def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options
 
 
 def _place(rows: Sequence[list[str]], p: int, named: bool) -> int:
-    """Which row is the header: the first as long as the others, below titles. named : whether there is a header"""
+    """Return the place of the header: the first row as long as the others, below titles. named : whether it exists"""
     full = (
         i for i, row in enumerate(rows[: MOST_ABOVE + 1]) if _is_as_long(row, p) and (sum(map(bool, row)) > 1 or p < 3)
     )
@@ -493,7 +492,7 @@ def _place(rows: Sequence[list[str]], p: int, named: bool) -> int:
         and not (named and _is_header(rows[at], rows[at + 1 :]))
     ):
         return 0
-    # Titles that stand above some columns each, or names with values, are followed by the header.
+    # Titles above groups of columns, or names with values, are followed by the header.
     full = (i for i, row in enumerate(rows[: MOST_ABOVE + 1]) if i >= at and _is_as_long(row, p) and all(row[:p]))
     later = next(full, at)
     return later if named and later > at and _is_header(rows[later][:p], rows[later + 1 :]) else at
@@ -504,7 +503,7 @@ def _is_as_long(row: Sequence[str], p: int) -> bool:
 
 
 def _is_header(row: Sequence[str], below: Sequence[list[str]]) -> bool:
-    """Whether a row has names of columns for certain: no numbers, nothing twice, and numbers below."""
+    """Return whether a row certainly has column names: no numbers, no repetition, and numbers below."""
     if not all(row) or len(set(row)) < len(row) or any(map(_NUMBER_LIKE.fullmatch, row)):
         return False
     columns = _columns_below(row, below)
@@ -512,7 +511,7 @@ def _is_header(row: Sequence[str], below: Sequence[list[str]]) -> bool:
 
 
 def _columns_below(header: Sequence[str], rows: Sequence[list[str]]) -> list[tuple[str, ...]]:
-    """The columns of the rows, without those that are no rows for certain."""
+    """Return the columns of the rows, without lines that are certainly no rows."""
     p = len(header)
     some = (row for row in rows if _is_as_long(row, p) and row != header and (p < 3 or sum(map(bool, row)) > 1))
     return list(zip(*(row for row in some if not _TOTAL.fullmatch(row[0])), strict=False))
@@ -524,14 +523,14 @@ def _is_numeric(cells: Sequence[str], form: re.Pattern[str] = _NUMBER_LIKE) -> b
 
 
 def is_orange(kinds: Sequence[str], flags: Sequence[str]) -> bool:
-    """Whether two rows below the names are kinds and flags of Orange; a list of levels is a kind as well."""
+    """Return whether two rows below the names are kinds and flags of Orange; a list of levels is a kind as well."""
     if not all(kind in ORANGE_KINDS or len(kind.split()) > 1 for kind in kinds) or set(kinds).isdisjoint(ORANGE_KINDS):
         return False
     return all(map(_ORANGE_FLAGS.fullmatch, flags)) and sum(flag in ORANGE_TARGETS for flag in flags) < 2
 
 
 def _has_row_names(header: Sequence[str], below: Sequence[list[str]], p: int) -> bool:
-    """Whether the header has one name fewer than all rows, as R writes it: names of rows are different."""
+    """Return whether the header has one name fewer than all rows, as R writes row names, which are all different."""
     if len(header) != p - 1 or len(below) < 2 or any(map(_NUMBER_LIKE.fullmatch, header)):
         return False
     names = [row[0] for row in below]
@@ -552,7 +551,7 @@ def _lines_under(header: Sequence[str], below: Sequence[list[str]]) -> int:
 
 
 def _is_under(header: Sequence[str], below: Sequence[list[str]]) -> bool:
-    """Whether the row below the header holds units or further names: words where only numbers follow, nothing again."""
+    """Return whether the row below the header has units or further names: words above numbers only, none repeated."""
     if len(below) < 4 or not _is_as_long(below[0], len(header)):
         return False
     row, columns = below[0], _columns_below(header, below[1:])
