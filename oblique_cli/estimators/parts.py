@@ -1,4 +1,4 @@
-"""Parameters of a part, such as `tree__max_depth`, also where the part is left at its default."""
+"""Parameters of nested estimators, such as `tree__max_depth`, also if the nested estimator is left at its default."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from oblique_cli.errors import ConfigError
 
 
 class WithParts(BaseEstimator):
-    """An estimator with parameters that hold objects with parameters, such as `tree__max_depth`, also where `tree` is
-    None.
+    """Estimator with nested objects as parameters, such as `tree__max_depth`, also if `tree` is None.
 
-    parts : parameter -> function that makes the object of a plain value, None if there is none
+    parts : parameter -> function that makes the object from a plain value, None if there is none
     """
 
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep` those of parts as well, as part__name."""
+        """Return the parameters by name; with `deep` those of nested objects as well, as part__name."""
         params = super().get_params(deep=deep)
         if deep:
             for name, made_of in self.parts.items():
@@ -30,7 +29,7 @@ class WithParts(BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of parts as part__name; ValueError for one that does not exist, or in a plain value."""
+        """Set parameters, those of nested objects as part__name; ValueError for an unknown name or a plain part."""
         for name, made_of in self.parts.items():
             if any(key.startswith(f"{name}__") for key in params):
                 part = made_of(params.get(name, getattr(self, name)))
@@ -41,12 +40,12 @@ class WithParts(BaseEstimator):
             name, inside, parameter = key.partition("__")
             if inside and name in current and not hasattr(value := params.get(name, current[name]), "set_params"):
                 self._refuse_plain(name, value, parameter)
-        # scikit-learn sets a part before it sets the parameters of that part.
+        # scikit-learn sets a nested object before its parameters.
         super().set_params(**params)
         return self
 
     def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
-        """Raise the ConfigError for a parameter of a part that is a plain value, without parameters of its own."""
+        """Raise the ConfigError for a parameter of a nested object that is a plain value."""
         owner = type(self).__name__
         advice = (
             f"{parameter} is a parameter of {owner} itself"

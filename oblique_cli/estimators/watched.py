@@ -1,4 +1,4 @@
-"""What long fits say while they run: lines by `verbose`, and the callbacks of scikit-learn where it has them (1.9)."""
+"""Progress of long fits: lines by `verbose`, and callbacks of scikit-learn (from 1.9)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing: callbacks cannot be set."""
+        """Stand-in without callbacks."""
 
     def with_callbacks(method: Method) -> Method:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
-EVERY = 0.05  # seconds between two looks at what is finished
-LINES = 10  # of verbose=1
+EVERY = 0.05  # seconds between two checks of progress
+LINES = 10  # number of lines for verbose=1
 
 
 class Watched(CallbackSupportMixin, Declared, kw_only=True):
-    """An estimator whose fit consists of many tasks, of which it tells how many are finished."""
+    """Estimator whose fit consists of many tasks and reports how many are finished."""
 
     verbose: int = parameter(
         default=0,
@@ -40,9 +40,7 @@ class Watched(CallbackSupportMixin, Declared, kw_only=True):
     )
 
     def _watched(self, total: int, finished: Callable[[], int], work: Callable[[], Any]) -> Any:
-        """Return what `work` returns, and report how many of `total` trees are `finished`, which a thread asks, while
-        it runs.
-        """
+        """Return the result of `work`; while it runs, a thread reports how many of `total` trees are `finished`."""
         reports: list[Callable[[int], None]] = []
         if self.verbose:
             reports.append(_Lines(type(self).__name__, total, every_tree=self.verbose > 1))
@@ -59,7 +57,7 @@ def _under_callbacks(
     work: Callable[[], Any],
     reports: list[Callable[[int], None]],
 ) -> Any:
-    """Run the work as a task of callbacks, with a task of its own for every tree."""
+    """Run the work as a task of callbacks, with a subtask for every tree."""
     context = estimator._init_callback_context(max_subtasks=total)
     context.call_on_fit_task_begin(estimator=estimator)
 
@@ -74,7 +72,7 @@ def _under_callbacks(
 
 
 def _reported(finished: Callable[[], int], work: Callable[[], Any], reports: list[Callable[[int], None]]) -> Any:
-    """Run the work, and give each report the number of every tree, from 1 on, in order, once it is finished."""
+    """Run the work, and pass every finished tree's number to each report, from 1 on, in order."""
     if not reports:
         return work()
     failed: list[Exception] = []
@@ -91,7 +89,7 @@ def _reported(finished: Callable[[], int], work: Callable[[], Any], reports: lis
         try:
             while not ended.wait(EVERY):
                 catch_up()
-        except Exception as error:  # of a callback: raised where the fit was called
+        except Exception as error:  # from a callback: raised again in the thread of the fit
             failed.append(error)
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -108,7 +106,7 @@ def _reported(finished: Callable[[], int], work: Callable[[], Any], reports: lis
 
 
 class _Lines:
-    """Prints how many trees are grown, and for how long they have been growing."""
+    """Progress printer: number of grown trees and elapsed time."""
 
     def __init__(self, owner: str, total: int, every_tree: bool) -> None:
         self._owner, self._total = owner, total

@@ -1,4 +1,4 @@
-"""The scikit-learn face of bottom-up trees: HHBUT and its rival with support vector machines."""
+"""scikit-learn estimators of bottom-up trees: HHBUT, and its variant with support vector machines."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
-SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where it converges
-GROUP_COSTS = {"alike": None, "by_size": "balanced"}  # -> the weights of classes that scikit-learn takes
+SVM_STEPS = 1000  # step limit of liblinear; its plane at the limit is used even without convergence
+GROUP_COSTS = {"alike": None, "by_size": "balanced"}  # -> scikit-learn's class weights
 
 ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 AS_IN_HHCART = 'As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.'
@@ -81,7 +81,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     """
 
     needs_pruning_rows: ClassVar[bool] = False
-    shared_work: ClassVar[tuple[str, ...]] = tuple(Clustering.__dataclass_fields__)  # parameters that decide clusters
+    shared_work: ClassVar[tuple[str, ...]] = tuple(Clustering.__dataclass_fields__)  # decide the clusters
 
     splitter: str = parameter(
         default="hhcart",
@@ -164,13 +164,13 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     random_state: Any = parameter(default=None)
 
     def fit(self, X: ArrayLike, y: ArrayLike, shared: Shared | None = None) -> BottomUpTreeClassifier:
-        """Find the clusters, merge them, and fit a hyperplane at each merge.
+        """Compute the clusters, merge them, and fit a hyperplane at each merge.
 
         X : (n, p) finite numbers; y : (n,) labels
-        shared : a dictionary that fits on the same rows share, {} for the first: trees that differ only in their
-            hyperplanes have the same clusters, which take most of the time
-        raises NotConverged, which names class and K, if a mixture does not settle
-        """
+        shared : a dictionary, {} at first, common to fits on the same rows: trees that differ only in their hyperplanes
+        have
+            the same clusters, which take most of the time
+        raises NotConverged, which names class and K, if a mixture does not converge"""
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         if message := self.clash(owner):
@@ -179,9 +179,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
-        if not self.standardize:  # what is added to covariances is then in the features' own units
+        if not self.standardize:  # the term added to covariances is then in the features' own units
             refuse_extreme(rows, f"{owner} without standardize")
-        # One power of 2 for all features: the distances of clusters and the directions of planes stay what they are.
+        # One power of 2 for all features: distance ratios of clusters and directions of planes do not change.
         self._power = common_exponent(rows)
         rows = measured(rows, self._power)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -192,19 +192,19 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         return self
 
     def _clusters(self, X: Array, codes: NDArray[np.integer], seed: int, shared: Shared) -> ClassClusters:
-        """The clusters of each class; a single class is one."""
+        """Return the clusters of each class; a data set of one class is one cluster."""
         if len(self.classes_) == 1:
             return ClassClusters([[np.arange(len(X))]], 0.0)
         settings = Clustering(**{name: getattr(self, name) for name in Clustering.__dataclass_fields__})
         return settings.of_classes(X, codes, list(self.classes_), seed, shared)
 
     def _grow(self, X: Array, codes: Ints, clusters: list[list[Rows]], seed: int) -> None:
-        """Merge and split: all of the fit but the mixtures."""
+        """Merge and split: the whole fit except the mixtures."""
         self.n_clusters_ = {label: len(groups) for label, groups in zip(self.classes_, clusters, strict=True)}
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
-        self.__dict__.pop("overlap_", None)  # of an earlier fit
+        self.__dict__.pop("overlap_", None)  # of the previous fit
         if self.merging == "overlap":
             self.overlap_ = degrees_of_overlap(X, leaves, labels)
         self._keep(self._split(skeleton, self.cost), X)
@@ -212,7 +212,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         self._trees = {float(self.cost): self.tree_}
 
     def _split(self, skeleton: _Skeleton, cost: float) -> Tree:
-        """The tree over a skeleton, with a hyperplane at every merge."""
+        """Return the tree over a skeleton, with a hyperplane at every merge."""
         X, codes = skeleton.X, skeleton.codes
         proposer = HHCART(tau=self.tau, sign=self.sign)
 
@@ -245,9 +245,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         return with_probabilities(self._in_own_units(tree), self.probabilities, self.probability_strength)
 
     def undecided(self, threshold: float = 0.5) -> NDArray[np.bool_]:
-        """Return which clusters overlap with another class by more than a threshold (K,), in the order of `overlap_`.
+        """Return which clusters overlap with another class by more than a threshold, (K,), in the order of `overlap_`.
 
-        Thesis 7.2: a cluster represents a class if its overlap is below a threshold, for which no value is said, and is
+        Thesis 7.2: a cluster represents a class if its overlap is below a threshold (no value is stated), and is
         undecided above it. threshold : between 0 and 1. ValueError unless fitted with `merging="overlap"`.
         """
         check_is_fitted(self)
@@ -263,9 +263,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         return rows
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """Return what fits with each value of `cost` would predict, from the clusters and merges of this one.
+        """Return the predictions of fits with each value of `cost`, from the clusters and merges of this fit.
 
-        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which keeps its training rows.
+        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which stores its training rows.
         """
         trees = self._path(values)
         rows = self._rows(X)
@@ -287,14 +287,14 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         return [self._trees[cost] for cost in costs]
 
     def _in_own_units(self, tree: Tree) -> Tree:
-        """The tree over the features as they are, of one over features measured in a power of 2."""
+        """Return the tree over the original features from a tree over features scaled by a power of 2."""
         if not self._power:
             return tree
         thresholds = measured(tree.thresholds, -self._power)
         return Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for a range of K that holds nothing, or None."""
+        """Return the error message for an empty range of K, or None."""
         if self.max_components is None or self.min_components <= self.max_components:
             return None
         return (
@@ -331,7 +331,7 @@ class BUTIFSVMClassifier(BottomUpTreeClassifier, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class _Skeleton:
-    """What does not depend on how hyperplanes are fitted."""
+    """Parts of a tree that do not depend on its hyperplanes."""
 
     X: Array
     codes: Ints
@@ -341,13 +341,13 @@ class _Skeleton:
 
 
 def scale_of(X: Array) -> tuple[Array, Array]:
-    """Return means and standard deviations of the columns, (p,) twice; an infinite one where a column is constant."""
+    """Return means and standard deviations of the columns, (p,) twice; infinity for a constant column."""
     spread = X.std(axis=0)
     return X.mean(axis=0), np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
 
 
 def plane_of(machine: Any, center: Array, spread: Array) -> Plane | None:
-    """Return the plane, of unit length, of a fitted linear machine on rows that were scaled so; None if it has none."""
+    """Return the plane, of unit length, of a linear machine fitted on scaled rows; None if it has no normal."""
     w = machine.coef_[0] / spread
     length = float(np.linalg.norm(w))
     if not length > 0:
@@ -366,7 +366,7 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = 
     center, spread = scale_of(X)
     weights = GROUP_COSTS[group_costs]
     machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed, class_weight=weights)
-    # The tree has checked rows and parameters. On the few rows of a node such checks take longer than the machine.
+    # The tree has checked rows and parameters; for few rows scikit-learn's checks take longer than the fit.
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit((X - center) / spread, group)

@@ -1,4 +1,4 @@
-"""The clusters of one class: a Gaussian mixture whose number of components the data choose (thesis 6.3)."""
+"""Clusters of one class: a Gaussian mixture with a data-driven number of components (thesis 6.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CRITERIA = ("bic", "cv", "mccv")
 
 @dataclass(frozen=True)
 class Clustering:
-    """How the rows of a class are divided; the parameters are those of `BottomUpTreeClassifier`."""
+    """Settings of the division of a class into clusters; parameters as in `BottomUpTreeClassifier`."""
 
     components: str
     min_components: int
@@ -39,7 +39,7 @@ class Clustering:
     ) -> ClassClusters:
         """Return the clusters of each class as row numbers of X (n, p). codes : (n,) positions in two or more `classes`
 
-        shared : clusters of earlier fits, where these are looked up and added
+        shared : clusters of earlier fits, used if present, and extended
         """
         digest = self._digest(X, codes, seed)
         if digest in shared:
@@ -60,7 +60,7 @@ class Clustering:
     def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
         """Return the clusters of a class, by the most probable component, as row numbers of X (n, p), none empty.
 
-        label : of the class, for NotConverged, if a mixture that is needed does not settle
+        label : of the class, for NotConverged, if a required mixture does not converge
         """
         limit = len(np.unique(X, axis=0))
         if self.max_components is not None:
@@ -73,13 +73,13 @@ class Clustering:
             varies = X.max(axis=0) > X.min(axis=0)
             Z = np.where(varies, Z / np.where(spread > 0, spread, 1.0), 0.0)
         mixtures = _Mixtures(self, label, seed)
-        # The mixtures are small: threads wait for each other longer than they work.
+        # The mixtures are small: several threads would wait for each other longer than they compute.
         with threadpool_limits(1):
             labels = self._chosen(Z, limit, mixtures).predict(Z)
         return [np.flatnonzero(labels == k) for k in np.unique(labels)]
 
     def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> Mixture:
-        """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
+        """Return the mixture of the first K, from `min_components` on, after which the score does not improve."""
         best, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
         if best < last:
             score = self._score(Z, best, mixtures)
@@ -91,13 +91,13 @@ class Clustering:
         return mixtures.of_all(Z, best)
 
     def _rows_to_fit(self, n: int) -> int:
-        """Rows of the smallest set that scoring fits a mixture to."""
+        """Return the size of the smallest set to which scoring fits a mixture."""
         if self.components == "bic":
             return n
         return n // 2 if self.components == "mccv" else n - -(-n // min(self.component_folds, n))
 
     def _score(self, Z: Array, k: int, mixtures: _Mixtures) -> float:
-        """What K is chosen by, larger is better: minus BIC, or the mean log-likelihood of a row that was held out."""
+        """Return the score for the choice of K, larger is better: minus BIC, or mean held-out log-likelihood."""
         if self.components == "bic":
             return -mixtures.of_all(Z, k).bic(Z)
         total, n = 0.0, 0
@@ -107,7 +107,7 @@ class Clustering:
         return total / n
 
     def _divisions(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
-        """Rows to fit and rows to score: v folds drawn anew for every K (thesis 6.3.3), or random halves."""
+        """Yield rows to fit and rows to score: v folds drawn anew for every K (thesis 6.3.3), or random halves."""
         if self.components == "mccv":
             for _ in range(self.component_folds):
                 order = rng.permutation(n)
@@ -120,7 +120,7 @@ class Clustering:
 
 @dataclass(frozen=True, eq=False)
 class ClassClusters:
-    """The clusters of all classes as row numbers, class by class. seconds : that they took"""
+    """Clusters of all classes as row numbers, class by class. seconds : time to compute them"""
 
     rows: list[list[Rows]]
     seconds: float
@@ -131,14 +131,14 @@ Shared = MutableMapping[bytes, ClassClusters]
 
 
 class _Mixtures:
-    """Fits mixtures to the rows of one class, or says why that failed."""
+    """Mixtures fitted to the rows of one class, or the error for a failed fit."""
 
     def __init__(self, clustering: Clustering, label: object, seed: int) -> None:
         self.clustering, self.label, self.seed = clustering, label, seed
         self._of_all: dict[int, Mixture] = {}
 
     def of_all(self, Z: Array, k: int) -> Mixture:
-        """Return k components fitted to Z : (n, p), all rows of the class; once."""
+        """Return k components fitted to Z : (n, p), all rows of the class; computed once."""
         if k not in self._of_all:
             self._of_all[k] = self.fit(Z, k, "whole")
         return self._of_all[k]

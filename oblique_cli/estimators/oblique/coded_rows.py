@@ -1,4 +1,4 @@
-"""The columns of a table as trees take them: levels as codes, missing values refused, filled or learned."""
+"""Columns of a table in the form of trees: levels as codes, missing values refused, filled or learned."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class CodedRows:
-    """Rows as a tree with the parameters of `Columns` takes them. levels_ : position of a column -> its levels"""
+    """Rows in the form of trees with the parameters of `Columns`. levels_ : position of a column -> its levels"""
 
     qualitative: Any
     missing: str
@@ -27,11 +27,11 @@ class CodedRows:
     tree_: Tree
     n_features_in_: int
     levels_: Any
-    fill_values_: Array  # of a fit that fills gaps
-    _gaps: str  # what becomes of NaN in the rows of the fit
+    fill_values_: Array  # for a fit that fills missing values
+    _gaps: str  # treatment of NaN in the rows of the fit
 
     def _training_rows(self, X: ArrayLike, y: ArrayLike, single: bool = False) -> tuple[Array, NDArray[Any]]:
-        """Checked rows, levels as codes, and labels; learns levels.
+        """Return checked rows, levels as codes, and labels; learn the levels.
 
         single : whether complete rows may be in single precision
         """
@@ -39,7 +39,7 @@ class CodedRows:
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_ = {}
         for learned_before in ("fill_values_", "path_", "refinement_", "probability_strength_", "leaf_penalty_"):
-            self.__dict__.pop(learned_before, None)  # other parameters may not learn them again
+            self.__dict__.pop(learned_before, None)  # remove results of a fit with other parameters
         self._gaps = self.missing
         if self.missing == AUTO:
             learns = getattr(self, ORDER) is None and has_gaps(X, columns)
@@ -60,13 +60,13 @@ class CodedRows:
 
     @property
     def missing_(self) -> str:
-        """What becomes of NaN in rows to predict, by what was learned."""
+        """Treatment of NaN in rows to predict, by the attributes of the fit."""
         if hasattr(self, "fill_values_"):
             return IMPUTE
         return REFUSE if self.tree_.missing_left is None else LEARN
 
     def _rows(self, X: ArrayLike) -> Array:
-        """Checked rows to predict, levels as codes."""
+        """Return checked rows to predict, levels as codes."""
         gaps = self.missing_
         if self.levels_:
             checked(self, X, skip_check_array=True, reset=False)
@@ -76,7 +76,7 @@ class CodedRows:
         return self._filled(rows)
 
     def _numbers(self, X: ArrayLike, finite: Any) -> Array:
-        """Rows without levels. Single precision is exact in double: such rows are not copied."""
+        """Return rows without levels. Single precision is exact in double precision, so such rows are not copied."""
         rows: Array = checked(self, X, dtype=(np.float64, np.float32), order="C", reset=False, ensure_all_finite=finite)
         return rows
 
@@ -95,11 +95,11 @@ class CodedRows:
             refuse_missing(rows, self._quantitative(rows), self, "set missing to 'learn' or 'impute', or fill them")
 
     def _filled(self, rows: Array) -> Array:
-        """Rows with medians in place of NaN, if the fit learned these; codes of levels are never NaN."""
+        """Return rows with NaN replaced by the medians, if the fit has them; codes of levels are never NaN."""
         return np.where(np.isnan(rows), self.fill_values_, rows) if hasattr(self, "fill_values_") else rows
 
     def _level_counts(self) -> list[int] | None:
-        """How many levels each column has, 0 for a quantitative one; None without qualitative columns."""
+        """Return the number of levels of each column, 0 for a quantitative one; None without qualitative columns."""
         return [len(self.levels_.get(j, ())) for j in range(self.n_features_in_)] if self.levels_ else None
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""The parameters of a tree, in groups: how it grows, how it is pruned, what its leaves say, how columns are read."""
+"""Groups of parameters of a tree: growth, pruning, leaves, refinement, columns, and running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_REFINEMENT = REFINEMENTS[0]
 
 
 class Growth(Declared, kw_only=True):
-    """What is split, and by which score."""
+    """Split search and split criterion."""
 
     criterion: str = parameter(
         default="twoing",
@@ -114,7 +114,7 @@ class Growth(Declared, kw_only=True):
 
 
 class Pruning(RuleParameters, kw_only=True):
-    """What becomes of a tree that is grown."""
+    """Pruning of a grown tree."""
 
     pruning: str | PruningRule = parameter(
         default="none",
@@ -140,7 +140,7 @@ class Pruning(RuleParameters, kw_only=True):
 
 
 class Leaves(Declared, kw_only=True):
-    """What the leaves of a finished tree say."""
+    """Predictions of the leaves of a finished tree."""
 
     probabilities: str = parameter(
         default="counts",
@@ -173,7 +173,7 @@ class Leaves(Declared, kw_only=True):
 
 
 class Refinement(Declared, kw_only=True):
-    """How a tree is refined as a whole by tree alternating optimization (docs/pruning.md)."""
+    """Refinement of a tree by tree alternating optimization (docs/pruning.md)."""
 
     penalty: float | None = parameter(
         default=None,
@@ -209,14 +209,14 @@ class Refinement(Declared, kw_only=True):
     )
 
     def settings(self, threads: int, growth: Growth | None = None) -> Settings:
-        """Return how a run goes. growth : whose limits the refined tree keeps as well"""
+        """Return the settings of a run. growth : limits that the refined tree obeys as well"""
         most_leaves, most_terms = (growth.max_leaf_nodes, growth.max_terms) if growth else (None, None)
         divides = self.split_leaves and most_leaves is None
         return Settings(self.surrogate, self.max_sweeps, split_leaves=divides, threads=threads, max_terms=most_terms)
 
 
 class Columns(Declared, kw_only=True):
-    """Which columns are qualitative, and what becomes of missing values."""
+    """Qualitative columns and missing values."""
 
     qualitative: Any = parameter(
         default="auto",
@@ -240,7 +240,7 @@ class Columns(Declared, kw_only=True):
 
 
 class Running(Declared, kw_only=True):
-    """By what, and by how many threads, a tree is grown, and what it draws."""
+    """Engine, number of threads, and random state of a fit."""
 
     engine: str = parameter(
         default="auto",

@@ -1,4 +1,4 @@
-"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one list."""
+"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with both parameter lists in one."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from oblique_cli.ground.registry import close_matches, source_of
 from oblique_cli.parameters import SECTION, Declared
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
-LIMIT = "max_misrate"  # which some papers have another name for
+LIMIT = "max_misrate"  # some papers use another name
 HOME = "oblique_cli.estimators.oblique.classifiers"
 
 CLASSIFIERS: dict[str, type[HeuristicTreeClassifier]] = {}  # class name -> class
 
 
 class HeuristicTreeClassifier(ObliqueTreeClassifier):
-    """What the classes of single heuristics share. `proposer` is made of the parameters, and cannot be set."""
+    """Base of the classifiers of single heuristics. `proposer` is built from the parameters, and cannot be set."""
 
     heuristic: ClassVar[type[Proposer]]
 
     @property  # type: ignore[misc]
     def proposer(self) -> Proposer:  # type: ignore[override]
-        """The heuristic with its parameters, made anew at each call."""
+        """Heuristic with its parameters, made anew at each call."""
         return self.heuristic(**{name: getattr(self, name) for name in self.heuristic.parameters})
 
 
 def class_name(proposer: type[Proposer]) -> str:
-    """Return what the classifier of a heuristic is called."""
-    # An inherited name is that of another heuristic's class.
+    """Return the name of a heuristic's classifier."""
+    # An inherited name belongs to another heuristic's class.
     return vars(proposer).get("classifier") or f"{proposer.__name__}Classifier"
 
 
 def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
     """Return the classifier of a registered heuristic, made at the first call; ConfigError, with the file, if its names
-    or defaults and those of the tree do not go together.
+    or defaults conflict with those of the tree.
     """
     proposer = PROPOSERS[name]
     called = class_name(proposer)
@@ -49,13 +49,13 @@ def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
         if fault := _name_fault(proposer, called) or _fault(proposer):
             raise ConfigError(f"{source_of(proposer)}: proposer {name!r} {fault}.")
         CLASSIFIERS[called] = _made(proposer, called)
-        # Only a class whose module is loaded reaches another process by its name.
+        # Pickle finds a class by name only if its module is loaded.
         importlib.import_module(HOME)
     return CLASSIFIERS[called]
 
 
 def _name_fault(proposer: type[Proposer], called: str) -> str | None:
-    """What is wrong with the name of the classifier, as it follows the name of the heuristic."""
+    """Return the fault of the classifier's name as text that follows the heuristic's name, or None."""
     if called in CLASSIFIERS:
         other = f"that of {source_of(CLASSIFIERS[called].heuristic)}"
     elif oblique_cli.place_of(called) not in (None, HOME):
@@ -67,7 +67,7 @@ def _name_fault(proposer: type[Proposer], called: str) -> str | None:
 
 
 def _fault(proposer: type[Proposer]) -> str | None:
-    """Return why a heuristic cannot be made a tree class, worded to follow its name; None if it can."""
+    """Return the fault that prevents a tree class of a heuristic, as text that follows its name, or None."""
     of_tree = ObliqueTreeClassifier.parameters
     taken = of_tree.keys() | _others(ObliqueTreeClassifier) | set(dir(HeuristicTreeClassifier))
     names = proposer.parameters.keys()
@@ -91,7 +91,7 @@ def _fault(proposer: type[Proposer]) -> str | None:
 
 
 def _others(cls: type[Declared]) -> set[str]:
-    """The other names of parameters of a class."""
+    """Return the alternative names of the parameters of a class."""
     return {parameter.also.name for parameter in cls.parameters.values() if parameter.also}
 
 
@@ -114,7 +114,7 @@ def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier
 
 
 def _documented(proposer: type[Proposer]) -> str:
-    """Return what the heuristic does, and behind it what the docstring of the tree says of attributes and chance."""
+    """Return the heuristic's docstring, followed by the tree's sections on attributes and randomness."""
     behind = (inspect.getdoc(ObliqueTreeClassifier) or "").partition("\nAttributes\n")[2]
     text = (inspect.getdoc(proposer) or proposer.__name__).partition(f"\n{SECTION}")[0]
     first, _, rest = text.removeprefix(f"{proposer.title}: ").partition("\n")

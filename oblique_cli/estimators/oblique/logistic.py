@@ -1,4 +1,4 @@
-"""The scikit-learn face of logistic model trees."""
+"""scikit-learn estimator of logistic model trees."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
 
 
 def ridge_paths(penalty: float | str, squares: bool) -> list[list[How]]:
-    """Return a path of ridges for models of features alone, and one for models with their squares."""
+    """Return a path of ridge penalties for models of features alone, and one for models with squares."""
     path = PENALTIES if isinstance(penalty, str) else (float(penalty),)
     return [[How(each, terms=terms) for each in path] for terms in (TERMS if squares else TERMS[:1])]
 
@@ -167,7 +167,7 @@ class LogisticModelTreeClassifier(
     )
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that LogitBoost does not go with, or None."""
+        """Return the error message for parameters incompatible with LogitBoost, or None."""
         if self.models != LOGIT_BOOST:
             return None
         if self.refine != "none":
@@ -188,7 +188,7 @@ class LogisticModelTreeClassifier(
         return tree
 
     def _chosen(self, starts: Sequence[Start], rows: Training, draws: Draws) -> LogisticChoice:
-        """The best of several starts. rows : to grow on"""
+        """Return the best of several starts. rows : training rows"""
         n_classes, levels, missing = len(self.classes_), self._level_counts(), self._gaps == LEARN
 
         def prepared(part: Training) -> tuple[ModelRows, PlaneSpace]:

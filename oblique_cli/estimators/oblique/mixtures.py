@@ -1,7 +1,7 @@
-"""Gaussian mixtures of full covariances, fitted by expectation and maximization as scikit-learn fits them.
+"""Gaussian mixtures with full covariances, fitted by expectation-maximization as scikit-learn does.
 
-`sklearn.mixture.GaussianMixture` spends three quarters of a fit to a few hundred rows between its operations. Here
-these are done for all components at once, in the same order, so numbers are the same to the last bit.
+`sklearn.mixture.GaussianMixture` spends three quarters of a fit to a few hundred rows outside its numerical operations.
+Here these run for all components at once, in the same order, so results are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from sklearn.utils import check_random_state
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-3  # of the mean log-likelihood of a row, between two steps: scikit-learn's default
-LEAST_WEIGHT = 10 * np.finfo(np.float64).eps  # of a component, in rows
-BLOCK = 1 << 17  # numbers of an array over components, rows and features; all of them at once could outgrow memory
-# NumPy adds up to seven numbers one after the other, and more of them in eight sums of every eighth.
+TOLERANCE = 1e-3  # change of the mean log-likelihood per row at convergence: scikit-learn's default
+LEAST_WEIGHT = 10 * np.finfo(np.float64).eps  # least weight of a component, in rows
+BLOCK = 1 << 17  # array elements (components x rows x features) computed at once, a limit of memory
+# NumPy sums up to seven numbers sequentially, and more of them in eight partial sums of every eighth number.
 SUMS = 8
 
 
 class SingularCovariance(ValueError):
-    """A component's covariance has no Cholesky factor."""
+    """Error for a component's covariance without a Cholesky factor."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A mixture of k components in p dimensions: weights (k,), means (k, p), and factors (k, p, p), upper triangular,
-    each of which times its transpose is the inverse of a covariance. steps, converged : of the start that was kept
+    """Mixture of k components in p dimensions: weights (k,), means (k, p), and factors (k, p, p), upper triangular; a
+    factor times its transpose is the inverse of a covariance. steps, converged : of the best start
     """
 
     weights: Array
@@ -71,10 +71,10 @@ class Mixture:
 
 
 def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_steps: int, seed: int) -> Mixture:
-    """Return k components fitted to X (n, p), n >= max(k, 2), the most likely of `n_init` starts; raises
+    """Return k components fitted to X (n, p), n >= max(k, 2), the most likely of `n_init` starts; raise
     SingularCovariance.
 
-    Each start draws k different rows, which are the first means, from check_random_state(seed).
+    Each start draws k different rows as the first means, from check_random_state(seed).
     """
     rng = check_random_state(seed)
     best: Mixture | None = None
@@ -89,7 +89,7 @@ def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_ste
 
 
 def _climb(X: Array, shares: Array, regularization: float, max_steps: int) -> Mixture:
-    """Alternate both steps, from the share (n, k) that each component has in each row, until little is gained."""
+    """Alternate both steps, from the share (n, k) of each component in each row, until convergence."""
     weights, means, factors = _maximized(X, shares, regularization)
     mixture = Mixture(weights / len(X), means, factors)
     likelihood, gain, steps = -math.inf, math.inf, 0
@@ -108,7 +108,7 @@ def _climb(X: Array, shares: Array, regularization: float, max_steps: int) -> Mi
 
 
 def _maximized(X: Array, shares: Array, regularization: float) -> tuple[Array, Array, Array]:
-    """Weights in rows (k,), means and factors, as in `Mixture`, that are most likely given shares : (n, k), C order."""
+    """Return weights in rows (k,), means and factors, as in `Mixture`, most likely for shares (n, k), C order."""
     from scipy.linalg.lapack import dpotrf, dtrtrs  # loaded with the first mixture, not with the package
 
     p, k = X.shape[1], shares.shape[1]
@@ -134,7 +134,7 @@ def _maximized(X: Array, shares: Array, regularization: float) -> tuple[Array, A
 
 
 def _blocks(k: int, X: Array) -> list[slice]:
-    """The components to take together."""
+    """Return the blocks of components that are computed together."""
     size = max(1, BLOCK // X.size)
     return [slice(start, start + size) for start in range(0, k, size)]
 
@@ -148,15 +148,15 @@ def log_of_sums(values: Array) -> Array:
     shifted[at_top] = 0.0
     rest = shifted.sum(axis=0) if len(values) < SUMS else last_axis_sums(shifted.T)
     count = at_top.sum(axis=0, dtype=np.float64)
-    # The largest are counted apart from the others: where they are alone, no digit of the others is lost.
+    # The largest are counted separately: if they are alone, the sum of the others loses no digit.
     out: Array = np.log1p(rest / count) + np.log(count)
     out += highest
     return out
 
 
 def last_axis_sums(values: Array) -> Array:
-    """Return values.sum(axis=-1) column by column, which is quicker for few values a sum; for at most 128 values in
-    NumPy's order, so to the same bits, and longer rows are left to it.
+    """Return values.sum(axis=-1) column by column, which is faster for short rows; up to 128 values in NumPy's order,
+    so to the same bits; longer rows use NumPy.
     """
     p = values.shape[-1]
     if p > 128:

@@ -1,4 +1,4 @@
-"""The scikit-learn face of tree alternating optimization."""
+"""scikit-learn estimator of tree alternating optimization."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from oblique_cli.tree.structure import Tree
 
 RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of random hyperplanes, by depth
 MULTIWAY = ("hhgdt", "fdt", "quest", "cline", "axis_parallel", *RANDOM)
-SEED_PRUNING: Mapping[str, Any] = {"pruning": "cv", "pruning_folds": 5}  # of a start that is given by name
-# Parameters that act on the weights of rows, which a start is given, or on a finished tree, which a start is not.
+SEED_PRUNING: Mapping[str, Any] = {"pruning": "cv", "pruning_folds": 5}  # of a start given by its name
+# Parameters that act on row weights, which a start receives, or on a finished tree, which a start is not.
 OF_THE_RESULT = ("class_weight", *Leaves.parameters)
 
 
 class Starts:
-    """Names that `base` may be. groups : names of several, without those that cannot use the features at hand"""
+    """Allowed names of `base`. groups : names of several, without heuristics that cannot use the present features"""
 
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
         self.groups = groups
@@ -103,16 +103,15 @@ class RefinedTreeClassifier(
     ) -> RefinedTreeClassifier:
         """Grow the starts, choose among them, and refine the tree.
 
-        X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
-        sample_weight : (n,) non-negative, rows of weight 0 are left out
-        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
-            for independent rows
+        X : (n, p) finite numbers (and NaN as `missing` allows), anything in qualitative columns; y : (n,) labels
+        sample_weight : (n,) non-negative, rows of weight 0 are ignored
+        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows
         """
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         if message := self.clash(owner):
             raise ConfigError(message)
-        threads_of(self)  # refuses 0
+        threads_of(self)  # raises for 0
         bases = self._bases()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
@@ -120,11 +119,11 @@ class RefinedTreeClassifier(
         return self
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or None."""
+        """Return the error message for incompatible parameters, or None."""
         return None
 
     def _best(self, starts: list[Start], growing: Training, draws: Draws) -> Tree:
-        """Return the refined tree of the best start, and store how it came about."""
+        """Return the refined tree of the best start, and store the results of the choice."""
 
         def refined_on(part: Training, part_draws: Draws) -> Refined:
             return self._refined(starts, part, part_draws, self)
@@ -134,7 +133,7 @@ class RefinedTreeClassifier(
         return self._finished(tree, growing, draws, lambda part, part_draws: refined_on(part, part_draws).tree)
 
     def _bases(self) -> list[tuple[Any, bool]]:
-        """Return the bases that `base` names, each with whether it is optional; ConfigError for any other value."""
+        """Return the bases in `base`, each with whether it is optional; ConfigError for any other value."""
         owner = type(self).__name__
         listed = list(self.base) if isinstance(self.base, list | tuple) else [self.base]
         bases: list[tuple[Any, bool]] = []
@@ -170,7 +169,7 @@ class RefinedTreeClassifier(
         return bases
 
     def _of_named(self) -> Mapping[str, Any]:
-        """Parameters of a start that is given by name."""
+        """Parameters of a start given by its name."""
         return SEED_PRUNING
 
     def _starts(self, bases: Sequence[tuple[Any, bool]]) -> list[Start]:

@@ -1,4 +1,4 @@
-"""The scikit-learn face of every top-down tree."""
+"""scikit-learn estimator of top-down trees."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ObliqueTreeClassifier(
     )
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of an object in a parameter as proposer__tau; ValueError for an unknown one."""
+        """Set parameters, those of an object in a parameter as proposer__tau; ValueError for an unknown name."""
         values = {**self.get_params(deep=False), **params}
         for key in params:
             part, inside, name = key.partition("__")
@@ -129,7 +129,7 @@ class ObliqueTreeClassifier(
 
     @property
     def needs_pruning_rows(self) -> bool:
-        """Whether `fit` holds out rows to prune on."""
+        """Whether `fit` holds out rows for pruning."""
         rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
         return rule is not None and rule.rows == KEPT_ROWS
 
@@ -143,13 +143,13 @@ class ObliqueTreeClassifier(
     ) -> ObliqueTreeClassifier:
         """Grow and prune the tree.
 
-        X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
-        sample_weight : (n,) non-negative, rows of weight 0 are left out; ConfigError if two others differ by more than
+        X : (n, p) finite numbers (and NaN as `missing` allows), anything in qualitative columns; y : (n,) labels
+        sample_weight : (n,) non-negative, rows of weight 0 are ignored; ConfigError if two others differ by more than
             a factor of 2e60
-        pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
-        groups : (n,) values that are equal for rows that belong together, such as those of one patient: whatever
-            divides the rows inside this fit keeps them together. None for independent rows
-        """
+        pruning_rows : row numbers to hold out for pruning; ValueError if none are left for growth
+        groups : (n,) group of each row, such as a patient: every division of rows inside this fit keeps groups
+        together.
+            None for independent rows"""
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, self._takes_single(proposer))
         self._refuse_levels(proposer)
@@ -178,7 +178,7 @@ class ObliqueTreeClassifier(
         return self
 
     def at(self, number: int) -> ObliqueTreeClassifier:
-        """Return the fitted classifier whose tree is a member of `path_`, counted from 0; ConfigError without it."""
+        """Return the classifier with member `number` of `path_`, from 0, as its tree; ConfigError without a path."""
         check_is_fitted(self)
         if not hasattr(self, "path_"):
             raise ConfigError(f"at of {type(self).__name__} needs path=True in fit.")
@@ -190,14 +190,14 @@ class ObliqueTreeClassifier(
         return classifier
 
     def _grown(self, growing: Training, held_out: Training, proposer: Proposer, draws: Draws) -> Grown:
-        """A grown, pruned and refined tree. held_out : rows to prune on"""
+        """Return a grown, pruned and refined tree. held_out : rows for pruning"""
         if self.refine == NO_REFINEMENT:
             return self._pruned(growing, held_out, proposer, draws)
         refinement = self._refined([Start(self, proposer, held_out)], growing, draws, Refinement())
         return Grown(refinement.tree, refinement.tree, [], refinement)
 
     def _signs(self) -> Signs | None:
-        """The order that trees are to keep."""
+        """Return the monotonic constraints of the tree."""
         return signs_of(self, self.levels_, len(self.classes_))
 
     def _refuse_beside_order(self) -> None:
@@ -215,7 +215,7 @@ class ObliqueTreeClassifier(
             )
 
     def _with_probabilities(self, tree: Tree) -> Tree:
-        """Return the tree with probabilities by `probabilities`, at the chosen strength."""
+        """Return the tree with its `probabilities`, at the chosen strength."""
         smoothed, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
         return smoothed if signs is None else within_order(smoothed, signs)
 
@@ -239,7 +239,7 @@ class ObliqueTreeClassifier(
         pruning_rows: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> tuple[Training, Training, Draws]:
-        """The rows to grow on, those to prune on, and the draws of the fit; learns classes and fill values."""
+        """Return the rows for growth, the rows for pruning, and the draws of the fit; learn classes and fill values."""
         check_classification_targets(labels)
         owner, n = type(self).__name__, len(rows)
         self.classes_, codes = classes_and_codes(labels)
@@ -267,7 +267,7 @@ class ObliqueTreeClassifier(
         draws: Draws,
         how: Refinement,
     ) -> Refined:
-        """Return the best of several starts, refined at the best penalty, see `tree.refining`. rows : to grow on"""
+        """Return the best of several starts, refined at the best penalty, see `tree.refining`. rows : for growth"""
         penalty = how.penalty
         for start in starts:
             if start.estimator is not None and start.estimator.monotonic_cst is not None:
@@ -288,7 +288,7 @@ class ObliqueTreeClassifier(
                 yield Fold(space, left_out, grown_on(part, space, fold_draws))
 
         space = space_of(rows)
-        if len(rows.X) < 2:  # nothing to divide, and nothing to choose
+        if len(rows.X) < 2:  # a single row: nothing to divide or to choose
             penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
         trees = grown_on(rows, space, draws)
         penalties = penalties_of(space, how.n_penalties) if penalty is None else np.array([penalty])
@@ -297,10 +297,10 @@ class ObliqueTreeClassifier(
         return refined(space, trees, parts(), penalties, how.standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """Return what a tree grown with each value of max_misrate would predict, from this one tree.
+        """Return the predictions of a tree with each value of max_misrate, from this one tree.
 
         X : (n, p); values : (m,) each at least the max_misrate of this fit; returns (n, m) labels. The split at a node
-        does not depend on the limit, so a larger limit only cuts the tree earlier. Needs pruning="none".
+        does not depend on the limit, so a larger limit only stops the tree earlier. Needs pruning="none".
         """
         limits, order = self._limits(values)
         rows = self._rows(X)
@@ -317,7 +317,7 @@ class ObliqueTreeClassifier(
         return out
 
     def _rates(self, tree: Tree) -> Array:
-        """What `max_misrate` limits, of every node."""
+        """Return the rate limited by `max_misrate` for every node."""
         of_node = self.misrate_of == "node"
         return tree.misclassification_rates if of_node else tree.misclassification_rates_of_parents
 
@@ -340,7 +340,7 @@ class ObliqueTreeClassifier(
         return np.ascontiguousarray(limits[order]), order
 
     def _takes_single(self, proposer: Proposer) -> bool:
-        """Whether nothing but native growth, which reads single precision without a copy, reads the training rows."""
+        """Return whether only native growth reads the training rows; it reads single precision without a copy."""
         plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
         native = self.engine != "reference" and proposer.native_family() is not None
         return plain and native and self._rule().rows == NO_ROWS
@@ -351,7 +351,7 @@ class ObliqueTreeClassifier(
             rows = self._numbers(X, False)
             leaves = self.tree_.apply_finite(rows, threads_of(self))
             if leaves is not None:
-                return rows, leaves  # and X has been read once
+                return rows, leaves  # X was read only once
         return super()._rows_and_leaves(X)
 
     def _checked_proposer(self) -> Proposer:
@@ -398,18 +398,18 @@ class ObliqueTreeClassifier(
             n_threads=threads_of(self),
             signs=self._signs(),
         )
-        # Splits do not depend on the limits, so the tree may as well be cut afterwards.
+        # Splits do not depend on the limits, so the tree may be cut afterwards.
         return tree if of_node else self._cut(tree)
 
     def _cut(self, tree: Tree) -> Tree:
-        """A tree grown without `max_misrate` and `max_leaf_nodes` as it would be with them."""
+        """Return a tree grown without `max_misrate` and `max_leaf_nodes`, cut as these require."""
         tree = tree.collapse(self._rates(tree) <= self.max_misrate)
         if self.max_leaf_nodes is None:
             return tree
         return best_first(tree, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)
 
     def _rule(self) -> PruningRule:
-        """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
+        """Return the rule that `pruning` is or names, with the estimator's parameters for it."""
         if isinstance(self.pruning, PruningRule):
             for name in RuleParameters.parameters:
                 if getattr(self, name) != self.parameters[name].default:
@@ -424,12 +424,12 @@ class ObliqueTreeClassifier(
     def _folds(
         self, rows: Training, number: int, proposer: Proposer, draws: Draws
     ) -> Iterator[tuple[Tree, LabeledRows]]:
-        """Trees of all folds but one each, and the rows of that one."""
+        """Yield the trees of the folds, each grown without one fold, and the rows of that fold."""
         for part, left_out in rows.folds(number, int(draws.rng.integers(2**31))):
             yield self._grow(part, proposer, draws), left_out
 
     def _pruned(self, growing: Training, held_out: Training, proposer: Proposer, draws: Draws) -> Grown:
-        """Return a tree grown on `growing` and pruned. held_out : rows to prune on"""
+        """Return a tree grown on `growing` and pruned. held_out : rows for pruning"""
         rule, grown_folds = self._rule(), []
         start = self._grow(growing, proposer, draws)
 
@@ -447,7 +447,7 @@ class ObliqueTreeClassifier(
         return Grown(tree, start, grown_folds)
 
     def _finished(self, tree: Tree, growing: Training, draws: Draws, grow: Callable[[Training, Draws], Tree]) -> Tree:
-        """Return the tree of rows `growing` with probabilities and leaf models. grow : grows a tree of other rows"""
+        """Return the tree of rows `growing` with probabilities and leaf models. grow : grows a tree on other rows"""
 
         def folds() -> Iterator[tuple[Tree, Training, Training]]:
             for part, left_out, fold_draws in draws.folds(growing, INNER_FOLDS, "probability"):
@@ -478,7 +478,7 @@ reserve(ObliqueTreeClassifier.parameters)
 
 
 class Grown(NamedTuple):
-    """A pruned or refined tree, the start as it was grown, and trees of folds with the rows they left out."""
+    """Pruned or refined tree, the tree before pruning, and trees of folds with their held-out rows."""
 
     tree: Tree
     start: Tree
@@ -487,8 +487,8 @@ class Grown(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A start of refinement: an estimator, with the classes and levels of the fit, its heuristic and the rows to prune
-    on, or a complete random tree of a depth.
+    """Start of refinement: an estimator, with the classes and levels of the fit, its heuristic and its rows for
+    pruning, or a complete random tree of a given depth.
     """
 
     estimator: ObliqueTreeClassifier | None
@@ -497,15 +497,15 @@ class Start(NamedTuple):
     depth: int = 0
 
     def tree(self, rows: Training, space: PlaneSpace, draws: Draws, missing: bool) -> Tree:
-        """Return a tree grown on `rows`. missing : whether it takes missing values"""
+        """Return a tree grown on `rows`. missing : whether it accepts missing values"""
         if self.estimator is None or self.proposer is None:
             rng = seeds.generator(draws.seed, "random tree", self.depth)
             return random_tree(space, self.depth, rng, missing)
         held_out = rows.part(np.empty(0, dtype=np.intp)) if self.held_out is None else self.held_out
-        # Node numbers of a start do not depend on the other starts.
+        # Random numbers of a start do not depend on the other starts.
         return self.estimator._pruned(rows, held_out, self.proposer, draws._replace(numbers=itertools.count())).tree
 
 
 def no_native(owner: str) -> str:
-    """Return the sentence for native growth of what has none."""
+    """Return the error message for native growth of a heuristic without a native family."""
     return f"{owner} has no native growth; set engine to 'auto' or 'reference'."

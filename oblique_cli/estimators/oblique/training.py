@@ -1,4 +1,4 @@
-"""The rows that a tree is grown and pruned on, their division into folds, and the random numbers of a fit."""
+"""Rows for growth and pruning, their division into folds, and the random numbers of a fit."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ RowNumbers = NDArray[np.intp]
 
 
 class Training(LabeledRows):
-    """Rows to grow or prune on."""
+    """Rows for growth or pruning."""
 
     @classmethod
     def of(cls, X: Array, codes: NDArray[Any], weights: Array | None, groups: Groups | None) -> Training:
-        """Rows with their groups, which are no field: a field would change how plugins unpack rows."""
+        """Return rows with their groups. Groups are not a field, which would change how plugins unpack rows."""
         made = cls(X, codes, weights)
         made.__dict__["groups"] = groups
         return made
 
     @property
     def groups(self) -> Groups | None:
-        """Codes of groups of rows that belong together, (n,); None for independent rows."""
+        """Codes of groups of dependent rows, (n,); None for independent rows."""
         return self.__dict__.get("groups")
 
     @property
     def unit(self) -> float:
-        """The smallest weight."""
+        """Smallest weight."""
         return 1.0 if self.weights is None else float(self.weights.min())
 
     def part(self, rows: RowNumbers) -> Training:
-        """Some of the rows, given in rising order."""
+        """Return some of the rows, by ascending row numbers."""
         if len(rows) == len(self.X):
             return self
         weights = None if self.weights is None else self.weights[rows]
         return Training.of(self.X[rows], self.codes[rows], weights, None if self.groups is None else self.groups[rows])
 
     def folds(self, number: int, seed: int) -> Iterator[tuple[Training, Training]]:
-        """Yield the rows to grow on and the rows to test on of each fold."""
+        """Yield the training rows and the test rows of each fold."""
         for grow_on, test_on in shuffled_folds(len(self.X), number, seed, self.groups):
             yield self.part(grow_on), self.part(test_on)
 
 
 class Draws(NamedTuple):
-    """The random numbers of a fit.
+    """Random numbers of a fit.
 
     rng : for pruning rows and folds; numbers : of trees, those of folds after the tree's
     """
@@ -69,16 +69,16 @@ class Draws(NamedTuple):
 
     @classmethod
     def of(cls, seed: int) -> Draws:
-        """The draws of a fit with this seed."""
+        """Return the draws of a fit with this seed."""
         return cls(seed, np.random.default_rng(seed), itertools.count())
 
     def tree_seed(self, proposer: Proposer) -> int:
-        """The seed of the next tree."""
+        """Return the seed of the next tree."""
         number = next(self.numbers)
         return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
 
     def folds(self, rows: Training, number: int, purpose: str) -> Iterator[tuple[Training, Training, Draws]]:
-        """Yield the rows to grow on and to test on of each fold, of fewer rows one each, and the draws of its fits."""
+        """Yield the training and test rows of each fold (leave-one-out if rows are few), and the draws of its fits."""
         divided = rows.folds(min(number, len(rows.X)), seeds.integer(self.seed, f"{purpose} folds"))
         for i, (part, left_out) in enumerate(divided):
             yield part, left_out, Draws.of(seeds.integer(self.seed, f"{purpose} fold", i))
@@ -103,9 +103,9 @@ def weights_of(rows: Array, labels: NDArray[Any], sample_weight: Any, class_weig
 def divided(
     n: int, useful: RowNumbers, pruning_rows: ArrayLike | None, fraction: float, groups: Groups | None, rng: Any
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Return the row numbers to grow on and to prune on, of `useful` ones among n.
+    """Return the row numbers for growth and for pruning, out of the `useful` ones among n.
 
-    pruning_rows : the latter, None to draw a `fraction`; ConfigError if none are left to grow on
+    pruning_rows : the latter, None to draw a `fraction`; ConfigError if none are left for growth
     """
     if pruning_rows is not None:
         prune_on = np.asarray(pruning_rows)
@@ -129,10 +129,10 @@ def divided(
 def shuffled_folds(
     n: int, folds: int, seed: int, groups: Groups | None = None
 ) -> Iterator[tuple[RowNumbers, RowNumbers]]:
-    """Yield the rows to grow on and to test on, ascending, of each fold of n shuffled rows: those of `KFold(folds,
-    shuffle=True, random_state=seed)`, whose module takes longer to load than most trees take to grow.
+    """Yield the training and test rows, ascending, of each fold of n shuffled rows, as `KFold(folds, shuffle=True,
+    random_state=seed)` does; its module takes longer to load than most trees take to grow.
 
-    groups : (n,) of rows that stay together, which may make fewer folds; None for independent rows
+    groups : (n,) of dependent rows, which may give fewer folds; None for independent rows
     """
     order = np.arange(n)
     rng = check_random_state(seed)

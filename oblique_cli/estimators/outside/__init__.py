@@ -1,1 +1,1 @@
-"""Estimators of other libraries in the place of ours: what a configuration may name, and how such a model is run."""
+"""Estimators of other libraries as algorithms: the classes that a configuration may name, and their processes."""

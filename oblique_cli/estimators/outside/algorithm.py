@@ -1,4 +1,4 @@
-"""A class of another library in the place of an algorithm of ours."""
+"""Class of another library as an algorithm."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ REGRESSORS = ModelFamily("regressors of other libraries", task="regression")
 
 @dataclass(frozen=True)
 class OutsideAlgorithm(Algorithm):
-    """A class by its dotted path, fitted in a process of its own, which threads can wait for."""
+    """Class by its dotted path, fitted in a separate process, for which threads can wait."""
 
     prepare: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spec: AlgorithmSpec) -> OutsideAlgorithm:
-        """Return the algorithm that a configuration describes."""
+        """Return the algorithm of a configuration entry."""
         path = spec.name
         family = REGRESSORS if task_of_class(path) == "regression" else CLASSIFIERS
         title = path.rpartition(".")[2]
@@ -37,15 +37,15 @@ class OutsideAlgorithm(Algorithm):
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """None that is known before the library is imported."""
+        """Empty: parameters are unknown before the library is imported."""
         return {}
 
     def make(self, random_state: Any = None, **params: Any) -> Any:
-        """Return an unfitted estimator. What is wrong with its parameters is said by `check`, or by its fit."""
+        """Return an unfitted estimator. Errors in its parameters are raised by `check`, or by its fit."""
         return self._estimator(random_state, params)
 
     def check(self, params: Mapping[str, Any]) -> None:
-        """Import the class, in another process, and hold `params` to its signature; ConfigError says what is wrong."""
+        """Import the class in a separate process, and check `params` against its signature; ConfigError for a fault."""
         _check(self.name, json.dumps(params, sort_keys=True))
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
@@ -59,7 +59,7 @@ def _check(path: str, params: str) -> None:
 
 
 def is_foreign(spec: AlgorithmSpec) -> bool:
-    """Whether an algorithm is, or has in its parameters, what a configuration may name only where the user said so."""
+    """Return whether an algorithm, or one of its parameters, is a class that needs the user's permission."""
     if not is_outside(spec.name):
         return False
     grid = [(name, value) for name, values in spec.grid.items() for value in values]

@@ -1,4 +1,4 @@
-"""From the name of a class to a model that speaks in class codes; runs in the process of its own (`child`)."""
+"""Construction of a model for class codes from the name of its class; runs in the separate process (`child`)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load_class(path: str) -> Any:
             raise ConfigError(f"class {path}: there is no module {error.name!r}.{near(path)}") from None
         install = LIBRARIES.get(library, library)
         raise ConfigError(f"class {path}: {library} is not installed; pip install {install}") from None
-    except Exception as error:  # incompatible libraries, or a fault of the user's file
+    except Exception as error:  # incompatible libraries, or an error in the user's file
         raise ConfigError(f"class {path}: {module} cannot be imported ({type(error).__name__}: {error})") from None
     if not hasattr(home, name):
         classes = [word for word in dir(home) if inspect.isclass(getattr(home, word, None)) and word[0] != "_"]
@@ -51,12 +51,12 @@ def load_class(path: str) -> Any:
 
 
 def is_ydf(cls: Any) -> bool:
-    """Whether a class is a learner of YDF, whose interface differs."""
+    """Return whether a class is a learner of YDF, whose interface differs."""
     return str(getattr(cls, "__module__", "")).startswith("ydf.") and hasattr(cls, "train")
 
 
 def parameters(cls: Any) -> tuple[dict[str, Any], bool]:
-    """Return the parameters of a class with their defaults, and whether it takes others as well."""
+    """Return the parameters of a class with their defaults, and whether it accepts others as well."""
     signature = inspect.signature(cls)
     kinds = inspect.Parameter
     defaults = {
@@ -67,7 +67,7 @@ def parameters(cls: Any) -> tuple[dict[str, Any], bool]:
     further = any(parameter.kind == kinds.VAR_KEYWORD for parameter in signature.parameters.values())
     if further and hasattr(cls, "get_params"):
         known = cls().get_params(deep=False)
-        # LightGBM passes other names of its own on; XGBoost lists all that it has.
+        # LightGBM forwards further names; XGBoost lists all its parameters.
         further = library_of(cls.__module__) != "xgboost"
         defaults = {**known, **defaults}
     return defaults, further
@@ -107,13 +107,13 @@ def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
         from oblique_cli.estimators.outside.ydf_learner import YdfClassifier
 
         return YdfClassifier(cls, arguments)
-    if library_of(path) == "catboost":  # which otherwise keeps a diary in the folder where it runs
+    if library_of(path) == "catboost":  # otherwise it writes logs in the current folder
         arguments["allow_writing_files"] = False
     return cls(**arguments)
 
 
 def _built(value: Any, seed: int | None) -> Any:
-    """A parameter as the class takes it; an estimator where {class: ..., params: ...} stands for one."""
+    """Return a parameter in the form of the class, an estimator for {class: ..., params: ...}."""
     if nested := nested_class(value):
         return build(nested, value.get("params") or {}, seed)
     return value
@@ -130,10 +130,10 @@ def _scaler(prepare: str) -> Any:
 
 
 class Squares:
-    """Standardized columns, and beside them the standardized squares of those that have more than two values."""
+    """Standardized columns, followed by the standardized squares of those with more than two values."""
 
     def fit_transform(self, X: np.ndarray) -> np.ndarray:
-        """Learn means and deviations of rows (n, p); return their columns (n, p + those that have squares)."""
+        """Fit means and deviations to rows (n, p); return their columns (n, p + number of squares)."""
         from sklearn.preprocessing import StandardScaler
 
         self._lines, self._bends = StandardScaler(), StandardScaler()
@@ -166,18 +166,18 @@ class Model:
         if not self._regression:
             self.classes_, y = np.unique(y, return_inverse=True)
             weights = self._params.get("class_weight")
-            if isinstance(weights, Mapping):  # of the data set's codes; labels the training rows lack have no number
+            if isinstance(weights, Mapping):  # by the data set's class codes; labels not in the training rows have none
                 place = {int(code): k for k, code in enumerate(self.classes_)}
                 known = {int(code): weight for code, weight in weights.items()}
                 self._params["class_weight"] = {place[c]: w for c, w in known.items() if c in place}
         self.estimator = build(self._path, self._params, self._seed)
-        if self._seed is not None:  # for classes that take no seed and draw from what the process has; it is theirs
+        if self._seed is not None:  # for classes without a seed parameter, which draw from the process' global state
             random.seed(self._seed)
             np.random.seed(self._seed % 2**32)
         self.estimator.fit(np.ascontiguousarray(X), y.astype(np.float64 if self._regression else np.int64))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return class codes or numbers (n,). ValueError for predictions of another shape, or labels never seen."""
+        """Return class codes or numbers (n,). ValueError for predictions of another shape, or for unknown labels."""
         predicted = np.asarray(self.estimator.predict(self._scaled(X)))
         predicted = predicted.ravel() if predicted.size == len(X) else predicted
         if predicted.shape != (len(X),):
@@ -196,13 +196,13 @@ class Model:
         """Return the class shares (n, k), columns as in `classes_`."""
         shares = np.asarray(self.estimator.predict_proba(self._scaled(X)))
         whole = shares.astype(np.float64)
-        if shares.dtype != np.float64:  # rounded to fewer digits, so that a row sums to one only nearly
+        if shares.dtype != np.float64:  # rounded to fewer digits, so that row sums are only close to 1
             totals = whole.sum(axis=1, keepdims=True)
             whole = np.divide(whole, totals, out=whole, where=np.abs(totals - 1) < 1e-3)
         return whole
 
     def __getattr__(self, name: str) -> Any:
-        # Sizes are read once the clock of the fit has stopped.
+        # Sizes are read after the fit is timed.
         if name in SIZE_NAMES and "estimator" in self.__dict__:
             self.__dict__ |= dict(zip(SIZE_NAMES, sizes_of(self.estimator), strict=True))
             return self.__dict__[name]

@@ -1,4 +1,4 @@
-"""The process in which models with limits, or of other libraries, live, crash, hang or print."""
+"""Separate process for models with limits, or of other libraries, which may crash, hang or print."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ except ImportError:  # Windows has no such limits
 # and the first line.
 Answer = tuple[str, Any]
 
-# Attributes of a fitted model that come with the fit, and methods that take rows, if it has them.
+# Attributes sent back after a fit, and methods for rows, if the model has them.
 ATTRIBUTES = ("classes_", "n_leaves_", "n_nodes_", "depth_", "n_terms_", "n_clusters_", "seconds_saved_")
 METHODS = ("predict_proba", "predict_path", "extra_measures")
 
 
 def serve(descriptor: int, parent: int) -> None:
-    """Answer the requests that come through the socket `descriptor` of the process `parent`."""
+    """Answer the requests from the socket `descriptor` of the process `parent`."""
     leave_with(parent)
     os.environ |= {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    # Python's own lines at a crash would end up between those of the run.
+    # Python's crash messages would appear among the output of the run.
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     warnings.simplefilter("ignore")
@@ -41,14 +41,14 @@ def serve(descriptor: int, parent: int) -> None:
         while True:
             question, verb, arguments = pipe.recv()
             answer = _answer(getattr(models, verb), arguments)
-            if os.getpid() != process:  # a copy that the model has made of this process came back from its work as well
+            if os.getpid() != process:  # a fork of this process by the model has returned from its work as well
                 os._exit(0)
             pipe.send((question, *answer))
 
 
 def _keep_from_copies(descriptor: int) -> None:
-    """Keep the socket from copies of this process: they have no part in it, and it ends with this process."""
-    if not hasattr(os, "register_at_fork"):  # nor are there copies
+    """Close the socket in forks of this process, so that it closes when this process ends."""
+    if not hasattr(os, "register_at_fork"):  # a system without fork
         return
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     os.register_at_fork(after_in_child=functools.partial(os.dup2, nothing, descriptor, False))
@@ -74,13 +74,13 @@ def _first_line(error: Exception) -> str:
 
 
 class _Models:
-    """The requests that there are."""
+    """Handlers of all requests."""
 
     def __init__(self) -> None:
-        self._held: dict[int, tuple[Any, int | None]] = {}  # models, and the memory they may take
+        self._held: dict[int, tuple[Any, int | None]] = {}  # models, and their memory limits
 
     def check(self, path: str, params: Mapping[str, Any]) -> None:
-        """Import a class and hold parameters to its signature."""
+        """Import a class and check parameters against its signature."""
         from oblique_cli.estimators.n_jobs import in_threads
         from oblique_cli.estimators.outside import building
 
@@ -88,17 +88,17 @@ class _Models:
         in_threads()
 
     def hold(self, number: int, forget: list[int], memory_limit: int | None, _imports: Any, model: Any) -> None:
-        """Keep an unfitted model under `number`, and delete those of `forget`. Unpickling of `_imports` imported what
-        it needs.
+        """Store an unfitted model under `number`, and delete those of `forget`. Unpickling `_imports` has imported the
+        modules it needs.
 
-        memory_limit : bytes that it may take beside what the process has already; None for any
+        memory_limit : bytes beyond the present use of the process; None for no limit
         """
         for old in forget:
             self._held.pop(old, None)
         self._held[number] = model, memory_limit
 
     def fit(self, number: int, X: Any, y: Any, **rows: Any) -> tuple[float, float, dict[str, Any], list[str]]:
-        """Fit a model; return seconds on the clock and of processors, its `ATTRIBUTES`, and names of its `METHODS`."""
+        """Fit a model; return wall-clock and processor seconds, its `ATTRIBUTES`, and names of its `METHODS`."""
         model, memory_limit = self._held[number]
         with _limited(memory_limit):
             started, used = time.perf_counter(), _used()
@@ -108,24 +108,24 @@ class _Models:
         return seconds, used, attributes, [name for name in METHODS if hasattr(model, name)]
 
     def call(self, number: int, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Return the answer of a method of a fitted model."""
+        """Return the result of a method of a fitted model."""
         model, memory_limit = self._held[number]
         with _limited(memory_limit):
             return getattr(model, method)(*arguments)
 
     def whole(self, number: int) -> Any:
-        """Return a fitted model itself."""
+        """Return a fitted model."""
         return self._held[number][0]
 
 
 @contextlib.contextmanager
 def _limited(extra: int | None) -> Iterator[None]:
-    """Let the process take `extra` bytes more than it has now, or any number."""
+    """Limit the process to `extra` bytes more than its present use; None for no limit."""
     if extra is None or resource is None:
         yield
         return
     _have_working_memory()
-    # Private memory, not address space: libraries reserve many times of what they use.
+    # Private memory, not address space: libraries reserve many times the memory they use.
     kind = resource.RLIMIT_DATA
     before = resource.getrlimit(kind)
     limit, hard = _private_bytes() + extra, before[1]
@@ -138,7 +138,7 @@ def _limited(extra: int | None) -> Iterator[None]:
 
 @functools.cache
 def _have_working_memory() -> None:
-    """Let linear algebra take its working memory, which it keeps: where it cannot, OpenBLAS tries again for ever."""
+    """Allocate OpenBLAS' working memory in advance: if the allocation fails later, OpenBLAS retries for ever."""
     import numpy as np
     from scipy import linalg
 
@@ -147,12 +147,12 @@ def _have_working_memory() -> None:
 
 
 def _used() -> float:
-    """Seconds that processors have worked for this process and for those that it started and that have ended."""
+    """Return the processor seconds of this process and of its finished child processes."""
     return time.process_time() + sum(os.times()[2:4])
 
 
 def _private_bytes() -> int:
-    """Bytes of private memory of this process, 0 where the system does not say."""
+    """Return the bytes of private memory of this process, 0 if the system does not report them."""
     with contextlib.suppress(OSError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
         for line in status:
             if line.startswith("VmData:"):

@@ -1,4 +1,4 @@
-"""Classes of other libraries that a configuration may name, known without importing a library."""
+"""Known classes of other libraries for configurations, listed without importing a library."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 from oblique_cli.ground.constraints import Choice, Constraint, Text
 from oblique_cli.ground.strict_yaml import Problems, parse, read
 
-# What a configuration may set, by library, and the parameters of each class, which tools/signatures.py writes.
+# Allowed parameters by library, and the parameters of each class, which tools/signatures.py writes.
 ALLOWED = Path(__file__).with_name("allowed.yaml")
 SIGNATURES = Path(__file__).with_name("signatures.csv")
 
-# What `prepare` of a configuration may be: how columns are scaled, as learned from the training rows.
-# "squares" puts the squares of standardized columns beside them, standardized too, where a column has over two values.
+# Values of `prepare` in a configuration: scaling of columns, fitted on the training rows. "squares" adds the
+# standardized squares of standardized columns with more than two values.
 PREPARATIONS = ("standardize", "minmax", "robust", "squares")
 
 _CLASS = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+"
@@ -27,7 +27,7 @@ CLASS: Constraint = Text(_CLASS, "a class with its module, as in sklearn.ensembl
 PREPARE: Constraint = Choice(PREPARATIONS)
 
 
-# First name of the module of a known class -> what pip calls its library. WEKA is run by java: weka_classifier.py.
+# First name of a known class's module -> the library's name for pip. WEKA runs in java: weka_classifier.py.
 _INSTALLED_BY_NAME = (
     *("lightgbm", "xgboost", "ydf", "treeple", "stree", "obliquetree", "aeon", "imodels", "catboost", "pycontree"),
     *("pystreed", "pytabkit", "weka"),
@@ -111,29 +111,29 @@ CLASSES: Mapping[str, str] = dict.fromkeys(_listed(_CLASSIFIERS), "classificatio
 
 
 def library_of(path: str) -> str:
-    """Return the first name of a class with its module."""
+    """Return the first name in the dotted path of a class."""
     return path.partition(".")[0]
 
 
 def packages_of(names: Iterable[str]) -> list[str]:
-    """Return what pip calls the known libraries of these classes; names of other algorithms are passed over."""
+    """Return the pip names of the known libraries of these classes; names of other algorithms are skipped."""
     libraries = [library_of(name) for name in names if "." in name]
     return [LIBRARIES[library] for library in dict.fromkeys(libraries) if library in LIBRARIES]
 
 
 def task_of_class(path: str) -> str:
-    """Return what a class predicts: as listed above, else "regression" if its name says so."""
+    """Return the task of a class: as listed above, else "regression" if its name contains it."""
     return CLASSES.get(path, "regression" if path.endswith("Regressor") else "classification")
 
 
 def near(path: str) -> str:
-    """Return the sentence that names the known classes with the nearest names."""
+    """Return a sentence with the known classes of the most similar names."""
     word = path.rpartition(".")[2].lower()
     by_name: dict[str, list[str]] = {}
     for known in CLASSES:
         by_name.setdefault(known.rpartition(".")[2].lower(), []).append(known)
     names = [full for name in difflib.get_close_matches(word, by_name, n=3, cutoff=0.75) for full in by_name[name]]
-    # A class of the same library is meant more often than one of a similar name elsewhere.
+    # A typing error is more likely within a library than across libraries.
     names = [full for full in names if library_of(full) == library_of(path)] or names
     if names:
         return f" Did you mean {' or '.join(names[:2])}?"
@@ -144,13 +144,13 @@ def near(path: str) -> str:
 
 @dataclass(frozen=True)
 class Values:
-    """What a configuration may give to a parameter: numbers, and what its kinds say (see allowed.yaml)."""
+    """Allowed values of a parameter: numbers, and the kinds of values in allowed.yaml."""
 
     kinds: frozenset[str]
     words: tuple[str, ...] = ()
 
     def hold(self, value: Any) -> bool:
-        """Whether a value of plain data may be given; classes and parameters of estimators in it are not looked at."""
+        """Return whether a plain value is allowed; nested classes and their parameters are not checked."""
         if isinstance(value, str):
             if "flags" in self.kinds:
                 return all(word in self.words or _is_number(word) for word in value.split())
@@ -164,7 +164,7 @@ class Values:
         return value is None or isinstance(value, bool | int | float)
 
     def describe(self) -> str:
-        """Return what a value must be, for messages."""
+        """Return the description of allowed values, for error messages."""
         kinds = {"mappings": "a mapping of words to numbers", "estimators": "{class: ..., params: ...}"}
         kinds |= {"flags": f"numbers and the options {', '.join(self.words)}"}
         forms = ["a number", *(what for kind, what in kinds.items() if kind in self.kinds)]
@@ -184,7 +184,7 @@ def _is_weight(item: tuple[Any, Any]) -> bool:
 
 @functools.cache
 def allowed() -> Mapping[str, Mapping[str, Values]]:
-    """Return library -> parameter -> values that a configuration may set."""
+    """Return library -> parameter -> allowed values."""
     problems = Problems()
     plain = parse(read(ALLOWED, ALLOWED.name, problems), problems, quick=True).plain()
     problems.check()
@@ -203,7 +203,7 @@ def allowed() -> Mapping[str, Mapping[str, Values]]:
 
 @dataclass(frozen=True)
 class Signature:
-    """Those parameters of a known class that a configuration may set, as in a version of its library."""
+    """Parameters of a known class that a configuration may set, in a version of its library."""
 
     version: str
     parameters: tuple[str, ...]
@@ -211,7 +211,7 @@ class Signature:
 
 @functools.cache
 def signatures() -> Mapping[str, Signature]:
-    """Return class with its module -> its parameters, as far as the table of them goes."""
+    """Return class with its module -> its parameters, for the classes in the table."""
     if not SIGNATURES.is_file():
         return {}
     with SIGNATURES.open(encoding="utf-8", newline="") as file:
@@ -220,7 +220,7 @@ def signatures() -> Mapping[str, Signature]:
 
 
 def parameters_of(path: str) -> Mapping[str, Values]:
-    """Return those parameters of a known class that a configuration may set."""
+    """Return the parameters of a known class that a configuration may set."""
     known = allowed().get(library_of(path), {})
     return {name: known[name] for name in signatures()[path].parameters} if path in signatures() else known
 
@@ -245,7 +245,7 @@ def _listed_grids(value: Any) -> Iterable[Any]:
 
 
 def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any) -> str:
-    """As `refused`, of the values that an estimator chooses from for the estimator among its parameters."""
+    """Return the reason of `refused` for the grid of values of an estimator that is a parameter."""
     if not isinstance(grid, Mapping) or not all(isinstance(values, list | tuple) for values in grid.values()):
         return f"{name} of {path} must be a mapping of parameters to lists of values."
     for key, values in grid.items():
@@ -265,5 +265,5 @@ def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any)
 
 
 def nested_class(value: Any) -> str | None:
-    """Return the class of a parameter that is an estimator itself: {class: ..., params: ...}; None for any other."""
+    """Return the class of a parameter of the form {class: ..., params: ...}; None for any other value."""
     return value["class"] if isinstance(value, Mapping) and isinstance(value.get("class"), str) else None

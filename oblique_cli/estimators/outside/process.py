@@ -1,4 +1,4 @@
-"""The parent's end of a process that fits models by themselves: limits, crashes, and what to say of them."""
+"""Parent's side of a process that fits models: limits, crashes, and their error messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from oblique_cli.errors import ObliqueError
 
-# Seconds for what is no model's own work: the process starts and imports the library.
+# Seconds allowed for the start of the process and the import of the library, beside the model's own time.
 START = 300.0
 
 CHILD = "oblique_cli.estimators.outside.child"
@@ -24,39 +24,39 @@ _SCRIPT = "import sys; sys.path[:] = {path}; from {module} import serve; serve({
 
 
 class OutsideError(ObliqueError):
-    """An error of an estimator in a process of its own; its class has the name of that error."""
+    """Error of an estimator in a separate process; its class has the name of that error."""
 
 
 class OutOfTime(OutsideError):
-    """A model was not done within its limit."""
+    """Error for a model that exceeded its time limit."""
 
 
 class OutOfMemory(OutsideError):
-    """A model needed more memory than its limit, or than there is."""
+    """Error for a model that exceeded its memory limit or the available memory."""
 
 
 class Crashed(OutsideError):
-    """The process of a model died."""
+    """Error for a process that died."""
 
 
 class Process:
-    """A process that fits models, one request at a time. Started when it is first asked, and again after it died."""
+    """Process that fits models, one request at a time. It starts with the first request, and again after it died."""
 
     def __init__(self) -> None:
         self.numbers = itertools.count()  # of models
-        self.forgotten: list[int] = []  # numbers of models that nobody will ask again
+        self.forgotten: list[int] = []  # numbers of models that are no longer in use
         self._questions = itertools.count()
         self._started: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
 
     @property
     def generation(self) -> int:
-        """A number that changes when the process was started again, and has lost its models."""
+        """Number that changes when the process restarts, which loses its models."""
         return -1 if self._started is None else self._started.pid
 
     def ask(self, verb: str, seconds: float | None, memory: int | None = None, **arguments: Any) -> Any:
-        """Return the answer to a request within seconds, None for ever; ConfigError for what cannot be used, and kinds
-        of OutsideError for everything that goes wrong.
+        """Return the answer to a request within `seconds`, None for no limit; ConfigError for unusable input, and
+        subclasses of OutsideError for every other failure.
         """
         pipe = self._pipe or self._start()
         try:
@@ -73,7 +73,7 @@ class Process:
             if kind == "memory":
                 limit = "" if memory is None else f" than the limit of {size(memory)}"
                 raise OutOfMemory(f"more memory is needed{limit or ' than there is'} ({value or 'no details'})")
-        except BaseException:  # Ctrl-C as well: the answer to come would be taken for that of the next request
+        except BaseException:  # Ctrl-C as well: the pending answer would be taken for that of the next request
             self.close()
             raise
         if kind == "refused":
@@ -87,7 +87,7 @@ class Process:
         ours, theirs = socket.socketpair()
         script = _SCRIPT.format(path=sys.path, module=CHILD, fd=theirs.fileno(), parent=os.getpid())
         with theirs:
-            # A group of its own: Ctrl-C is the parent's to answer, and a kill reaches the children of the process too.
+            # A separate process group: only the parent handles Ctrl-C, and a kill reaches the process' children too.
             self._started = subprocess.Popen(
                 [sys.executable, "-P", "-c", script],
                 pass_fds=[theirs.fileno()],
@@ -98,11 +98,11 @@ class Process:
         return self._pipe
 
     def _cause(self, memory: int | None) -> str:
-        """How the process ended."""
+        """Return the reason why the process ended."""
         assert self._started is not None
         try:
             code = self._started.wait(5)
-        except subprocess.TimeoutExpired:  # it closed the pipe and lives on
+        except subprocess.TimeoutExpired:  # it closed the pipe but is still running
             return "its process stopped answering"
         limit = "" if memory is None else f" under a memory limit of {size(memory)}"
         if code >= 0:
@@ -116,7 +116,7 @@ class Process:
         return f"its process died of {name}{words}{limit}"
 
     def close(self) -> None:
-        """End the process, and whatever it started."""
+        """End the process and its children."""
         if self._pipe is not None:
             self._pipe.close()
             self._pipe = None
@@ -133,7 +133,7 @@ class Process:
 
 
 class _Own(threading.local):
-    """The process of a thread; it ends with the thread."""
+    """Process of a thread; it ends with the thread."""
 
     def __init__(self) -> None:
         self.process = Process()
@@ -148,11 +148,11 @@ def own_process() -> Process:
 
 
 def leave_with(parent: int) -> None:
-    """Let the system end this process with its parent, even inside code that never lets go of the interpreter."""
+    """Make the system end this process with its parent, even inside code that never releases the interpreter."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # it died before
+    if os.getppid() != parent:  # the parent had died before
         os._exit(1)
 
 

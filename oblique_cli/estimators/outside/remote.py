@@ -1,4 +1,4 @@
-"""Estimators whose models are in a process of their own: those of other libraries, and ours within limits."""
+"""Estimators in a separate process: those of other libraries, and ours within limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oblique_cli.estimators.outside.process import START, Crashed, OutOfTime, ow
 
 
 class Remote:
-    """One model in the process of the calling thread. limits : "memory" in bytes, "time" in seconds, of all it does"""
+    """Model in the process of the calling thread. limits : "memory" in bytes, "time" in seconds, of all its requests"""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
         self._process = own_process()
@@ -24,7 +24,7 @@ class Remote:
         self._seconds = self._left = limits.get("time")
 
     def begin(self, imports: Any, model: Any) -> None:
-        """Send the unfitted model, outside of its time. imports : unpickled first: that imports what the model needs"""
+        """Send the unfitted model, outside its time limit. imports : unpickled first, to import the needed modules"""
         forget = list(self._process.forgotten)
         self._process.forgotten.clear()
         number, limit = self._number, self._memory
@@ -33,16 +33,16 @@ class Remote:
         self._generation = self._process.generation
 
     def fit(self, X: Any, y: Any, **rows: Any) -> Any:
-        """Fit the model; return seconds of the fit alone, on the clock and of processors, and facts on the model."""
+        """Fit the model; return wall-clock and processor seconds of the fit, and attributes of the model."""
         return self._spend("fit", X=X, y=y, **rows)
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Return what a method of the fitted model returns."""
+        """Return the result of a method of the fitted model."""
         self._check_alive()
         return self._spend("call", method=method, arguments=arguments)
 
     def whole(self) -> Any:
-        """Return a copy of the fitted model itself, outside of its time."""
+        """Return a copy of the fitted model; does not count as its time."""
         self._check_alive()
         return self._process.ask("whole", START, number=self._number)
 
@@ -51,7 +51,7 @@ class Remote:
             raise Crashed("the process that had the model died since")
 
     def _spend(self, verb: str, **arguments: Any) -> Any:
-        """Ask the process, and take the time it took off what is left."""
+        """Send a request to the process, and subtract its time from the remaining time."""
         started = time.monotonic()
         try:
             return self._process.ask(verb, self._left, self._memory, number=self._number, **arguments)
@@ -67,14 +67,14 @@ class Remote:
 
 
 class LimitedEstimator:
-    """An estimator of this package whose fit and predictions happen in another process, within limits.
+    """Estimator of this package whose fit and predictions run in a separate process, within limits.
 
-    A copy of the fitted estimator comes here when another attribute is read; that is not limited.
+    Reading any other attribute fetches a copy of the fitted estimator, which is not limited.
 
-    limits         "memory" in bytes and "time" in seconds of one model, each if it is limited
-    imports        objects that the other process imports first, by unpickling them
-    cpu_seconds_   of the fit, those of processes that it started included
-    seconds_saved_ correction of the caller's clock, so that starting the process does not count
+    limits         "memory" in bytes and "time" in seconds of one model, each optional
+    imports        objects that the other process unpickles first, to import their modules
+    cpu_seconds_   of the fit, including child processes
+    seconds_saved_ correction of the caller's clock for the start of the process
     """
 
     sends_whole: ClassVar[bool] = True
@@ -87,11 +87,11 @@ class LimitedEstimator:
 
     @property
     def display_name(self) -> str:
-        """The name of the estimator, for messages."""
+        """Name of the estimator, for error messages."""
         return getattr(self.unfitted, "display_name", type(self.unfitted).__name__)
 
     def fit(self, X: np.ndarray, y: np.ndarray, **rows: Any) -> Any:
-        """Fit to rows (n, p) and class codes or numbers (n,). rows : as the estimator's own `fit` takes them"""
+        """Fit to rows (n, p) and class codes or numbers (n,). rows : as for the estimator's own `fit`"""
         started = time.perf_counter()
         self._remote = Remote(self.limits)
         self._remote.begin(self.imports, self.unfitted)
@@ -106,14 +106,14 @@ class LimitedEstimator:
 
     @functools.cached_property
     def whole(self) -> Any:
-        """A copy of the fitted estimator."""
+        """Copy of the fitted estimator."""
         return self._remote.whole()
 
     def __getattr__(self, name: str) -> Any:
         state = self.__dict__
         if name in state.get("_methods", ()):
             return functools.partial(self._remote.call, name)
-        # The fit has sent each of `ATTRIBUTES` that the model has.
+        # The fit has sent all `ATTRIBUTES` of the model.
         further = name not in (*ATTRIBUTES, *METHODS) and not name.startswith("__")
         if self.sends_whole and "_remote" in state and further:
             return getattr(self.whole, name)
@@ -121,15 +121,15 @@ class LimitedEstimator:
 
 
 class OutsideEstimator(LimitedEstimator):
-    """A class of another library, with parameters, between class codes and what the library expects.
+    """Class of another library, with parameters; translates between class codes and the library's labels.
 
-    prepare        how columns are scaled, "" for not at all
+    prepare        scaling of columns, "" for none
     regression     whether it predicts numbers
-    random_state   seed, passed on under the name that the class has for it
+    random_state   seed, passed under the class's name for it
     n_leaves_, n_nodes_, depth_, n_terms_ : as in `Sizes`
     """
 
-    sends_whole = False  # it may be of any library, which then would be imported here
+    sends_whole = False  # a copy would import its library here
 
     def __init__(
         self,
@@ -146,12 +146,12 @@ class OutsideEstimator(LimitedEstimator):
 
     @property
     def display_name(self) -> str:
-        """The name of the class, for messages."""
+        """Name of the class, for error messages."""
         return self.path
 
     @property
     def class_weight(self) -> Any:
-        """Weights of classes among the parameters."""
+        """Class weights among the parameters."""
         return self.params.get("class_weight")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

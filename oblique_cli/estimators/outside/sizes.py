@@ -1,4 +1,4 @@
-"""How large a fitted model of another library is, one reader a library."""
+"""Sizes of fitted models of other libraries, by one reader for each library."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reader_of_sizes(library: str) -> Callable[[Callable[[Any], Sizes]], Callable
 
 
 def sizes_of(estimator: Any) -> Sizes:
-    """Return the sizes of a fitted estimator, by the reader of its library, or else by what trees usually say."""
+    """Return the sizes of a fitted estimator, by its library's reader, or else from usual attributes of trees."""
     for base in type(estimator).__mro__:
         library = base.__module__.partition(".")[0]
         if library in SIZES:
@@ -48,7 +48,7 @@ def sizes_of(estimator: Any) -> Sizes:
 
 
 def usual(estimator: Any) -> Sizes:
-    """What a tree says of itself in the attributes of ours, or by the methods of scikit-learn's."""
+    """Return the sizes of a tree from the names of our attributes, or by scikit-learn's methods."""
     if hasattr(estimator, "n_leaves_"):
         sizes = (getattr(estimator, name, 0) for name in ("n_leaves_", "n_nodes_", "depth_", "n_terms_"))
         leaves, nodes, depth, terms = map(int, sizes)
@@ -61,7 +61,7 @@ def usual(estimator: Any) -> Sizes:
 
 
 def together(sizes: Iterable[Sizes]) -> Sizes:
-    """Return the sizes of an ensemble: sums of leaves, nodes and terms, and the deepest."""
+    """Return the sizes of an ensemble: sums of leaves, nodes and terms, and the largest depth."""
     listed = list(sizes)
     return Sizes(
         leaves=sum(size.leaves for size in listed),
@@ -74,7 +74,7 @@ def together(sizes: Iterable[Sizes]) -> Sizes:
 def nested(
     root: Any, children: Callable[[Any], Iterable[Any]], coefficients: Callable[[Any], int] = lambda node: 1
 ) -> Sizes:
-    """Return the sizes of a tree of nodes. children : of a node; coefficients : of the plane of an inner node"""
+    """Return the sizes of a tree from its root. children : of a node; coefficients : of the plane of an inner node"""
     leaves = nodes = deepest = terms = 0
     left = [(root, 0)]
     while left:
@@ -92,9 +92,9 @@ def nested(
 @SIZES.register("treeple")
 @SIZES.register("aeon")
 def _sklearn(estimator: Any) -> Sizes:
-    """A tree, the trees of an ensemble, or those inside another estimator (bagging, boosting, calibration)."""
+    """Return the sizes of a tree, an ensemble, or trees inside an estimator (bagging, boosting, calibration)."""
     predictors = getattr(estimator, "_predictors", None)
-    if predictors is not None:  # boosting by histograms: a list of trees, one a class, for every iteration
+    if predictors is not None:  # histogram boosting: a list of trees, one per class, for every iteration
         trees = [tree for step in predictors for tree in step]
         return together(Sizes(t.get_n_leaf_nodes(), len(t.nodes), t.get_max_depth(), len(t.nodes)) for t in trees)
     if hasattr(estimator, "get_n_leaves"):
@@ -130,7 +130,7 @@ def _xgboost(estimator: Any) -> Sizes:
 @SIZES.register("stree")
 def _stree(estimator: Any) -> Sizes:
     nodes, leaves = estimator.nodes_leaves()
-    planes = (int(nodes) - int(leaves)) * int(estimator.n_features_in_)  # those of one class against others are dense
+    planes = (int(nodes) - int(leaves)) * int(estimator.n_features_in_)  # one-vs-rest planes are dense
     return Sizes(int(leaves), int(nodes), int(estimator.depth_) - 1, int(leaves) + planes)  # its root has depth 1
 
 
@@ -149,7 +149,7 @@ def _obliquetree(estimator: Any) -> Sizes:
 
 @SIZES.register("interpret")
 def _interpret(estimator: Any) -> Sizes:
-    """Its trees are scikit-learn's inside; the additive models are none, and have a number in every bin of a term."""
+    """Return the sizes of scikit-learn trees inside; for additive models, a number in each bin of a term."""
     if hasattr(estimator, "term_scores_"):
         return Sizes(0, 0, 0, 1 + sum(int(np.count_nonzero(scores)) for scores in estimator.term_scores_))
     parts = vars(estimator).values()
@@ -158,7 +158,7 @@ def _interpret(estimator: Any) -> Sizes:
 
 @SIZES.register("imodels")
 def _imodels(estimator: Any) -> Sizes:
-    """The trees that it adds up, one of scikit-learn's inside, or itself."""
+    """Return the sizes of the summed trees, of the inner scikit-learn tree, or of the model itself."""
     sums = getattr(estimator, "trees_", None)
     if sums is not None:
         return together(
@@ -170,7 +170,7 @@ def _imodels(estimator: Any) -> Sizes:
 
 @SIZES.register("catboost")
 def _catboost(estimator: Any) -> Sizes:
-    """Trees that ask the same at all nodes of a level: a question is read once, a leaf has a number for each class."""
+    """Return the sizes of trees with one split per level: a split counts once, a leaf has a number for each class."""
     leaves = [int(count) for count in estimator.get_tree_leaf_counts()]
     depths = [count.bit_length() - 1 for count in leaves]
     terms = len(estimator.get_leaf_values()) + sum(depths)

@@ -1,9 +1,9 @@
-"""Classifiers of WEKA (java) with the methods of a scikit-learn classifier; each call is a process of java.
+"""Classifiers of WEKA (java) with the methods of a scikit-learn classifier; each call starts a java process.
 
-Labels alone are had from it: WEKA 3.6 prints probabilities with three decimals.
+Only labels are read: WEKA 3.6 prints probabilities with three decimals.
 
-Needs java and WEKA's archive: Debian's packages default-jre-headless and weka, or where WEKA_JAR says. WEKA has the
-GNU General Public License; it is run by its command line, and nothing of it is part of this package.
+Needs java and WEKA's archive: Debian's packages default-jre-headless and weka, or a path in WEKA_JAR. WEKA has the GNU
+General Public License; it is run by its command line, and no part of it is in this package.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEAP = "-Xmx1g"
 
 
 def archive() -> tuple[str, str]:
-    """Return the archive of WEKA and "", or "" and what is missing."""
+    """Return the archive of WEKA and "", or "" and the name of the missing part."""
     place = os.environ.get("WEKA_JAR", ARCHIVE)
     if shutil.which("java") is None:
         return "", "there is no java (Debian: default-jre-headless)"
@@ -46,9 +46,9 @@ def class_of(path: str) -> type[WekaClassifier]:
 
 
 class WekaClassifier:
-    """A classifier of WEKA on arrays of numbers with labels 0 to k - 1; text_ : the model as WEKA prints it.
+    """WEKA classifier for arrays of numbers with labels 0 to k - 1; text_ : the model as printed by WEKA.
 
-    options : what follows the name of the class on WEKA's command line
+    options : arguments after the class name on WEKA's command line
     """
 
     java_class: ClassVar[str]
@@ -86,7 +86,7 @@ class WekaClassifier:
 
 
 def run(java_class: str, arguments: Sequence[Any]) -> str:
-    """Return what a class of WEKA prints. RuntimeError if there is no WEKA, or if it fails."""
+    """Return the output of a WEKA class. RuntimeError if WEKA is missing or fails."""
     place, missing = archive()
     if missing:
         raise RuntimeError(missing)
@@ -100,7 +100,7 @@ def run(java_class: str, arguments: Sequence[Any]) -> str:
 
 
 def _ends_with_parent() -> Callable[[], None] | None:
-    """What a new process does first, so that it ends with this one; None where the system has no such thing."""
+    """Return a function that makes a new process end with this one; None if the system does not support it."""
     parent = os.getpid()
     return (lambda: leave_with(parent)) if os.name == "posix" else None
 
@@ -129,9 +129,9 @@ def write_arff(
 
 
 def sizes_of_text(text: str, n_classes: int) -> Sizes:
-    """Return the sizes of a model by what WEKA prints: lines `[f3] * 1.5` for coefficients of a class in a leaf, or a
-    line a column of a logistic model. Of two classes the first is counted: scores of the other are their negatives.
-    """
+    """Return the sizes of a model from WEKA's output: lines `[f3] * 1.5` for coefficients of a class in a leaf, or a
+    line per column of a logistic model. For two classes only the first is counted: scores of the second are its
+    negatives."""
     leaves = re.search(r"Number of Leaves\s*:\s*(\d+)", text)
     if leaves:
         number, size = int(leaves.group(1)), re.search(r"Size of the Tree\s*:\s*(\d+)", text)

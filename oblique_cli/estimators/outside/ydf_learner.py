@@ -36,14 +36,14 @@ class YdfClassifier:
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the shares (n, k) of the labels 0 to k - 1."""
         predicted = np.asarray(self.model_.predict(self._columns(X)), dtype=np.float64)
-        if predicted.ndim == 1:  # of two labels YDF gives the share of the second, and it orders them by frequency
+        if predicted.ndim == 1:  # for two labels YDF returns the share of the second, and it orders labels by frequency
             predicted = np.column_stack([1 - predicted, predicted])
         shares = np.zeros((len(X), int(self.labels_.max()) + 1))
         shares[:, self.labels_] = predicted
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return labels (n,): of the largest share, the first of equal ones."""
+        """Return the label of the largest share, the first of equals, (n,)."""
         return np.asarray(self.predict_proba(X).argmax(axis=1))
 
     @staticmethod

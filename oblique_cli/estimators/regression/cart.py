@@ -1,4 +1,4 @@
-"""CART regression as a reference: scikit-learn's regression tree, which is slow to load, with the face of ours."""
+"""CART regression as a reference: scikit-learn's regression tree (slow to load) with this package's interface."""
 
 from __future__ import annotations
 
@@ -69,8 +69,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         """Grow the tree, as scikit-learn does.
 
         X : (n, p) numbers; y : (n,) or (n, k) numbers; sample_weight : (n,) or None
-        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
-            for independent rows
+        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows
         """
         refuse_times(X, type(self).__name__)
         if check_input:
@@ -102,7 +101,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         return self
 
     def _chosen_alpha(self, X: Any, y: Any, weights: Any, groups: Groups | None) -> float:
-        """The complexity that cross-validation chooses. Rows of weight 0 have no part in it."""
+        """Return the complexity chosen by cross-validation, without rows of weight 0."""
         rows, numbers = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if weights is not None:
             counted = np.asarray(weights) > 0
@@ -117,19 +116,19 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
 
         whole = grown(np.arange(len(rows)))
         parts = left_out(len(rows), FOLDS, seed, "folds of a CART", groups) if len(rows) > 1 else []
-        single = rows.astype(np.float32).astype(np.float64)  # as scikit-learn's trees see rows
+        single = rows.astype(np.float32).astype(np.float64)  # scikit-learn's trees read single precision
 
         def tree_of(some: NDArray[np.intp]) -> Tree:
             return tree_of_cart(grown(some))
 
         alpha = chosen_alpha(tree_of_cart(whole), single, numbers, parts, tree_of, 1.0, groups)
-        # Ours is a share of the variance. The sums of both differ in their last digits.
+        # Ours is a share of the variance. Both sums differ in their last digits.
         return float(max(alpha, 0.0) * whole.impurity[0] * (1 + 1e-9))
 
     def predict(self, X: ArrayLike, check_input: bool = True) -> NDArray[np.float64]:
-        """Return the numbers predicted for rows X (n, p): (n,), of k outputs (n, k).
+        """Return the predictions for rows X (n, p): (n,), for k outputs (n, k).
 
-        Numbers beyond single precision go the way of its ends: every cut of the tree lies between these.
+        Numbers beyond single precision are clipped to its range: every threshold of the tree lies inside it.
         """
         most = float(np.finfo(np.float32).max)
         rows: Any = X if hasattr(X, "clip") else np.asarray(X)  # a data frame keeps its names
@@ -141,7 +140,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         return predicted
 
     def _checked_ends(self, X: Any, sample_weight: Any) -> Any:
-        """Weights of ordinary size; refuses X that is not of the single precision that scikit-learn's trees keep."""
+        """Return weights of ordinary size; refuse X beyond the single precision of scikit-learn's trees."""
         owner = type(self).__name__
         try:
             rows = np.asarray(X)
@@ -150,7 +149,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
             rows = rows.astype(np.float64)
             weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         except (TypeError, ValueError):
-            return sample_weight  # scikit-learn says what is wrong with them
+            return sample_weight  # scikit-learn raises the error
         if rows.ndim == 2 and len(rows) and np.isfinite(rows).all():
             single = np.finfo(np.float32)
             refuse_extreme(rows, owner, float(single.tiny), float(single.max))
@@ -161,7 +160,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
 
     @property
     def model_tree(self) -> Tree:
-        """The tree in the form of the other regression trees; where missing values go is not in it."""
+        """Return the tree in the form of the other regression trees, without the sides of missing values."""
         check_is_fitted(self)
         return tree_of_cart(self.tree_)
 
@@ -182,7 +181,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
 
 
 def _equal_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Return the rows that have a weight, and no weights, if those are equal: scikit-learn's sums would round them."""
+    """Return the rows of positive weight, without weights if these are equal: scikit-learn's sums would round them."""
     if not (isinstance(weights, np.ndarray) and weights.ndim == 1):
         return X, y, weights
     check_consistent_length(X, y, weights)
@@ -193,11 +192,11 @@ def _equal_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
 
 
 def tree_of_cart(tree: Any) -> Tree:
-    """Return a tree of scikit-learn with a constant at every node; cuts are in single precision."""
+    """Return a scikit-learn tree as ours, with a constant at every node; thresholds are in single precision."""
     left, inner = tree.children_left, tree.children_left >= 0
     axes = np.zeros((tree.node_count, tree.n_features))
     axes[inner, tree.feature[inner]] = 1.0
-    # A threshold is infinite where missing values are cut off; rounding of an impurity can be below 0. The impurity is
+    # A threshold is infinite if missing values are split off; rounding can make an impurity negative. The impurity is
     # the mean over the outputs.
     rss = np.maximum(tree.impurity, 0.0) * tree.weighted_n_node_samples * tree.n_outputs
     values = tree.value[:, 0, 0] if tree.n_outputs == 1 else tree.value[:, :, 0]

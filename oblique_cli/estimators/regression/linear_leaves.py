@@ -1,4 +1,4 @@
-"""The scikit-learn faces of regression trees with linear leaves: TPRTI-A and TPRTI-B, RETIS, and M5-style."""
+"""scikit-learn estimators of regression trees with linear leaves: TPRTI-A and TPRTI-B, RETIS, and M5-style."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DISCRETE = ("auto", "all", "none")
 
 
 class LookAhead(Declared, kw_only=True):
-    """How a cut is chosen by the models of both its sides."""
+    """Parameters of the choice of cuts by the models of both sides."""
 
     weighting: str = parameter(
         default="size",
@@ -60,7 +60,7 @@ class LookAhead(Declared, kw_only=True):
 
 
 class ModelTreeRegressor(TreeRegressor, kw_only=True):
-    """What the model trees share: rows in an order of their own, growth, prediction, equations."""
+    """Common base of the model trees: rows in canonical order, growth, prediction, equations."""
 
     min_node_percent: float = parameter(
         default=10,
@@ -107,7 +107,7 @@ class ModelTreeRegressor(TreeRegressor, kw_only=True):
 
     @abstractmethod
     def _proposals(self, X: Array, y: Array) -> Proposals:
-        """Return what proposes the cuts of a node. X : (n, p) scaled; y : (n,)"""
+        """Return the proposals of cuts at the root. X : (n, p) scaled; y : (n,)"""
 
 
 class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
@@ -126,7 +126,7 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     Nothing is drawn at random, and the order of the training rows does not matter.
     """
 
-    # A configuration cannot know columns by number.
+    # A configuration cannot refer to columns by number.
     words: ClassVar[Mapping[str, Constraint]] = {"discrete": Choice(DISCRETE)}
 
     variant: str = parameter(
@@ -159,7 +159,7 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     max_discrete_values: int = parameter(default=10, allowed=Integer(0), help='Of "auto" in `discrete`.')
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for a step that leaves rows out between subsets, or None."""
+        """Return the error message for a step that skips rows between subsets, or None."""
         if self.step is None or self.step <= self.subset_size:
             return super().clash(owner, n_features)
         return f"step of {owner} must not exceed subset_size, {self.subset_size}. Got {self.step}."

@@ -1,4 +1,4 @@
-"""The scikit-learn face of linear model trees that cross-validation chooses."""
+"""scikit-learn estimator of linear model trees chosen by cross-validation."""
 
 from __future__ import annotations
 

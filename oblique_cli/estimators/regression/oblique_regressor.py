@@ -1,4 +1,4 @@
-"""The scikit-learn face of regression trees of hyperplanes."""
+"""scikit-learn estimator of regression trees of hyperplanes."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         rows, targets, together = super()._training_rows(X, y, weights, groups, several, for_one is not None)
         if targets.ndim > 1 and for_one is not None:
             name, other = for_one
-            # A class that stands for a name may have decided it.
+            # The class of a named algorithm may have fixed it.
             remedy = f"set {name} to {other!r}, or " if name in self.get_params(deep=False) else ""
             raise ConfigError(
                 f"{name} of {type(self).__name__} is for one output, and y has {targets.shape[1]} columns; {remedy}fit "
@@ -160,7 +160,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         return tree
 
     def _for_one_output(self) -> tuple[str, Any] | None:
-        """A parameter that is set to something for one output alone, and what it would have to be; None without."""
+        """Return a set parameter that allows single outputs only, with its required value; None without."""
         if self.refine != NO_REFINEMENT:
             return "refine", NO_REFINEMENT
         if self.monotonic_cst is not None:

@@ -1,4 +1,4 @@
-"""The scikit-learn face of PILOT."""
+"""scikit-learn estimator of PILOT."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What all regression trees of this package share as estimators: checked rows in an order of their own, prediction,
-equations and drawings."""
+"""Common base of the regression trees as estimators: checked rows in canonical order, prediction, equations and
+drawings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 
 
 def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[Any]:
-    """Return a name for each output: those given, or one name, with numbers behind it for several; None is "y"."""
+    """Return a name for each output: the given ones, or one name, numbered for several outputs; None is "y"."""
     name = "y" if target is None else target
     if not isinstance(name, str):
         return name
@@ -48,22 +48,22 @@ def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[A
 
 
 def left_out(n: int, folds: int, seed: int, purpose: str, groups: Groups | None) -> list[NDArray[np.intp]]:
-    """Return the rows of n that each fold leaves out, rising; of few rows one each. groups : (n,) or None"""
+    """Return the held-out rows of each fold of n rows, ascending; leave-one-out if n < folds. groups : (n,) or None"""
     if groups is not None:
         return parts_of(groups, folds, generator(seed, purpose))
     places = generator(seed, purpose).permutation(n)
     return [np.sort(part) for part in np.array_split(places, min(folds, n))]
 
 
-MOST_COPIES = 8  # of a row of mean weight, whose weights are no whole numbers
-MOST_WHOLE = 64  # of a row of mean weight, whose weights are
+MOST_COPIES = 8  # most copies of a row of mean weight, for fractional weights
+MOST_WHOLE = 64  # most copies of a row of mean weight, for whole weights
 
 
 def copies_of(weights: Array) -> NDArray[np.intp]:
-    """Return how often each row counts: weights in their largest common unit, so that integers are copies of rows.
+    """Return the number of copies of each row: weights in their largest common unit, so integers are copies of rows.
 
-    weights : (n,), not negative. Where no unit makes them whole with few copies a row on average, they are rounded to
-    multiples of the mean weight over `MOST_COPIES`, and a positive one counts once at least.
+    weights : (n,), not negative. If no unit makes them whole with few copies per row on average, they are rounded to
+    multiples of the mean weight over `MOST_COPIES`, and a positive weight counts at least once.
     """
     positive = weights[weights > 0]
     scaled = weights / positive.min()
@@ -80,7 +80,7 @@ def copies_of(weights: Array) -> NDArray[np.intp]:
 
 
 class ShownNumbers(TreeKind):
-    """What drawings show of a tree that predicts numbers."""
+    """Drawing data of a tree that predicts numbers."""
 
     def _view_of(
         self,
@@ -91,7 +91,7 @@ class ShownNumbers(TreeKind):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
-        # Histograms of one color: a regression has no classes.
+        # Histograms of one color: regression has no classes.
         codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
         light = None if codes is None else Light.of(tree, codes[0], pairs_of(features)).tree(tree)
         view = view_of(
@@ -111,12 +111,12 @@ class ShownNumbers(TreeKind):
         def shown(node: NodeView) -> NodeView:
             if not node.is_leaf:
                 return replace(node, counts=())
-            rule = {}  # of several outputs a page shows the text
+            rule = {}  # for several outputs a page shows the text
             if models.n_outputs == 1:
                 used = np.flatnonzero(models.coef[node.number]).tolist()
                 model = [[j, float(models.coef[node.number, j])] for j in used]
                 rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
-            # An equation says its rows itself.
+            # An equation includes its number of rows.
             text, short = texts[node.number], brief[node.number]
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
 
@@ -124,20 +124,20 @@ class ShownNumbers(TreeKind):
 
 
 class ShownRegression(ShownNumbers, SingleTree):
-    """What a fitted regression tree shows: importances, rules and drawings."""
+    """Interface of a fitted regression tree: importances, rules and drawings."""
 
-    _ranges: Array  # of the training rows; a cut in one feature needs none
+    _ranges: Array  # of the training rows; not needed for axis-parallel splits
 
     @property
     def model_tree(self) -> Tree:
-        """The tree, with an equation at every node."""
+        """Tree with an equation at every node."""
         check_is_fitted(self)
         tree: Tree = self.tree_
         return tree
 
     def _decreases(self) -> Array:
-        """The fall of the residual sum at every cut, shared among the features of its hyperplane; models of leaves have
-        no part.
+        """Return the decrease of the residual sum by every split, divided among the features of its hyperplane, without
+        the models of leaves.
         """
         tree = self.model_tree
         inner = np.flatnonzero(~tree.is_leaf)
@@ -148,8 +148,8 @@ class ShownRegression(ShownNumbers, SingleTree):
     def export_text(self, feature_names: Names = None, target: Names = "y", precision: int = 3) -> str:
         """Return the rules of the tree with the model of every leaf.
 
-        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
-        target : name of what is predicted, or (k,) names of the outputs; one name is numbered for several
+        feature_names : (p,) names; by default the columns of `fit`, else x1, x2, ...
+        target : name of the target, or (k,) names of the outputs; a single name is numbered for several outputs
         precision : significant digits
         """
         check_is_fitted(self)
@@ -157,7 +157,7 @@ class ShownRegression(ShownNumbers, SingleTree):
         return self._text_of(tree, self._feature_names(feature_names), self._outputs(tree, target), precision)
 
     def plot(self, feature_names: Names = None, target: Names = "y", precision: int = 3, title: str = "") -> Figure:
-        """Return the tree as a matplotlib figure, the model of a leaf in it. Parameters are those of `export_text`.
+        """Return the tree as a matplotlib figure, with the models of leaves. Parameters are those of `export_text`.
 
         ConfigError for more than 200 leaves, or without matplotlib.
         """
@@ -171,7 +171,7 @@ class ShownRegression(ShownNumbers, SingleTree):
         title: str = "",
         rows: TrainingRows = None,
     ) -> TreeView:
-        """Return what drawings show of the tree, by parameters of `plot`.
+        """Return the data for drawings of the tree, by parameters of `plot`.
 
         rows : training rows (n, p) and numbers (n,), or None
         """
@@ -181,12 +181,12 @@ class ShownRegression(ShownNumbers, SingleTree):
         return self._view_of(tree, features, outputs, precision, title, rows)
 
     def _outputs(self, tree: Tree, target: Names) -> list[str]:
-        """A name for each output."""
+        """Return a name for each output."""
         return self._as_many(names_of_outputs(tree.equations.n_outputs, target), tree.equations.n_outputs, "target")
 
 
 class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw_only=True):
-    """A regression tree with a model in every leaf; its `tree_` predicts and applies."""
+    """Regression tree with a model in every leaf; its `tree_` predicts and applies."""
 
     needs_pruning_rows: ClassVar[bool] = False
 
@@ -210,8 +210,8 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
 
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
-            model goes through all of them, with the smallest coefficients that do.
-        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
+            model interpolates all of them, with coefficients of minimum norm.
+        sample_weight : (n,) or None; a row of weight 2 counts as two rows (`copies_of`), a row of weight 0 as none
         """
         return self._fit(X, y, sample_weight)
 
@@ -237,7 +237,7 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         """Return the tree of checked rows (n, p) with numbers (n,) or (n, k)."""
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for an order of predictions that bounds of single leaves would break, or None."""
+        """Return the error message for monotonic constraints together with bounds of single leaves, or None."""
         if self.truncate != LEAF or getattr(self, ORDER, None) is None:
             return None
         return f"{ORDER} of {owner} is not kept with truncate {LEAF!r}; set truncate to {ALL!r} or {NONE!r}."
@@ -257,13 +257,13 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         several: bool = False,
         column_warns: bool = True,
     ) -> tuple[Array, Array, Groups | None]:
-        """Checked rows and targets, in an order that depends on their content alone, and the group of every row.
+        """Return checked rows and targets, in an order that depends on their content only, and the group of every row.
 
-        weights : (n,) or None; the copies of a row (`copies_of`) are a group where nothing else is
+        weights : (n,) or None; the copies of a row (`copies_of`) form a group if there are no other groups
         """
         rows, targets = checked_numbers(self, X, y, several=several, column_warns=column_warns)
         together = checked_groups(groups, len(rows), type(self).__name__)
-        # Sums depend on the order of rows, and no tree should.
+        # Sums depend on the order of rows, but trees must not.
         keys = (*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1])
         if weights is None:
             order = np.lexsort(keys)
@@ -279,15 +279,15 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         return np.ascontiguousarray(rows[order]), targets[order], None if together is None else together[order]
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the value of the model in each row's leaf. X : (n, p); returns (n,), of k outputs (n, k)."""
+        """Return the prediction of each row's leaf model. X : (n, p); returns (n,), for k outputs (n, k)."""
         check_is_fitted(self)
         return self.tree_.predicted(checked(self, X, dtype=np.float64, order="C", reset=False))
 
     def predict_quantiles(self, X: ArrayLike, q: ArrayLike = (0.1, 0.5, 0.9)) -> Array:
-        """Return quantiles of the target in each row's leaf, (n, k), of training rows: nothing is promised of new ones.
+        """Return quantiles of the target in each row's leaf, (n, k), from training rows: no guarantee for new rows.
 
-        X : (n, p); q : (k,) rising shares. A constant leaf says the quantiles of its targets, a linear one its value
-        plus those of its residuals. ConfigError for other shares, or a fit without `leaf_residuals`
+        X : (n, p); q : (k,) ascending shares. A constant leaf returns the quantiles of its targets, a linear leaf its
+        prediction plus those of its residuals. ConfigError for other shares, or a fit without `leaf_residuals`
         """
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
@@ -300,23 +300,22 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
 
 
 class DividedTreeRegressor(TreeRegressor):
-    """A regression tree whose fit divides its rows for cross-validation."""
+    """Regression tree whose fit divides its rows for cross-validation."""
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Any:
         """Grow the tree.
 
-        X : (n, p) and y : (n,) numbers, or (n, k) where several outputs are allowed; the largest of a column is 0 or
+        X : (n, p) and y : (n,) numbers, or (n, k) if several outputs are allowed; the largest of a column is 0 or
             from 2**-300 to 2**300, that of y 0 or from 1e-140 to 1e140, DataError otherwise. A constant target gives
-            one leaf. ConfigError for k > 1 with a parameter that is for one output.
-        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
-        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
-            for independent rows
+            one leaf. ConfigError for k > 1 with a parameter for single outputs.
+        sample_weight : (n,) or None; a row of weight 2 counts as two rows (`copies_of`), a row of weight 0 as none
+        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows
         """
         return self._fit(X, y, sample_weight, groups)
 
 
 def _unbroken(texts: Sequence[str]) -> list[str]:
-    """Texts in which no line is broken within a term."""
+    """Return texts without line breaks inside a term."""
     return [re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text) for text in texts]
