@@ -11,7 +11,7 @@ import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036  (a checkout; an installer refuses before)
     _message = f"oblique needs Python 3.11 or newer. This is {sys.version.split()[0]}."
-    if sys.argv[:1] == ["-m"]:  # what Python's -m has there while it looks for the module
+    if sys.argv[:1] == ["-m"]:  # Python's -m has this while it searches for the module
         sys.exit(f"error: {_message}")
     raise ImportError(_message)
 
@@ -26,17 +26,17 @@ __all__ = [*_PLACES]
 
 
 def place_of(name: str) -> str | None:
-    """Return the module of a public name, None for a name that `__init__.pyi` does not list."""
+    """Return the module of a public name, None for a name not in `__init__.pyi`."""
     return _PLACES.get(name)
 
 
 def __getattr__(name: str) -> Any:
-    # On first use: the command line must start without numerical libraries.
+    # On first use: the command line must start without loading numerical libraries.
     from importlib import import_module
 
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
-    if name.endswith(("Classifier", "Regressor")):  # perhaps of a file that a user added
+    if name.endswith(("Classifier", "Regressor")):  # perhaps from a user's file
         for key, algorithm in import_module(_PLACES["ALGORITHMS"]).ALGORITHMS.items():
             if algorithm.estimator.__name__ == name:
                 return algorithm.estimator

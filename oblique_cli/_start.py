@@ -1,4 +1,4 @@
-"""The entry point of the command `oblique`: packages that are too old are named before anything imports them."""
+"""Entry point of the command `oblique`: reports outdated packages before anything imports them."""
 
 from __future__ import annotations
 

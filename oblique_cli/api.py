@@ -1,10 +1,10 @@
-"""The door for extensions: all names that a plugin needs, and what may be relied on (docs/extending.md).
+"""Interface for extensions: all names that a plugin needs, and their guarantees (docs/extending.md).
 
 >>> from oblique_cli.api import metric, heuristic, algorithm  # doctest: +SKIP
 
-`API_VERSION` is "major.minor". Within a major version a name that is here stays, takes what it took and gives what it
-gave; a minor version may add names, optional parameters, and attributes with defaults. Nothing else of the package is
-promised to a plugin. Importing this module loads nothing numerical: names load on first use.
+`API_VERSION` is "major.minor". Within a major version the names here stay, with their parameters and results; a minor
+version may add names, optional parameters, and attributes with defaults. No other part of the package is guaranteed for
+plugins. Importing this module loads no numerical libraries: names load on first use.
 """
 
 from __future__ import annotations

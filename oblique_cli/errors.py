@@ -1,9 +1,8 @@
-"""Errors that a user may see, each with the exit code the command line ends with.
+"""Errors for users, each with the exit code of the command line.
 
-Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished but some folds failed,
-4 data missing or damaged, 5 results store locked or damaged, or no place to write to, 6 reproduction outside tolerance,
-7 a property of a model refuted or undecided,
-130 interrupted, 141 the reader of a pipe went away, 143 terminated.
+Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished but some folds failed, 4 data missing or
+damaged, 5 results store locked or damaged, or no writable place, 6 reproduction outside tolerance, 7 a property of a
+model refuted or undecided, 130 interrupted, 141 closed output pipe, 143 terminated.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ EXIT_PIPE = 141
 EXIT_TERMINATED = 143
 
 
-# Errors of a disk or a quota that is full, and of a file that may not grow.
+# Errors of a full disk or quota, and of a file at its size limit.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Errors of a place that may not be written: a read-only file system, missing permissions.
+# Errors of a place that is not writable: a read-only file system, missing permissions.
 READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -44,13 +43,13 @@ class ConfigError(ObliqueError, ValueError):
 
 
 class UnknownName(ConfigError):
-    """A name that no registry holds; the message carries the close matches."""
+    """Error for an unknown name of a registry; the message lists close matches."""
 
 
 class NotConverged(ConfigError):
-    """An iteration that did not settle with the parameters it was given.
+    """Error for an iteration that did not converge with its parameters.
 
-    label    the class of the rows that were given
+    label    class of the rows
     """
 
     def __init__(self, reason: str, label: Any) -> None:
@@ -62,7 +61,7 @@ class NotConverged(ConfigError):
 
 
 class PluginError(ConfigError):
-    """Code of a plugin that failed, or gave what it must not give; the sentence names the plugin or its file."""
+    """Error for plugin code that failed or returned an invalid result; the message names the plugin or its file."""
 
 
 class DataError(ObliqueError, ValueError):
@@ -72,10 +71,10 @@ class DataError(ObliqueError, ValueError):
 
 
 class ColumnError(DataError):
-    """Numbers of columns that an algorithm cannot take.
+    """Error for numbers of columns that an algorithm does not accept.
 
     text     the sentence, with a pair of braces for each column
-    columns  their numbers in the rows that the algorithm saw
+    columns  positions of the columns in the algorithm's rows
     """
 
     def __init__(self, text: str, *columns: int) -> None:
@@ -91,7 +90,7 @@ class ColumnError(DataError):
 
 
 class StoreError(ObliqueError):
-    """A results store that is locked, damaged, or written by a newer version."""
+    """Error for a results store that is locked, damaged, or written by a newer version."""
 
     exit_code = EXIT_STORE
 
@@ -99,7 +98,7 @@ class StoreError(ObliqueError):
 def cannot_write(path: Any, error: OSError, advice: str = "") -> ObliqueError:
     """Return the error for a file or a folder that cannot be written, with the exit code of its cause.
 
-    advice : what to try in place of the usual
+    advice : replaces the default advice
     """
     if error.errno in NO_ROOM:
         advice = advice or "free some space, or write somewhere else"
@@ -109,7 +108,7 @@ def cannot_write(path: Any, error: OSError, advice: str = "") -> ObliqueError:
 
 
 def exit_code_of(error: BaseException) -> int:
-    """Return the exit code of an error, by what has led to it: a cause has one code, whoever speaks of it."""
+    """Return the exit code of an error, by its first cause, so that a cause always has the same code."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
@@ -120,14 +119,14 @@ def exit_code_of(error: BaseException) -> int:
     return error.exit_code if isinstance(error, ObliqueError) else EXIT_INTERNAL
 
 
-MOST_QUOTED = 60  # characters of a cell or a name in a sentence: a table can have millions in one
+MOST_QUOTED = 60  # characters of a cell or a name in a message: a table can have millions in one cell
 
 
 def cut(text: str, most: int = MOST_QUOTED) -> str:
-    """Return a text of a file as a sentence may hold it: at most `most` characters, the end marked by three dots."""
+    """Return a text from a file for a sentence: at most `most` characters, with three dots if shortened."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def quoted(value: Any, most: int = MOST_QUOTED) -> str:
-    """Return a value of a file as a sentence may quote it: its `repr`, at most `most` characters."""
+    """Return the `repr` of a value from a file for a sentence, at most `most` characters."""
     return cut(repr(value), most)

@@ -1,4 +1,4 @@
-"""Whose code an exception came out of: a plugin, by the name of its package or file, or nobody's but ours."""
+"""Origin of an exception: a plugin, by the name of its package or file, or this package."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from types import FrameType
 
 ROOT = __name__.partition(".")[0]
 
-_OWNERS: dict[str, str] = {}  # module of a plugin, or the package that it is in -> what to call the plugin
+_OWNERS: dict[str, str] = {}  # module of a plugin, or its package -> the plugin's name
 
 
 def register_owner(module: str, who: str) -> None:
-    """Register a module and its submodules as code of a plugin. who : begins the sentences on its errors"""
+    """Register a module and its submodules as code of a plugin. who : start of the error messages"""
     _OWNERS[module] = who
 
 
 def owner_of(module: str) -> str | None:
-    """Return what the plugin is called that a module belongs to, None for a module of nobody known."""
+    """Return the name of the plugin of a module, None for any other module."""
     while module:
         if module in _OWNERS:
             return _OWNERS[module]
@@ -29,7 +29,7 @@ def owner_of(module: str) -> str | None:
 def plugin_fault(error: BaseException) -> str | None:
     """Return "plugin, place in its code, error" for an exception that passed through a plugin's code, else None.
 
-    The place is the innermost one that is the plugin's, whatever libraries it has called.
+    The place is the plugin's innermost frame, whatever libraries it has called.
     """
     for frame, line in reversed(list(_steps(error))):
         if who := owner_of(str(frame.f_globals.get("__name__", ""))):
@@ -40,12 +40,12 @@ def plugin_fault(error: BaseException) -> str | None:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error of foreign code in one line."""
+    """Return an error of foreign code as one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def caller() -> str:
-    """Return the file of the innermost running code that is not of this package, "<input>" if it has none."""
+    """Return the file of the innermost frame outside this package, "<input>" without a file."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
@@ -56,7 +56,7 @@ def caller() -> str:
 
 
 def _steps(error: BaseException) -> Iterator[tuple[FrameType, int]]:
-    """Yield frames that an exception passed through, the outermost first, and their lines."""
+    """Yield the frames of an exception, the outermost first, with their line numbers."""
     step = error.__traceback__
     while step is not None:
         yield step.tb_frame, step.tb_lineno

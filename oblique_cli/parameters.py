@@ -1,8 +1,7 @@
-"""Parameters that are declared once, as fields of a class: a line has the name, type, default, allowed values and
-meaning.
+"""Declared parameters: a class field states name, type, default, allowed values and meaning in one line.
 
-The constructor is made from these lines, as that of a dataclass is. Checks of values, keys of configurations, their
-JSON schema and the tables of the documentation come from the same lines.
+The constructor is generated from these fields, as for a dataclass. Checks of values, keys of configurations, their JSON
+schema and the tables of the documentation use the same fields.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ from typing import Any, ClassVar, dataclass_transform
 
 from oblique_cli.ground.constraints import Constraint
 
-UNSET: Any = type("Unset", (), {"__repr__": lambda self: "unset"})()  # left to the declaration of a base class
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "unset"})()  # the declaration of a base class is used
 SECTION = "Parameters\n----------\n"
-# No parameter: what `set_callbacks` of scikit-learn sets, which watches fits and is no part of a model.
+# Not a parameter: scikit-learn's `set_callbacks` sets it to watch fits; it is no part of a model.
 CALLBACKS = "_skl_callbacks"
 
 
 @dataclass(frozen=True)
 class Alias:
-    """The name of a parameter in papers and stored results.
+    """Alternative name of a parameter in papers and stored results.
 
-    values : value under that name -> the estimator's own, where they differ
+    values : value under that name -> value under the estimator's name, if they differ
     """
 
     name: str
     values: Mapping[Any, Any] = field(default_factory=dict)
 
     def current(self, value: Any) -> Any:
-        """Return what a value under this name is under the estimator's own."""
+        """Return the value under the estimator's name for a value under this name."""
         return self.values[value] if self._is_special(value, self.values) else value
 
     def former(self, value: Any) -> Any:
-        """Return what a value under the estimator's own name is under this one; ValueError if nothing is."""
+        """Return the value under this name for a value under the estimator's name; ValueError if there is none."""
         back = {new: old for old, new in self.values.items()}
         if self._is_special(value, back):
             return back[value]
@@ -51,9 +50,9 @@ class Alias:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter.
+    """Declared parameter.
 
-    allowed : None where the class checks it itself; also : its other name; annotation : as text
+    allowed : None if the class checks it itself; also : its alternative name; annotation : as text
     """
 
     default: Any
@@ -64,7 +63,7 @@ class Parameter:
     kw_only: bool = False
 
     def heading(self, name: str) -> str:
-        """Return the line that a docstring has above the meaning."""
+        """Return the heading line of the parameter in a docstring."""
         kind = self.allowed.describe() if self.allowed else self.annotation
         return f"{name} : {kind}, default {self.default!r}"
 
@@ -89,7 +88,7 @@ def parameter(
 
 
 def as_in(owner: type[Any], name: str) -> Any:
-    """Return the parameter of another class, for a class that has the same one."""
+    """Return the same parameter as another class has."""
     return owner.parameters[name]
 
 
@@ -127,7 +126,7 @@ class Declared:
         from_bases = {name: declared.get(name, parameter) for name, parameter in inherited.items()}
         added = {name: parameter for name, parameter in declared.items() if name not in from_bases}
         parameters = added | from_bases if kw_only else from_bases | added
-        # Otherwise the constructor is written by hand, and this class adds nothing to it.
+        # Otherwise the constructor is handwritten, and this class adds no parameters.
         if declared or parameters.keys() != cls.parameters.keys() or hasattr(cls.__init__, "declared"):
             cls.parameters = parameters
             if "constraints" not in vars(cls):
@@ -142,7 +141,7 @@ class Declared:
 
 
 def _declared(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool) -> dict[str, Parameter]:
-    """Return the parameters that a class declares; what a declaration leaves out comes from the base class."""
+    """Return the declared parameters of a class; parts left out come from the base class."""
     annotations = inspect.get_annotations(cls)
     declared = {}
     for name, parameter in vars(cls).items():
@@ -158,7 +157,7 @@ def _declared(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool)
 
 
 def _written(cls: type[Any]) -> dict[str, Parameter]:
-    """Return the parameters of a constructor written by hand."""
+    """Return the parameters of a handwritten constructor."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     arguments = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in kinds]
     constraints, aliases = cls.constraints, cls.aliases
@@ -175,7 +174,7 @@ def _written(cls: type[Any]) -> dict[str, Parameter]:
 
 
 def _constructor(cls: type[Any]) -> Any:
-    """Return an `__init__` that stores its arguments: that of a dataclass with these fields."""
+    """Return an `__init__` that stores its arguments, like that of a dataclass with these fields."""
     fields = [
         (name, parameter.annotation, field(default=parameter.default, kw_only=parameter.kw_only))
         for name, parameter in cls.parameters.items()
@@ -187,7 +186,7 @@ def _constructor(cls: type[Any]) -> Any:
 
 
 def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | None:
-    """Return a docstring with a section of parameters before the attributes; unchanged if the section is there."""
+    """Return a docstring with a section of parameters before the attributes; unchanged if it has the section."""
     if (
         doc is None
         or not any(parameter.help for parameter in parameters.values())
@@ -203,6 +202,6 @@ def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | No
 
 
 def wrapped(words: str) -> str:
-    """Return the meaning of a parameter as the indented lines below its heading."""
+    """Return the meaning of a parameter as indented lines below its heading."""
     indent = "    "
     return textwrap.fill(words, 116, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

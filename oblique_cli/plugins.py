@@ -1,8 +1,8 @@
-"""What is added from outside: packages that declare a plugin, and files of Python that a configuration imports.
+"""Plugins: packages that declare a plugin, and Python files that a configuration imports.
 
-A plugin is a module. Importing it registers things by the decorators of `oblique_cli.api`. A package declares it under
-the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts them; a file is
-imported only where the user said so. `foreign.plugin_fault` tells an exception out of either by its name.
+A plugin is a module that registers its parts on import by the decorators of `oblique_cli.api`. A package declares it
+under the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts them; a file is
+imported only with the user's permission. `foreign.plugin_fault` names the plugin of an exception.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.foreign import error_text, register_owner
 
 GROUP = "oblique_trees.plugins"
-ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" leaves installed plugins out
+ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" disables installed plugins
 
 
-_FILES: dict[str, None] = {}  # those that were imported, in their order
+_FILES: dict[str, None] = {}  # imported files, in order
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What was imported here. Sent to another process, it is imported there as soon as it arrives.
+    """Record of imports in this process; unpickled in another process, it imports the same modules first.
 
-    Whatever follows it in the same message may then name things that are registered by an import.
+    The rest of the same message may then refer to objects that an import registers.
     """
 
     installed: bool
@@ -44,7 +44,7 @@ class Imported:
 
 
 def imported() -> Imported:
-    """Return what this process has imported."""
+    """Return the record of this process' imports."""
     return Imported(bool(load.cache_info().currsize and load()), tuple(_FILES))
 
 
@@ -81,10 +81,10 @@ def load() -> tuple[str, ...]:
 
 
 def import_file(path: Path) -> str:
-    """Import a file of Python and return its SHA-256; ConfigError if it cannot be imported.
+    """Import a Python file and return its SHA-256; ConfigError if the import fails.
 
-    Its folder becomes the last place for imports, so that worker processes find the module under the same name, and
-    no file of the folder replaces a module of Python or of a package.
+    Its folder becomes the last place for imports, so that worker processes find the module under the same name, and no
+    file of the folder replaces a module of Python or of a package.
     """
     content = digest(path)
     name = path.stem
@@ -104,7 +104,7 @@ def import_file(path: Path) -> str:
         importlib.import_module(name)
         _take_up()
     except ConfigError as error:
-        if path.name in str(error):  # a thing that is broken, whose sentence begins with the file
+        if path.name in str(error):  # the fault of a registered object, whose message begins with the file
             raise
         raise ConfigError(f"{path.name} cannot be imported ({str(error).removesuffix('.')}).") from error
     except (Exception, SystemExit) as error:
@@ -122,18 +122,18 @@ def digest(path: Path) -> str:
 
 
 def _home(module: str) -> str:
-    """Return the outermost package of a plugin that no other package shares: the first with an __init__ file."""
+    """Return the outermost package of a plugin that other packages do not share: the first with an __init__ file."""
     first, *rest = module.split(".")
     for part in rest:
         spec = importlib.util.find_spec(first)
-        if spec is None or spec.origin is not None:  # only a namespace, which packages share, has no file
+        if spec is None or spec.origin is not None:  # only a namespace package, which may be shared, has no file
             break
         first = f"{first}.{part}"
     return first
 
 
 def _take_up() -> None:
-    """Let the table of algorithms have heuristics that were registered since."""
+    """Update the table of algorithms with newly registered heuristics."""
     from oblique_cli.estimators import algorithms
 
     algorithms.take_up_proposers()

@@ -1,1 +1,1 @@
-"""What everything stands on: names, limits, numbers, random streams, YAML with places."""
+"""Basis of all other folders: names, limits, numbers, random streams, YAML with source positions."""

@@ -1,4 +1,4 @@
-"""Types of arrays, as signatures name them."""
+"""Array types for signatures."""
 
 import numpy as np
 from numpy.typing import NDArray

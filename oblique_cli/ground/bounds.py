@@ -1,6 +1,6 @@
-"""How much is read of a file: bounds against archives and lists that fill the memory, each with a variable to raise it.
+"""Limits on the size of files, against archives and lists that fill the memory, each with a variable to raise it.
 
-A bound is checked while a file is read, so what is beyond it is never in memory. docs/reliability.md#limits lists them.
+A limit is checked while a file is read, so the excess never enters memory. docs/reliability.md#limits lists them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from oblique_cli.errors import ConfigError
 
 @dataclass(frozen=True)
 class Bound:
-    """The most that is read of something.
+    """Limit on the size of an input.
 
-    variable : of the environment, which sets another number
-    default  : without it
-    unit     : what is counted, as messages say it
+    variable : environment variable that sets another number
+    default  : without the variable
+    unit     : counted unit, for error messages
     """
 
     variable: str
@@ -26,7 +26,7 @@ class Bound:
 
     @property
     def value(self) -> int:
-        """The number that holds now; ConfigError for a variable that is no whole number."""
+        """Present value; ConfigError if the variable is not an integer."""
         text = os.environ.get(self.variable, "")
         if not text:
             return self.default
@@ -36,13 +36,13 @@ class Bound:
 
     @property
     def advice(self) -> str:
-        """What to do about a file that is meant to be so large."""
+        """Advice for a file that is intentionally so large."""
         return f"set {self.variable} to read more"
 
 
-TABLE_BYTES = Bound("OBLIQUE_MAX_TABLE_BYTES", 1 << 30, "bytes")  # of a table that is looked at as a whole, unpacked
+TABLE_BYTES = Bound("OBLIQUE_MAX_TABLE_BYTES", 1 << 30, "bytes")  # of a table that is read as a whole, uncompressed
 TABLE_CELLS = Bound("OBLIQUE_MAX_TABLE_CELLS", 50_000_000, "cells")  # some four gigabytes of memory
-STDIN_BYTES = Bound("OBLIQUE_MAX_STDIN_BYTES", 4 << 30, "bytes")  # kept in a temporary file
+STDIN_BYTES = Bound("OBLIQUE_MAX_STDIN_BYTES", 4 << 30, "bytes")  # stored in a temporary file
 CONFIG_BYTES = Bound("OBLIQUE_MAX_CONFIG_BYTES", 1 << 18, "bytes")  # PyYAML reads about 300 kB a second
 CONFIG_VALUES = Bound("OBLIQUE_MAX_CONFIG_VALUES", 50_000, "values")
 FOLDS = Bound("OBLIQUE_MAX_FOLDS", 3_000_000, "folds")  # a job takes about 300 bytes

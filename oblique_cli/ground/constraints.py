@@ -1,4 +1,4 @@
-"""Constraints on parameters, as data: one table checks values, writes the error and feeds the JSON schema."""
+"""Constraints on parameters as data: one table checks values, gives the error messages and the JSON schema."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Constraint(ABC):
 
     @abstractmethod
     def holds(self, value: Any) -> bool:
-        """Whether `value` is allowed."""
+        """Return whether `value` is allowed."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Return the allowed values in words, as they follow "must be"."""
+        """Return the allowed values as text that follows "must be"."""
 
     @abstractmethod
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the allowed values."""
 
     def fault(self, value: Any) -> str:
-        """Return what exactly is wrong with a forbidden value; empty where `describe` says all there is to say."""
+        """Return details of the fault of a forbidden value; empty if `describe` is sufficient."""
         return ""
 
 
@@ -121,7 +121,7 @@ class Choice(Constraint):
 
 @dataclass(frozen=True)
 class Choices(Choice):
-    """One of a few words, or a list of some of them."""
+    """One of several words, or a list of some of them."""
 
     takes_list: ClassVar[bool] = True
 
@@ -187,7 +187,7 @@ class Optional(Constraint):
 
 @dataclass(frozen=True)
 class Either(Constraint):
-    """What one or the other allows."""
+    """Union of two constraints."""
 
     first: Constraint
     second: Constraint
@@ -222,7 +222,7 @@ class ClassWeight(Constraint):
 
 @dataclass(frozen=True)
 class SignsOfColumns(Constraint):
-    """1, -1 or 0 for each column, or a mapping of names or positions of columns to these."""
+    """Sign 1, -1 or 0 for each column, or a mapping of names or positions of columns to signs."""
 
     takes_list: ClassVar[bool] = True
 
@@ -251,13 +251,13 @@ class SignsOfColumns(Constraint):
 
 
 def because(constraint: Constraint, value: Any) -> str:
-    """What is wrong with a forbidden value, as it follows the value in a sentence."""
+    """Return the fault of a forbidden value as text that follows the value in a sentence."""
     fault = constraint.fault(value)
     return f": {fault}" if fault else ""
 
 
 def violation(name: str, value: Any, constraint: Constraint, owner: str) -> str | None:
-    """The one sentence for a bad parameter, or None if the value is allowed."""
+    """Return the error message for a bad parameter, or None if the value is allowed."""
     if constraint.holds(value):
         return None
     return f"{name} of {owner} must be {constraint.describe()}. Got {value!r}{because(constraint, value)}."

@@ -1,15 +1,15 @@
-"""What `papers/` adds to the registries and tables of other folders, and the modules that have it.
+"""Additions of `papers/` to the registries and tables of other folders, with their modules.
 
-`papers/` holds trees over discrete features, hierarchies, PATHFINDER and the papers themselves. It is used as a plugin
-is: no module outside imports from it except by this list, and each module is loaded on first use
-(`tests/test_floors.py`). Its public names are in `oblique_cli/__init__.pyi`.
+`papers/` holds trees over discrete features, hierarchies, PATHFINDER and the reproductions of papers. It is used like a
+plugin: other modules import from it only by this list, and each module is loaded on first use (`tests/test_floors.py`).
+Its public names are in `oblique_cli/__init__.pyi`.
 """
 
 from __future__ import annotations
 
 PAPERS = "oblique_cli.papers"
 
-# Modules that register when they are imported, by the registry that waits for them.
+# Modules that register when imported, by the registry that imports them on demand.
 ALGORITHMS = (f"{PAPERS}.discrete.algorithms", f"{PAPERS}.pathfinder.algorithms", f"{PAPERS}.hierarchy.algorithms")
 MODEL_KINDS = (
     f"{PAPERS}.discrete.discrete_kinds",
@@ -17,7 +17,7 @@ MODEL_KINDS = (
     f"{PAPERS}.pathfinder.region_kinds",
 )
 
-# Section of the command line's help -> name -> the function's place, and what the command is for.
+# Section of the command line's help -> name -> place of the function, and purpose of the command.
 COMMANDS = {
     "One tree, one model": {
         "taxonomy": (

@@ -1,5 +1,5 @@
-"""Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them: the
-readable reference of the compiled growers (`core/heuristic/`, `core/rows/`), which tests hold equal."""
+"""Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD as in the papers: a readable
+reference of the compiled growers (`core/heuristic/`, `core/rows/`); tests check that both agree."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-ZERO_COMPONENT = 1e-9  # below this, a component of a unit vector counts as zero: its sign may be rounding
-REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, count as one
-SAME_VALUE = 8 * np.finfo(float).eps  # values of a class closer than this, relative to the largest, are one
+ZERO_COMPONENT = 1e-9  # a smaller component of a unit vector counts as zero: its sign may be rounding
+REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, are equal
+SAME_VALUE = 8 * np.finfo(float).eps  # values of a class closer than this, relative to the largest, are equal
 
 
 def is_wide(n: int, p: int) -> bool:
-    """Whether n rows are so few beside p features that their span is the place to work in; no published table is so
-    wide."""
+    """Return whether n is so small beside p that computations use the rows' span; no published table is so wide."""
     return p > 100 and n + 1 < p
 
 
 def orient(v: Array, sign: float = -1.0) -> Array:
-    """Return the unit vector v or -v, whichever has a first non-zero component of the sign -1 or +1.
+    """Return v or -v for a unit vector v, so that the first non-zero component has the given sign.
 
     All further axes of a reflection depend on the sign, and a negative one keeps e_1 - d away from zero."""
     for component in v:
@@ -32,9 +31,9 @@ def orient(v: Array, sign: float = -1.0) -> Array:
 
 
 def canonical_basis(columns: Array) -> Array:
-    """Return the orthonormal basis, (p, k), that projecting e_1, e_2, ... on the space of orthonormal `columns` gives.
+    """Return the orthonormal basis, (p, k), from projections of e_1, e_2, ... on the space of orthonormal `columns`.
 
-    A solver may return any basis of a repeated eigenspace; this one depends on the space alone."""
+    A solver may return any basis of a repeated eigenspace; this basis depends on the space only."""
     p, k = columns.shape
     basis: list[Array] = []
     for axis in range(p):
@@ -51,9 +50,9 @@ def canonical_basis(columns: Array) -> Array:
 
 
 def principal_axes(covariance: Array, tolerance: float = 1e-10, sign: float = -1.0) -> Array:
-    """Return the eigenvectors of non-zero eigenvalue, (k, p) rows by falling eigenvalue, each oriented.
+    """Return the eigenvectors of non-zero eigenvalue, (k, p) rows by descending eigenvalue, each oriented.
 
-    An eigenvalue of at most tolerance times the largest is zero (thesis 3.6 leaves the tolerance open)."""
+    An eigenvalue of at most tolerance times the largest is zero (thesis 3.6 gives no tolerance)."""
     values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
     if not values[0] > 0:
@@ -74,7 +73,7 @@ def principal_axes(covariance: Array, tolerance: float = 1e-10, sign: float = -1
 
 
 def parallel_to_an_axis(d: Array, tau: float) -> bool:
-    """Whether |e_j - d| <= tau or |e_j + d| <= tau for some axis j (thesis 3.5, tested on both signs of d)."""
+    """Return whether |e_j - d| <= tau or |e_j + d| <= tau for some axis j (thesis 3.5, for both signs of d)."""
     j = int(np.argmax(np.abs(d)))
     e = np.zeros_like(d)
     e[j] = np.copysign(1.0, d[j])
@@ -83,7 +82,7 @@ def parallel_to_an_axis(d: Array, tau: float) -> bool:
 
 def householder_vector(d: Array) -> Array:
     """Return the unit vector u of the reflection H = I - 2uu' that sends a unit vector d other than e_1 to e_1 (thesis
-    eq. 3.3.1). By hand: d = (0, 1) gives u = (1, -1) / sqrt(2)."""
+    eq. 3.3.1). Example: d = (0, 1) gives u = (1, -1) / sqrt(2)."""
     u = -d
     u[0] += 1.0
     u[np.abs(u) <= ZERO_COMPONENT] = 0.0
@@ -97,7 +96,7 @@ def householder(d: Array) -> Array:
 
 
 def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
-    """Return the (p, p) covariance of one class (thesis eq. 3.2.1), None if its rows are all the same."""
+    """Return the (p, p) covariance of one class (thesis eq. 3.2.1), None if its rows are all equal."""
     centered = _centered(X, weights)
     if centered is None:
         return None
@@ -108,7 +107,7 @@ def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
 
 def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Array:
     """Return the variance of every feature within the classes, (p,): squared deviations from the class means, summed
-    over all rows and divided by the weight less one unit for each class present. y : (n,) codes"""
+    over all rows and divided by the weight minus one unit for each class present. y : (n,) codes"""
     w = np.ones(len(X)) if weights is None else weights
     squares = np.zeros(X.shape[1])
     codes = np.unique(y)
@@ -122,16 +121,16 @@ def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = Non
 
 
 def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
-    """Return (1 - l) S + l diag(variances), l = max(0, 1 - weight / (5 p)): the covariance S of a class of few rows
-    drawn towards a diagonal (thesis 3.6 asks for it). variances : of `pooled_variances`; weight : rows of the class"""
+    """Return (1 - l) S + l diag(variances), l = max(0, 1 - weight / (5 p)): the covariance S of a class of few rows,
+    shrunk to a diagonal (thesis 3.6). variances : of `pooled_variances`; weight : rows of the class"""
     share = max(0.0, 1.0 - weight / (5.0 * len(variances)))
     return (1.0 - share) * covariance + share * np.diag(variances)
 
 
 def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
-    """Return X'X of one class, its rows centered and scaled to unit length (thesis 5.3); None if all rows are the same.
+    """Return X'X of one class, its rows centered and scaled to unit length (thesis 5.3); None if all rows are equal.
 
-    Its leading eigenvector is the class representative vector (eq. 5.3.1). Rows within 1e-9 of the mean are left out.
+    Its leading eigenvector is the class representative vector (eq. 5.3.1). Rows within 1e-9 of the mean are ignored.
     """
     centered = _centered(X, weights)
     if centered is None:
@@ -145,9 +144,9 @@ def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
 
 
 def _centered(X: Array, weights: Array | None) -> Array | None:
-    """X less its weighted mean, constant columns exactly 0; None if the rows are all the same. A column is constant if
-    its values differ by rounding only (SAME_VALUE), whose eigenvectors would be those of the linear algebra library.
-    """
+    """Return X minus its weighted mean, constant columns exactly 0; None if the rows are all equal. A column whose
+    values differ only by rounding (SAME_VALUE) is constant; its eigenvectors would depend on the linear algebra
+    library."""
     if len(X) < 2:
         return None
     high, low = X.max(axis=0), X.min(axis=0)
@@ -213,8 +212,8 @@ def crimcoord(table: Array) -> Array:
 class Standard:
     """Coordinates in which rows have a range of about 1 around 0: x = center + scale * z.
 
-    Solving in these coordinates loses no digits to units and offsets, and a quotient of moments does not change under
-    an affine map.
+    Computations in these coordinates lose no digits to units and offsets; a quotient of moments is invariant under
+    affine maps.
     center, scale : (p,); scale holds powers of 2, so that scaling is exact
     """
 
@@ -223,18 +222,18 @@ class Standard:
 
     @classmethod
     def of(cls, X: Array) -> Standard:
-        """Coordinates for the rows of X : (n, p)."""
+        """Return coordinates for the rows of X : (n, p)."""
         low, high = X.min(axis=0), X.max(axis=0)
         spread = np.where(high > low, high - low, 1.0)
         return cls(0.5 * low + 0.5 * high, np.exp2(np.ceil(np.log2(spread))))
 
     def to_original(self, planes: Array) -> Array:
-        """Columns (w, b) over z to the same planes over x. planes : (p + 1, k)."""
+        """Return planes (w, b) over z, in columns, as planes over x. planes : (p + 1, k)."""
         w = planes[:-1] / self.scale[:, None]
         return np.vstack([w, planes[-1] - self.center @ w])
 
     def to_standard(self, planes: Array) -> Array:
-        """Columns (w, b) over x to the same planes over z. planes : (p + 1, k)."""
+        """Return planes (w, b) over x, in columns, as planes over z. planes : (p + 1, k)."""
         return np.vstack([planes[:-1] * self.scale[:, None], planes[-1] + self.center @ planes[:-1]])
 
 
@@ -258,8 +257,8 @@ def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) 
     range_space   N(A) lies inside N(B): the same quotient within the range of A (thesis eq. 5.1.9)
     none          A is zero
 
-    Ranks are decided in standard coordinates by eigenvalues > eps (p + 1) max, where units do not matter; lengths
-    and right angles are those of the original coordinates.
+    The rank is the number of eigenvalues above eps (p + 1) times the largest in standard coordinates, where units do
+    not matter; norms and orthogonality are those of the original coordinates.
     """
     m = len(A)
     standard = standard or Standard(np.zeros(m - 1), np.ones(m - 1))
@@ -281,7 +280,7 @@ def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) 
 
 
 def _leading(M: Array, basis: Array) -> Array:
-    """basis @ (leading eigenvector of M); a repeated leading eigenvalue is settled by the canonical basis."""
+    """Return basis @ (leading eigenvector of M), for a repeated leading eigenvalue by the canonical basis."""
     values, vectors = np.linalg.eigh((M + M.T) / 2.0)
     repeated = values[-1] - values <= REPEATED * abs(values[-1])
     solutions: Array = basis @ vectors[:, repeated]
@@ -291,27 +290,27 @@ def _leading(M: Array, basis: Array) -> Array:
 
 
 def distinct_gap(X: Array, w: Array) -> float:
-    """Return the gap above which two projections X w are distinct (docs/core.md, ties): 1e-9 of sum_j |w_j| (range of
-    feature j), plus a few rounding errors of the projection's magnitude."""
+    """Return the gap above which two projections X w are distinct (docs/core.md, ties): 1e-9 times the sum over j of
+    |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude."""
     scale = np.abs(w) @ (X.max(axis=0) - X.min(axis=0))
     return float(1e-9 * scale + 32.0 * np.finfo(float).eps * (np.abs(w) @ np.abs(X).max(axis=0)))
 
 
 def gap_middle(values: Array, goes_left: NDArray[np.bool_]) -> float:
-    """Return the middle of the gap between two sides, the larger of the left where there is none. values : (m,)"""
+    """Return the middle of the gap between two sides, the largest left value if there is no gap. values : (m,)"""
     low, high = float(values[goes_left].max()), float(values[~goes_left].min())
     middle = low + 0.5 * (high - low)
     return middle if middle < high else low
 
 
 def has_normal(plane: Array, standard: Standard) -> bool:
-    """Whether w is not zero, judged in standard coordinates."""
+    """Return whether w is not zero, in standard coordinates."""
     z = standard.to_standard(plane[:, None])[:, 0]
     return bool(np.abs(z[:-1]).max() > 1e-14 * abs(z[-1]))
 
 
 def normalize_plane(plane: Array) -> Array | None:
-    """Scale (w, b) so that |w| = 1 and the first non-zero component of w is negative; None if w is zero."""
+    """Return (w, b) scaled so that |w| = 1 and the first non-zero component of w is negative; None if w is zero."""
     largest = float(np.abs(plane[:-1]).max())
     if not 0.0 < largest < np.inf:
         return None

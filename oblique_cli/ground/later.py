@@ -1,4 +1,4 @@
-"""Modules and public names that load on first use: loading them takes longer than what is done with them."""
+"""Modules and public names that load on first use, because loading them is slow."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 
 class Later(ModuleType):
-    """Stands for the module of its name: ``distance = Later("scipy.spatial.distance")``, then as if imported.
+    """Placeholder of a module: ``distance = Later("scipy.spatial.distance")``, then used like the module.
 
-    Also in `sys.modules`, where it gives way to the module.
+    It is also in `sys.modules`, where the module replaces it.
     """
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Characters of names that LaTeX reads as commands, or that pdflatex does not know, as commands that print them."""
+"""LaTeX commands for characters that LaTeX reads as commands, or that pdflatex does not know."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ CHARACTERS = {
 
 
 def escaped(text: str, others: dict[str, str]) -> str:
-    """Return a text as LaTeX prints it, character by character; `others` go before CHARACTERS."""
+    """Return a text in LaTeX, character by character; `others` take precedence over CHARACTERS."""
     return "".join(others.get(character) or CHARACTERS.get(character, character) for character in text)

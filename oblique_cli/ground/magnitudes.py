@@ -1,8 +1,8 @@
-"""Numbers near the ends of the number line: powers of 2 that bring weights and features to where squares are numbers.
+"""Very large and very small numbers: powers of 2 that scale weights and features so that squares do not overflow.
 
-One rule for all algorithms. Numbers between 2**-300 and 2**300 (about 1e-90 and 1e90) are taken as they are. Beyond,
-an algorithm whose answer does not depend on units works on multiples by a power of 2, which are exact; any other one
-refuses the numbers, with the column.
+One rule for all algorithms. Numbers between 2**-300 and 2**300 (about 1e-90 and 1e90) are used unscaled. Beyond, an
+algorithm whose result does not depend on units scales by a power of 2, which is exact; any other algorithm raises an
+error that names the column.
 """
 
 from __future__ import annotations
@@ -23,33 +23,32 @@ APART = 2.0**900  # of two columns; beyond, sums of both and their products vani
 
 
 def exponents(X: Array) -> Exponents:
-    """Return the power of 2 in which each column is measured, (p,): that of its largest number, 0 for one of ordinary
-    size."""
+    """Return the exponent of 2 for each column, (p,): that of its largest number, 0 if the column needs no scaling."""
     sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     powers = np.frexp(sizes)[1].astype(np.int64)
     return np.where(np.abs(powers) > EXPONENT, powers, 0)
 
 
 def common_exponent(X: Array) -> int:
-    """Return the power of 2 in which all columns are to be measured, 0 if the largest of them is of ordinary size."""
+    """Return the exponent of 2 for all columns together, 0 if the largest of them needs no scaling."""
     sizes = np.fmax.reduce(np.abs(X), axis=None, initial=0.0)
     power = int(np.frexp(sizes)[1])
     return power if abs(power) > EXPONENT else 0
 
 
 def measured(X: Array, powers: int | Exponents) -> Array:
-    """Return X in units of 2**powers, X itself if all of them are 0. powers : one, or one for each column."""
+    """Return X in units of 2**powers, X itself if all are 0. powers : one number, or one for each column."""
     if not np.any(powers):
         return X
-    # In two steps, because 2**1074 is no number.
+    # In two steps, because 2**1074 overflows.
     half = np.asarray(powers) // 2
-    with np.errstate(over="ignore"):  # to infinity, which callers bound or refuse
+    with np.errstate(over="ignore"):  # to infinity, which callers clip or refuse
         out: Array = np.ldexp(np.ldexp(X, -half), half - powers)
     return out
 
 
 def refuse_extreme(X: Array, owner: str, low: float = 2.0**-EXPONENT, high: float = 2.0**EXPONENT) -> None:
-    """Raise ColumnError if a column has numbers above `high` in size, or none that reaches `low` (but for all 0)."""
+    """Raise ColumnError if a column has numbers above `high` in size, or if all are below `low` and not all 0."""
     sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     wrong = np.flatnonzero((sizes > high) | ((sizes > 0.0) & (sizes < low)))
     if len(wrong):
@@ -62,7 +61,7 @@ def refuse_extreme(X: Array, owner: str, low: float = 2.0**-EXPONENT, high: floa
 
 
 def refuse_wide(X: Array, owner: str) -> None:
-    """Raise ColumnError if the difference of two numbers of a column is beyond all numbers; NaN count with none."""
+    """Raise ColumnError if the difference of two numbers of a column overflows; NaN are ignored."""
     with np.errstate(over="ignore"):
         width = np.fmax.reduce(X, axis=0, initial=-np.inf) - np.fmin.reduce(X, axis=0, initial=np.inf)
     if len(wide := np.flatnonzero(width == np.inf)):
@@ -75,9 +74,9 @@ def refuse_wide(X: Array, owner: str) -> None:
 
 
 def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
-    """Raise ColumnError if the units of two columns are so far apart that a sum of both is one of them alone; columns
-    of 0 or NaN and `levels`, columns of codes, do not count."""
-    # Not by absolute values, which would take as much memory as the table.
+    """Raise ColumnError if two columns have so different units that their sum equals one of them; columns of 0 or NaN
+    and `levels`, columns of codes, are ignored."""
+    # Not by absolute values, which would need as much memory as the table.
     highest, lowest = np.fmax.reduce(X, axis=0, initial=0.0), np.fmin.reduce(X, axis=0, initial=0.0)
     sizes = np.maximum(highest, -lowest).astype(np.float64)
     sizes[list(levels)] = 0.0
@@ -95,8 +94,8 @@ def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
 
 
 def comparable(weights: Array, culprit: str) -> Array:
-    """Return weights (n,), times the power of 2 that takes the largest near 1 if they are not ordinary. ConfigError if
-    two are so different that the lighter one leaves no trace in any sum. culprit : what the message calls them"""
+    """Return weights (n,), times the power of 2 that takes the largest near 1 if they are extreme. ConfigError if two
+    differ so much that the smaller one is lost in every sum. culprit : name of the weights in the message"""
     positive = weights > 0.0
     if not positive.any():
         return weights
@@ -114,7 +113,7 @@ def comparable(weights: Array, culprit: str) -> Array:
 
 
 def product(first: Array, second: Array, culprit: str) -> Array:
-    """Return the products of two weights of each row, (n,), as `comparable` gives them, without overflow before."""
+    """Return the products of two weights of each row, (n,), as `comparable` gives them, without overflow."""
     with np.errstate(over="ignore", under="ignore"):
         plain: Array = first * second
     there = (first > 0.0) & (second > 0.0)
@@ -124,11 +123,11 @@ def product(first: Array, second: Array, culprit: str) -> Array:
     a, b = (measured(w, int(np.frexp(w.max())[1])) for w in (first, second))
     with np.errstate(under="ignore"):
         scaled: Array = a * b
-    # What vanished here is lighter than the heaviest row by more than any ratio that is taken.
+    # A product that underflows is smaller than the largest by more than any allowed ratio.
     return comparable(np.where(there & (scaled == 0.0), np.finfo(float).smallest_subnormal, scaled), culprit)
 
 
-FEWEST_DIGITS = 2.0**-16  # of the smallest weight: one that is rounded more is another weight
+FEWEST_DIGITS = 2.0**-16  # for the smallest weight; coarser rounding would change the weight
 
 
 def summable_quantum(n: int, heaviest: float) -> float:
@@ -137,7 +136,7 @@ def summable_quantum(n: int, heaviest: float) -> float:
 
 
 def summable(weights: Array) -> Array:
-    """Return weights, the smallest 1, rounded so that all their sums are exact in any order; as they are if the
+    """Return weights in units of the smallest, rounded so that all their sums are exact in any order; unchanged if the
     smallest would lose more than 2**-16 of itself."""
     quantum = summable_quantum(len(weights), float(weights.max()))
     if quantum > FEWEST_DIGITS:

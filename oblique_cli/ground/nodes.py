@@ -1,4 +1,4 @@
-"""What binary trees of every kind have in common. Nodes are numbers, the root is 0, parents come before children."""
+"""Common functions of all binary trees. Nodes are numbers, the root is 0, parents come before children."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ Children = Sequence[int] | NDArray[np.integer[Any]]
 
 BLANK = "\N{NO-BREAK SPACE}"
 
-# A level of such words stands as it is; of others, and of words that rules are made of, quotes show where it ends.
+# Levels of such words are not quoted; other levels, and words used in rules, are quoted so that their end is visible.
 _PLAIN = re.compile(r"[\w.%+/&'’-]+([ \N{NO-BREAK SPACE}][\w.%+/&'’-]+)*")
 _OURS = {"and", "or", "not", "is", "in", "with", "if", "else", "missing", "any"}
 
 
 def spoken(level: str) -> str:
-    """Return a level as it stands in a rule: in quotes where its end would not be seen."""
+    """Return a level as text of a rule, in quotes if its end would be unclear."""
     if _PLAIN.fullmatch(level) and not _OURS & set(level.lower().replace(BLANK, " ").split(" ")):
         return level
     return '"' + level.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Indicator(str):
-    """The name "island=Biscoe" of a feature that is 1 for one level of a column and 0 for its others.
+    """Name "island=Biscoe" of a feature that is 1 for one level of a column and 0 for its others.
 
-    column, level : what it is made of; level "" is an empty cell
+    column, level : its parts; level "" is an empty cell
     """
 
     column: str
     level: str
 
     def __new__(cls, column: str, level: str) -> Self:
-        """Return the name of both."""
+        """Return the name for a column and a level."""
         made = super().__new__(cls, f"{column}={level}")
         made.column, made.level = column, level
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how a copy is made, which other strings need not say."""
+        """Return the arguments for copies; plain strings have no such attributes."""
         return type(self), (self.column, self.level)
 
     def each(self, change: Callable[[str], str]) -> Indicator:
-        """Return the name with both parts changed."""
+        """Return the name with a function applied to both parts."""
         return Indicator(change(self.column), change(self.level))
 
     def holds(self, positive: bool = True) -> str:
-        """Return "island is Biscoe" for 1, or "island is not Biscoe"; no line breaks within it."""
+        """Return "island is Biscoe" for 1, or "island is not Biscoe", without line breaks."""
         level = spoken(self.level) if self.level else "missing"
         return BLANK.join((self.column, "is", *(() if positive else ("not",)), level))
 
 
 def pairs_of(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the two indicators of each column with two levels; every row with a value has one of them."""
+    """Return the two indicators of each column with two levels; every row with a value has one of the two."""
     of_column: dict[str, list[int]] = {}
     for j, name in enumerate(names):
         if isinstance(name, Indicator):
@@ -75,9 +75,9 @@ def depths_of(left: Children, right: Children) -> NDArray[np.int64]:
 
 
 def nested_rules(left: Children, right: Children, condition: Callable[[int], str], leaf: Callable[[int], str]) -> str:
-    """Return a tree as nested "if" and "else". condition, leaf : what an internal node and a leaf say"""
+    """Return a tree as nested "if" and "else". condition, leaf : texts of an inner node and of a leaf"""
     lines = []
-    # An explicit stack, because a tree may be deeper than Python's own stack. An entry is a node, or the line between
+    # An explicit stack, because a tree may be deeper than Python's call stack. An entry is a node, or the line between
     # two branches.
     stack: list[tuple[int | str, int]] = [(0, 0)]
     while stack:
@@ -105,10 +105,10 @@ def parents_of(left: Children, right: Children) -> NDArray[np.int64]:
 def spread_decreases(
     parents: NDArray[np.int64], weights: NDArray[np.float64], means: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much of the spread about its mean each node loses by its split, 0 at leaves, (n_nodes,).
+    """Return the decrease of each node's spread about its mean by its split, 0 at leaves, (n_nodes,).
 
-    weights : (n_nodes,) of the rows at a node; means : (n_nodes, k) what they are on average. Where means are class
-    shares, a decrease is the node's weight times its Gini impurity less the same of its children.
+    weights : (n_nodes,) of the rows at a node; means : (n_nodes, k) of the rows. If means are class shares, a decrease
+    is the node's weight times its Gini impurity minus the same for its children.
     """
     out = np.zeros(len(parents))
     below = np.arange(1, len(parents))

@@ -1,6 +1,6 @@
-"""The nouns of an experiment: what a configuration file becomes once it is validated.
+"""Parts of an experiment: the objects of a validated configuration file.
 
-All are frozen. `Experiment` is what the user asked for; `Fold`, `Job` and `Row` are what it turns into.
+All are frozen. `Experiment` is the user's request; `Fold`, `Job` and `Row` are derived from it.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """Which data, and how it is read.
+    """Data set of an experiment, with the options for reading it.
 
-    Either `name` is a name of the catalogue or of a plugin, or `source` says where the set comes from, or `csv` is a
+    Either `name` is a name of the catalogue or of a plugin, or `source` is the origin of the data set, or `csv` is a
     path and `target` its class column (then `name` is the label in tables, by default the file's stem).
     """
 
     name: str
     csv: str | None = None
     target: str | None = None
-    missing: str = "error"  # error | drop | impute | keep: for algorithms that take missing values themselves
-    encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
+    missing: str = "error"  # error | drop | impute | keep (for algorithms that accept missing values)
+    encoding: str = "error"  # error | onehot | ordinal | crimcoord: encoding of qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
-    # How a file of the user's own is read, as in `data.own.look.Reading`; what is left open is found out from the file.
+    # Options for a user's file, as in `data.own.look.Reading`; options left open are detected from the file.
     task: str = ""
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class DatasetSpec:
     skip: int | None = None
     skip_end: int | None = None
     comment: str = ""
-    source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
+    source: str = ""  # "openml:31" or "sklearn:iris" for a data set from there
 
     def reading(self) -> dict[str, Any]:
         """Return the options for reading a user's file that differ from their defaults, as plain data."""
@@ -56,27 +56,27 @@ class DatasetSpec:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
 
 
-# Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
+# Fields of a `DatasetSpec` that affect reading only: results depend on the digest of the data, not on them.
 READING = (
     "csv", "task", "drop", "keep", "features", "delimiter", "decimal", "thousands", "charset", "missing_marks", "dates",
     "header", "only_marks", "skip", "skip_end", "comment",
 )  # fmt: skip
 
 
-# Fields of an `Experiment` that decide no result.
+# Fields of an `Experiment` that affect no result.
 PRESENTED = ("title", "published", "metrics", "data_dir", "keep")
 
 
 @dataclass(frozen=True)
 class AlgorithmSpec:
-    """One algorithm with its parameters; `grid` holds those that cross-validation chooses.
+    """Algorithm with its parameters; `grid` holds the candidate values of parameters that cross-validation chooses.
 
-    `id` labels the algorithm in tables and keys; it is the name unless the configuration gives another.
+    `id` labels the algorithm in tables and keys; it is the name unless the configuration sets another.
 
-    limits    "memory" in bytes and "time" in seconds that one model may take, which then is fitted in a process of its
-              own. A model within its limits is the same whatever they are, so they are no part of what decides a result
-    prepare   how columns are scaled, as learned from the training rows; "" for not at all. Only an algorithm of another
-              library, which is a class with its module, has this
+    limits    "memory" in bytes and "time" in seconds of one model, which then is fitted in a separate process. Limits
+              never change a completed model, so they are not part of the key of a result
+    prepare   scaling of columns, fitted on the training rows; "" for none. Only for an algorithm of another library,
+              which is a class with its module
     """
 
     name: str
@@ -87,9 +87,9 @@ class AlgorithmSpec:
     limits: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def plain(self) -> dict[str, Any]:
-        """Return all that decides a result, as plain data.
+        """Return all fields that affect a result, as plain data.
 
-        Fields that are younger than stored results are there only if they are set.
+        Fields newer than stored results are included only if set.
         """
         plain = asdict(self)
         del plain["limits"]
@@ -127,9 +127,9 @@ class CVSpec:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def plain(self) -> dict[str, Any]:
-        """Return the same as plain data, options among the other keys.
+        """Return plain data, with options among the other keys.
 
-        Fields that are younger than stored results are there only if they are set.
+        Fields newer than stored results are included only if set.
         """
         plain = asdict(self)
         options = plain.pop("options")
@@ -147,15 +147,15 @@ class CVSpec:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A validated configuration.
+    """Validated configuration.
 
     name        file stem, or the `name` key
     published   tables to show beside ours, such as "wickramarachchi2015:5.2"
-    metrics     names of the metrics to show, () for the usual ones
+    metrics     names of the metrics to show, () for the default ones
     data_dir    folder of data files that are not bundled
-    code        files of Python that the configuration imports -> their SHA-256
+    code        Python files that the configuration imports -> their SHA-256
     fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
-    keep        what is kept of every fold's predictions: "predictions", the class of each test row (or the number), or
+    keep        stored predictions of every fold: "predictions", the class of each test row (or the number), or
                 "probabilities" as well
     """
 
@@ -175,8 +175,8 @@ class Experiment:
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Looks (title, published tables, metrics), the place of the data, how it is read and what is kept are left out;
-        the digest of the data decides.
+        Presentation (title, published tables, metrics), location and reading of the data, and stored predictions are
+        excluded; the digest of the data is the key.
         """
         plain = asdict(self)
         for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "keep", "code"):
@@ -188,22 +188,22 @@ class Experiment:
         for dataset in plain["datasets"]:
             for key in READING:
                 del dataset[key]
-            if not dataset["source"]:  # younger than stored results
+            if not dataset["source"]:  # newer than stored results
                 del dataset["source"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
 
     def code_digests(self) -> list[str]:
-        """SHA-256 of the files that the configuration imports, wherever they are."""
+        """SHA-256 of the files that the configuration imports, independent of their location."""
         return sorted(self.code.values())
 
     def presentation(self) -> dict[str, Any]:
-        """Return what does not change results, as plain data: title, published tables, paths of files, what is stored.
+        """Return fields that do not change results, as plain data: title, published tables, paths of files, storage.
 
-        Together with `content` it is the whole experiment, which `from_content` makes again.
+        Together with `content` it is the whole experiment, which `from_content` restores.
         """
         plain: dict[str, Any] = {"title": self.title, "published": list(self.published)}
-        # Standard input cannot be read again.
+        # Standard input cannot be read twice.
         file_specs = [spec for spec in self.datasets if spec.csv not in (None, "-")]
         files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in file_specs}
         reading = {spec.name: options for spec in file_specs if (options := spec.reading())}
@@ -214,7 +214,7 @@ class Experiment:
 
     @classmethod
     def from_content(cls, name: str, content: Mapping[str, Any], presentation: Mapping[str, Any]) -> Experiment:
-        """Return the experiment whose `content` and `presentation` these are; other keys of both are ignored."""
+        """Return the experiment with this `content` and `presentation`; other keys of both are ignored."""
         files, readings, limits = (presentation.get(key, {}) for key in ("files", "reading", "limits"))
 
         def tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class Experiment:
             ),
             cv=CVSpec.from_plain(content["cv"]),
             fold_counts=tuples(presentation.get("fold_counts", {})),
-            code={digest: digest for digest in content.get("code", ())},  # where the files were is not stored
+            code={digest: digest for digest in content.get("code", ())},  # locations of the files are not stored
             **tuples({key: presentation[key] for key in PRESENTED if key in presentation}),
         )
 
@@ -278,7 +278,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Job:
-    """One algorithm on one fold of one data set. `key` is a digest of everything that decides its result."""
+    """One algorithm on one fold of one data set. `key` is a digest of everything that affects its result."""
 
     key: str
     dataset: str
@@ -288,8 +288,8 @@ class Job:
     seed: int
 
 
-# The measure, in the row of an `apparent` fold, that says how often its predictions would be wrong if they had nothing
-# to do with the labels: gamma of Efron and Tibshirani (1997), eq. 28.
+# Measure in the row of an `apparent` fold: the error rate of its predictions if they were independent of the labels,
+# gamma of Efron and Tibshirani (1997), eq. 28.
 NO_INFORMATION_ERROR = "no_information_error"
 
 
@@ -344,13 +344,13 @@ class Row:
 
     @classmethod
     def of(cls, job: Job, **values: Any) -> Row:
-        """Return the good row of `job`."""
+        """Return the row of a successful `job`."""
         return cls(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="ok", **values)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a tuning CV chose for all folds of one data set, as it is stored (two-stage, stage 1).
+    """Choice of a tuning CV for all folds of one data set, as stored (two-stage, stage 1).
 
     chosen   parameter -> value
     inner    as in `Row`

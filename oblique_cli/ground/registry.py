@@ -1,4 +1,4 @@
-"""Named things: proposers, algorithms, cross-validation schemes, measures."""
+"""Registries by name: proposers, algorithms, cross-validation schemes, metrics."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def close_matches(name: str, names: Iterable[str]) -> str:
 
 
 def source_of(thing: Any) -> str:
-    """Return the file that defines a class or function; of anything else, the file whose code is at work with it."""
+    """Return the file that defines a class or function; for any other object, the file that is registering it."""
     try:
         return inspect.getsourcefile(inspect.unwrap(thing)) or caller()
-    except Exception:  # built in, typed at a prompt, an object, or one that cannot even be looked at
+    except Exception:  # built in, typed at a prompt, an object, or an object that raises when inspected
         return caller()
 
 
 def misfit(function: Any, *arguments: str) -> str | None:
-    """What keeps a function from being called with `arguments` by position, as it follows its name, or None."""
+    """Return the reason why a function cannot take `arguments` by position, as text that follows its name, or None."""
     expected = f"must take ({', '.join(arguments)})"
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # no function, or one of C that does not say what it takes
+    except (TypeError, ValueError):  # no function, or a C function without a signature
         return f"{expected}, and does not say what it takes"
     try:
         signature.bind(*arguments)
@@ -45,15 +45,15 @@ def misfit(function: Any, *arguments: str) -> str | None:
 
 
 def has_docstring(thing: Any) -> bool:
-    """Whether a class or function has its own docstring, not that of an object or of a base class."""
+    """Return whether a class or function has its own docstring, not that of a base class."""
     text = vars(thing).get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", None)
     return isinstance(text, str) and bool(text.strip()) and (isinstance(thing, type) or hasattr(thing, "__name__"))
 
 
 def fault_of_function(function: Any, *arguments: str, says: str = "") -> str | None:
-    """What is wrong with a function that is called with `arguments` by position, as it follows its name, or None.
+    """Return the fault of a function called with `arguments` by position, as text that follows its name, or None.
 
-    says : what its docstring is for, "" if it needs none
+    says : purpose of its docstring, "" if it needs none
     """
     if isinstance(function, type) or not callable(function):
         kind = "a class" if isinstance(function, type) else repr(function)
@@ -64,7 +64,7 @@ def fault_of_function(function: Any, *arguments: str, says: str = "") -> str | N
 
 
 def fault_of_type(thing: Any, wanted: type[Any], how: str) -> str | None:
-    """What is wrong with a thing that is no `wanted`, as it follows its name, or None. how : what to do instead"""
+    """Return the fault of an object that is not a `wanted`, as text that follows its name, or None. how : the remedy"""
     if isinstance(thing, wanted):
         return None
     kind = f"the class {thing.__name__}" if isinstance(thing, type) else f"of type {type(thing).__name__}"
@@ -73,7 +73,7 @@ def fault_of_type(thing: Any, wanted: type[Any], how: str) -> str | None:
 
 
 def fault_of_texts(thing: Any, *names: str) -> str | None:
-    """What is wrong with attributes that must be texts and not empty, as it follows the name of the thing, or None."""
+    """Return the fault of attributes that must be non-empty texts, as text that follows the object's name, or None."""
     for name in names:
         value = getattr(thing, name, None)
         if not isinstance(value, str):
@@ -84,10 +84,10 @@ def fault_of_texts(thing: Any, *names: str) -> str | None:
 
 
 class Registry(Mapping[str, T]):
-    """A mapping that refuses duplicates and, asked for an unknown name, says which ones are close.
+    """Mapping that refuses duplicates and suggests close matches for an unknown name.
 
-    fault   what is wrong with a thing, as it follows "file: kind 'name' ", or None: whatever breaks the convention of
-            its kind is refused when it is registered, not when it is used
+    fault   returns the fault of an object as text that follows "file: kind 'name' ", or None: an object that violates
+    the convention of its kind is refused when it is registered, not when it is used
     """
 
     def __init__(self, kind: str, listed_by: str = "", fault: Callable[[T], str | None] | None = None) -> None:
@@ -95,21 +95,21 @@ class Registry(Mapping[str, T]):
         self.listed_by = listed_by
         self.fault = fault
         self._things: dict[str, T] = {}
-        self.former: dict[str, str] = {}  # names that things had before -> those they have
+        self.former: dict[str, str] = {}  # former names -> current names
         self._doors: tuple[str, ...] = ()
         self._empty = ""
         self._opening = False
         self._lock = threading.RLock()
 
     def wait_for(self, modules: Iterable[str], empty: str = "") -> None:
-        """Have modules imported that register more: one when its name is needed, all for a list. empty : what is wrong
-        with a module that registers nothing, as it follows its file"""
+        """Import modules that register further objects on demand: one when its name is needed, all for a list. empty :
+        fault of a module that registers nothing, as text that follows its file"""
         self._doors += tuple(modules)
         self._empty = empty
 
     def _open(self, modules: Iterable[str]) -> None:
-        with self._lock:  # other threads wait until everything is there
-            if not self._opening:  # what is being imported asks as well, and gets what there is so far
+        with self._lock:  # other threads wait until all modules are imported
+            if not self._opening:  # a module that is being imported gets the objects registered so far
                 self._opening = True
                 try:
                     for module in modules:
@@ -118,13 +118,13 @@ class Registry(Mapping[str, T]):
                     self._opening = False
 
     def find(self, name: str) -> T | None:
-        """Return the thing of a name that is registered here, or in a waiting module that is called like it."""
+        """Return the object of a name that is registered, or that a waiting module of this name registers."""
         if name not in self._things:
             self._open(module for module in self._doors if module.rpartition(".")[2] == name)
         return self._things.get(name)
 
     def _all(self) -> dict[str, T]:
-        """Everything there is, by name, in the order of the modules."""
+        """Return all objects by name, in the order of the modules."""
         if self._doors and not self._opening:
             with self._lock:
                 self._open(self._doors)
@@ -136,16 +136,16 @@ class Registry(Mapping[str, T]):
         return self._things
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Decorator that stores what it decorates under `name`.
+        """Return a decorator that registers an object under `name`.
 
-        ConfigError, with the file, if the name is taken or cannot be typed, or if the thing has a fault.
+        ConfigError, with the file, if the name is in use or cannot be typed, or if the object has a fault.
         """
 
         def keep(thing: T) -> T:
             if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
                 needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {needed}.")
-            # A waiting module that is imported by itself registers before the others, which may need its thing.
+            # A waiting module that is imported directly registers before the others, which may need its object.
             waits = getattr(thing, "__module__", None) in self._doors
             if name in (self._things if waits else self):
                 taken = f"registered twice (first in {source_of(self[name])})"
@@ -158,11 +158,11 @@ class Registry(Mapping[str, T]):
         return keep
 
     def current(self, name: str) -> str:
-        """Return the name of a thing that may be given by a former one, which is found and not listed."""
+        """Return the current name for a former name, which works but is not listed."""
         return self.former.get(name, name)
 
     def _fault_of(self, thing: T) -> str | None:
-        """What is wrong with a thing; one that cannot even be looked at is broken."""
+        """Return the fault of an object; an object that raises when inspected is faulty."""
         try:
             return self.fault(thing) if self.fault else None
         except Exception as error:
@@ -176,7 +176,7 @@ class Registry(Mapping[str, T]):
         return thing  # type: ignore[no-any-return]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
+        """Return the object or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
         if name in self._things:
             return self._things[name]
         name = self.current(name)
@@ -199,9 +199,9 @@ class Registry(Mapping[str, T]):
         return len(self._all())
 
     def values(self) -> ValuesView[T]:
-        """Return all things; Mapping.values looks each of them up."""
+        """Return all objects; Mapping.values would look each of them up."""
         return self._all().values()
 
     def items(self) -> ItemsView[str, T]:
-        """Return all names and things; Mapping.items looks each of them up."""
+        """Return all names and objects; Mapping.items would look each of them up."""
         return self._all().items()

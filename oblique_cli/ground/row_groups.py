@@ -1,4 +1,4 @@
-"""Groups of rows that belong together, such as the rows of one patient: divisions that keep every group whole."""
+"""Groups of dependent rows, such as the rows of one patient: divisions that keep every group together."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def checked_groups(groups: ArrayLike | None, n: int, owner: str) -> Groups | Non
 
 
 def parts_of(groups: Groups, number: int, rng: Any, strata: NDArray[Any] | None = None) -> list[Rows]:
-    """Return `number` disjoint parts of rows, ascending, every group whole in one; fewer parts of fewer groups.
+    """Return `number` disjoint parts of rows, ascending, each group in one part; fewer parts if there are fewer groups.
 
     groups : (n,) values that are equal within a group; strata : (n,) codes, such as classes, or None
-    rng : its `permutation` gives the order of the groups. Each group goes to the part that has the fewest rows so far;
-    with strata to the part that has the fewest of its classes, each class measured in shares of its rows. Among equals:
-    fewest groups, first. A random order and not the order of falling size, which balances better: groups of different
-    sizes would then be divided alike in every repetition. ConfigError for a single group.
+    rng : its `permutation` gives the order of the groups. Each group goes to the part with the fewest rows so far; with
+    strata to the part with the fewest rows of its classes, each class measured in shares of its rows. Ties go to the
+    part of fewest groups, then to the first. The order is random, not by descending size (which balances better):
+    otherwise groups of different sizes would be divided equally in every repetition. ConfigError for a single group.
     """
     present, member = np.unique(groups, return_inverse=True)
     if len(present) < 2:
@@ -59,7 +59,7 @@ def parts_of(groups: Groups, number: int, rng: Any, strata: NDArray[Any] | None 
     load, count = np.zeros((number, sizes.shape[1])), np.zeros(number, dtype=np.int64)
     part_of = np.empty(len(present), dtype=np.int64)
     for group in rng.permutation(len(present)):
-        # The part whose load squared grows least: in one stratum, the part with the fewest rows.
+        # The part whose squared load grows least: with one stratum, the part with the fewest rows.
         grows = (load * sizes[group] / totals**2).sum(axis=1)
         part = np.lexsort((count, grows))[0]
         part_of[group] = part

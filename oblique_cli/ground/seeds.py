@@ -1,7 +1,7 @@
-"""Random streams named after what they serve, so that order and worker count cannot matter.
+"""Random streams named after their purpose, so that order and number of workers do not matter.
 
-A stream is `numpy.random.SeedSequence([root, digest of the names])`: the same names give the same stream in every
-process, on every machine, whatever ran before.
+A stream is `numpy.random.SeedSequence([root, digest of the names])`: equal names give equal streams in every process,
+on every machine.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-# Stands for the name of a data set where a tree is fitted to a file of the user's own, whose name is chance: the same
-# rows give the same tree, renamed or by standard input.
+# Replaces the name of a data set if a tree is fitted to a user's file: equal rows give equal trees under any file name
+# or from standard input.
 OWN = "own"
 
 

@@ -1,9 +1,9 @@
-"""Strict YAML: the part of YAML 1.2 that configurations and the data catalogue need, each value with its place.
+"""Strict YAML: the part of YAML 1.2 for configurations and the data catalogue, each value with its position.
 
-Plain words are read by the YAML 1.2 core schema: `1e-3` is a number, `no`, `on` and `12:30` are texts. Refused, with
-file, line and column: duplicate keys, keys that are not texts, merge keys, anchors, aliases, tags, several documents,
-deep nesting, large files. The text is read event by event, so hostile input stops at the first event that is not
-allowed and is never expanded.
+Plain words follow the YAML 1.2 core schema: `1e-3` is a number, `no`, `on` and `12:30` are texts. Refused, with file,
+line and column: duplicate keys, keys that are not texts, merge keys, anchors, aliases, tags, several documents, deep
+nesting, large files. The text is read event by event, so hostile input stops at the first forbidden event and is never
+expanded.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from oblique_cli.ground.bounds import CONFIG_BYTES, CONFIG_VALUES
 
 MAX_BYTES = CONFIG_BYTES.default
 MAX_DEPTH = 50
-MAX_SHOWN = 50  # problems in one message
+MAX_SHOWN = 50  # number of problems in one message
 MAX_INTEGER = 2**63 - 1
 
 T = TypeVar("T")
 
-# YAML 1.2.2, section 10.3.2 (core schema), for words without quotes.
+# YAML 1.2.2, section 10.3.2 (core schema), for unquoted words.
 _NULL = ("", "~", "null", "Null", "NULL")
 _BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _DECIMAL = re.compile(r"[-+]?[0-9]+")
@@ -39,17 +39,17 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INFINITE = re.compile(r"([-+]?)\.(inf|Inf|INF)")
 _NOT_A_NUMBER = (".nan", ".NaN", ".NAN")
 
-# The line breaks that PyYAML counts, and the escaped characters that no name, path or title may hold.
+# Line breaks as PyYAML counts them, and escaped characters that names, paths and titles must not contain.
 _LINE_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
 class YamlSource:
-    """A text with its name in messages; `path` is None for text that comes from no file."""
+    """Text with its name for error messages; `path` is None for text without a file."""
 
     name: str
-    text: str = field(repr=False)  # a message with a whole text for every value would fill the memory
+    text: str = field(repr=False)  # messages with the whole text for every value would fill the memory
     path: Path | None = None
 
     @cached_property
@@ -59,7 +59,7 @@ class YamlSource:
 
 @dataclass(frozen=True)
 class Place:
-    """`width` characters of a source; line and column count from 1, line 0 is the source as a whole."""
+    """Span of `width` characters of a source; line and column count from 1, line 0 is the whole source."""
 
     source: YamlSource = field(repr=False)
     line: int = 1
@@ -78,7 +78,7 @@ class Place:
             return f"{self.label}: {message}"
         lines = self.source.lines
         text = lines[self.line - 1] if self.line <= len(lines) else ""
-        start = max(0, self.column - 80)  # a window of a very long line
+        start = max(0, self.column - 80)  # a window of a long line
         window = printable(text[start : start + 120])
         marker = " " * (self.column - 1 - start) + "^" * max(1, min(self.width, len(window) - self.column + 1 + start))
         return f"{self.label}:{self.column} {message}\n{self.line:5d} | {window}\n{'':8}{marker}"
@@ -86,9 +86,9 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class YamlValue:
-    """What stands at a place: a scalar, a list of values or a mapping of texts to values.
+    """Value at a place: a scalar, a list of values or a mapping of texts to values.
 
-    `key` is where the key of this value stands; the place itself if it has none.
+    `key` is the place of this value's key, or the place itself without a key.
     """
 
     data: Any
@@ -122,7 +122,7 @@ def shown(value: Any) -> str:
 
 
 class Problems:
-    """All that is wrong with a configuration, reported together."""
+    """Problems of a configuration, reported together."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[Place, str]] = []
@@ -131,7 +131,7 @@ class Problems:
         self._entries.append((place, message))
 
     def stop(self, place: Place, message: str) -> ConfigError:
-        """Add a problem after which nothing more can be read; return the error to raise."""
+        """Add a problem that prevents further reading; return the error to raise."""
         self.add(place, message)
         return self.error()
 
@@ -176,12 +176,12 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
 
 
 def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlValue:
-    """Return the one document of `source`; raise ConfigError with all problems so far if reading cannot go on.
+    """Return the document of `source`; raise ConfigError with all problems so far if reading cannot continue.
 
-    quick : read by PyYAML's parser in C, if that is installed. It takes a fifth of the time, and lets a few texts pass
-            that the one in Python refuses (a tab inside a word). A text with any problem is read again in Python, so
-            that messages and places are the same.
-    Duplicate and unusable keys are added to `problems`, and reading goes on without them.
+    quick : use PyYAML's parser in C, if installed. It takes a fifth of the time, and accepts a few texts that the
+    Python parser refuses (a tab inside a word). A text with any problem is read again in Python, so that messages and
+    places are the same.
+    Duplicate and invalid keys are added to `problems`, and reading continues without them.
     """
     if quick and hasattr(yaml, "CSafeLoader"):
         with contextlib.suppress(ValueError, yaml.YAMLError):  # a ConfigError is a ValueError
@@ -198,7 +198,7 @@ def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlVa
 
 
 def wrap(data: Any, place: Place) -> YamlValue:
-    """Return plain data as a value whose parts all stand at `place`."""
+    """Return plain data as a value with all parts at `place`."""
     if isinstance(data, Mapping):
         data = {str(key): wrap(value, place) for key, value in data.items()}
     elif isinstance(data, list | tuple):
@@ -207,7 +207,7 @@ def wrap(data: Any, place: Place) -> YamlValue:
 
 
 class _Reading:
-    """One pass over the events of a text."""
+    """Single pass over the events of a text."""
 
     def __init__(self, source: YamlSource, problems: Problems, loader: Any = yaml.SafeLoader) -> None:
         self.source = source
@@ -250,7 +250,7 @@ class _Reading:
 
     def place(self, event: yaml.Event) -> Place:
         start, end = event.start_mark, event.end_mark
-        # An event that goes on to the next line is marked to the end of its first one; `show` cuts the marker there.
+        # An event over several lines is marked to the end of its first line; `show` cuts the marker there.
         return self.at(start, end.column - start.column if end.line == start.line else MAX_BYTES)
 
     def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:
@@ -286,7 +286,7 @@ class _Reading:
         return taken
 
     def entry(self, event: Any, depth: int, entries: dict[str, YamlValue]) -> None:
-        """Read one key and its value into `entries`, if the key can be used."""
+        """Read one key and its value into `entries`, if the key is valid."""
         key = self.value(event, depth)
         value = self.value(self.next(), depth, key.place)
         if not isinstance(key.data, str):
@@ -309,7 +309,7 @@ class _Reading:
 
 
 def plain_scalar(text: str) -> bool | int | float | str | None:
-    """Return the YAML 1.2 core schema's meaning of a word without quotes; integers beyond 64 bits become floats."""
+    """Return the YAML 1.2 core schema's value of an unquoted word; integers beyond 64 bits become floats."""
     if text in _NULL:
         return None
     if text in _BOOLEAN:

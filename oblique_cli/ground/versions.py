@@ -1,4 +1,4 @@
-"""Versions of the packages that oblique stands on, read from metadata: nothing is imported to know them."""
+"""Versions of required packages, read from metadata without imports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "oblique-trees"
-DECIDING = ("click", "numpy", "scipy", "scikit-learn")  # those that an error message names
+DECIDING = ("click", "numpy", "scipy", "scikit-learn")  # packages that an error message lists
 TABLE = Path(__file__).with_name("tested_versions.csv")
 
 _REQUIREMENT = re.compile(
@@ -20,11 +20,11 @@ _REQUIREMENT = re.compile(
 
 
 class Requirement(NamedTuple):
-    """One line of the package's requirements.
+    """Requirement of the package.
 
-    extras  those of `name` that are required with it
+    extras  extras of `name` that are required with it
     bound   such as ">=1.26", "" for any version
-    extra   the extra of oblique-trees that requires it, "" if the package itself does
+    extra   extra of oblique-trees that requires it, "" if the package itself does
     """
 
     name: str
@@ -34,13 +34,13 @@ class Requirement(NamedTuple):
 
     @property
     def least(self) -> str:
-        """The lowest version that is allowed, "" if every one is."""
+        """Lowest allowed version, "" without a bound."""
         match = re.search(r">=\s*([\w.]+)", self.bound)
         return match[1] if match else ""
 
 
 def requirements() -> tuple[Requirement, ...]:
-    """Return what the installed package requires; none where only its files are there, as in a checkout."""
+    """Return the requirements of the installed package; none in a checkout without metadata."""
     try:
         lines = metadata.requires(PACKAGE) or []
     except metadata.PackageNotFoundError:
@@ -60,7 +60,7 @@ def installed(name: str) -> str:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers that a version begins with, without zeros at the end, so that versions can be compared."""
+    """Return the leading numbers of a version without trailing zeros, for comparisons."""
     start = re.match(r"\d+(?:\.\d+)*", version)
     parts = [int(part) for part in start[0].split(".")] if start else []
     while parts[-1:] == [0]:
@@ -88,20 +88,20 @@ def fault() -> str:
 
 
 def described() -> str:
-    """Return the versions of Python and of the packages that decide how a command behaves, for an error message."""
+    """Return the versions of Python and of the main packages, for an error message."""
     packages = (f"{name} {installed(name) or 'missing'}" for name in DECIDING)
     return ", ".join((f"Python {platform.python_version()}", *packages))
 
 
 @functools.cache
 def tested() -> tuple[dict[str, str], ...]:
-    """Return the environments that the tests passed in: a column of versions by package, and the counts of tests."""
+    """Return the environments in which the tests passed: versions by package, and the numbers of tests."""
     with open(TABLE, encoding="utf-8", newline="") as stream:
         return tuple(csv.DictReader(stream))
 
 
 def untested() -> list[str]:
-    """Return sentences on Python and on packages outside the range of versions that the tests passed with."""
+    """Return sentences on Python and on packages outside the range of tested versions."""
     sentences = []
     for name in tested()[0] if tested() else ():
         if name in ("versions", "passed", "failed", "skipped"):

@@ -1,8 +1,8 @@
-"""Split heuristics, one a file. Every module beside this one without a leading underscore registers its own when used.
+"""Split heuristics, one per file. Every module here without a leading underscore registers its heuristic when used.
 
-To add one: a file here with a `Proposer` subclass under `@PROPOSERS.register("name")`. It is then an algorithm of the
-command line, a tunable estimator and a row in every contract test. `axis_parallel.py` is the shortest example.
-Random numbers come from `node.rng()` only, never from a generator that lives longer than a node: see `sadt.py`.
+To add a heuristic: a file here with a `Proposer` subclass under `@PROPOSERS.register("name")`. It is then an algorithm
+of the command line, a tunable estimator and a row in every contract test. `axis_parallel.py` is the shortest example.
+Random numbers come from `node.rng()` only, never from a generator that outlives a node: see `sadt.py`.
 """
 
 import pkgutil

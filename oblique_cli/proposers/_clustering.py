@@ -1,4 +1,4 @@
-"""What GDT and HHGDT share: the better angle bisector of the two clustering hyperplanes of a node."""
+"""Common part of GDT and HHGDT: the better angle bisector of the two clustering hyperplanes of a node."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ PlaneOf = Callable[[Array, Array, Standard], tuple[Array | None, str]]
 
 def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Array]:
     """Return the one or two angle bisectors (w, b) of the largest class, the lowest code on a tie, against the rest;
-    none if a plane has no w (thesis 5.1.1, 5.1.2). Features whose squares are no normal numbers are measured in a power
-    of 2, one for all.
+    none if a plane has no w (thesis 5.1.1, 5.1.2). Features whose squares overflow or underflow are scaled by a common
+    power of 2.
     plane_of : as `clustering_hyperplane`"""
     positive = node.y == int(np.argmax(node.class_weights))
     power = common_exponent(node.X)
@@ -49,7 +49,7 @@ def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Arr
     for plane in bisectors:
         plane[-1] = np.ldexp(plane[-1], power)
     if node.ties == "tolerant":
-        # Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
+        # Rows on the plane itself must go left, whatever the rounding.
         for plane in bisectors:
             plane[-1] -= distinct_gap(node.X, plane[:-1])
     return bisectors
@@ -58,7 +58,7 @@ def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Arr
 def better_bisector(
     node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane
 ) -> tuple[Array | None, bool]:
-    """Return the bisector of greater gain over all classes, with "super" over the largest class against the rest, the
+    """Return the bisector of larger gain over all classes (with "super" over the largest class against the rest), the
     first on a tie, and whether its gain is positive."""
     planes = bisectors(node, plane_of)
     if not planes:

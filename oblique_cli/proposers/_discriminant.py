@@ -1,4 +1,4 @@
-"""What QUEST, SADT, FDT and Cline share: super-classes, whitened rows, Fisher's direction, a plane as a proposal."""
+"""Common parts of QUEST, SADT, FDT and Cline: super-classes, whitened rows, Fisher's direction, planes as proposals."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from oblique_cli.ground.arrays import Array, Mask
 from oblique_cli.ground.geometry import Standard, distinct_gap, is_wide, orient
 from oblique_cli.tree.splitting import Candidates, Node
 
-SAME_MEAN = 1e-9  # whitened means closer than this, in standard deviations of the node, are one: the rest is rounding
+SAME_MEAN = 1e-9  # whitened means closer than this, in standard deviations of the node, are equal up to rounding
 ZERO_EIGENVALUE = 1e-10  # relative to the largest
 
 
 def largest_class(node: Node) -> Mask:
-    """Rows of the largest class, the one of lowest code on a tie: the super-classes that thesis 2.4 gives to GDT."""
+    """Return the rows of the largest class, the lowest code on a tie: the super-classes of GDT in thesis 2.4."""
     mask: Mask = node.y == int(np.argmax(node.class_weights))
     return mask
 
 
 def weighted_mean(rows: Array, weights: Array | None) -> Array:
-    """Mean of rows : (n, k) or (n,)."""
+    """Return the mean of rows : (n, k) or (n,)."""
     return np.asarray(rows.mean(axis=0) if weights is None else weights @ rows / weights.sum())
 
 
 def mean_of(rows: Array, mask: Mask, weights: Array | None) -> Array:
-    """Mean of the rows in the mask."""
+    """Return the mean of the rows in the mask."""
     return weighted_mean(rows[mask], None if weights is None else weights[mask])
 
 
 def standard_scores(node: Node) -> Standard:
-    """Coordinates in which every feature has mean 0 and variance 1; the scale of a constant feature is 1."""
+    """Return coordinates in which every feature has mean 0 and variance 1; the scale of a constant feature is 1."""
     units = Standard.of(node.X)
     Z = (node.X - units.center) / units.scale
     mean = weighted_mean(Z, node.weights)
@@ -40,10 +40,10 @@ def standard_scores(node: Node) -> Standard:
 
 
 def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array, Standard]:
-    """Rows in coordinates in which their covariance, taken over all classes together, is the identity.
+    """Return rows in coordinates in which their covariance over all classes together is the identity.
 
-    Returns scores (n, k), basis (p, k) and the standard coordinates z = (x - mean) / scale, with scores = z @ basis; k
-    counts the eigenvalues above tolerance times the largest, and is 0 if all rows are the same.
+    The result is scores (n, k), basis (p, k) and the standard coordinates z = (x - mean) / scale, with scores = z @
+    basis; k counts the eigenvalues above tolerance times the largest, and is 0 if all rows are equal.
 
     Fisher's direction W^-1 (m_1 - m_2) of any two groups is the difference of their mean scores: with T the covariance
     of all rows, T^-1 (m_1 - m_2) is parallel to it. If W is singular and the means differ in its null space, the
@@ -55,13 +55,13 @@ def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array
     values, vectors = _axes(Z, w)
     nonzero = values > max(tolerance * values[-1], 0.0)
     basis = vectors[:, nonzero] / np.sqrt(values[nonzero])
-    basis[np.abs(Z).max(axis=0) == 0.0] = 0.0  # a constant feature has no part, not even by rounding
+    basis[np.abs(Z).max(axis=0) == 0.0] = 0.0  # the coefficient of a constant feature is exactly 0, without rounding
     return Z @ basis, basis, standard
 
 
 def _axes(Z: Array, w: Array) -> tuple[Array, Array]:
-    """Eigenvalues (k,) and eigenvectors (p, k) of Z'WZ / sum(w), rising; of many more features than rows those in the
-    span of the rows, since the others are 0."""
+    """Return eigenvalues (k,) and eigenvectors (p, k) of Z'WZ / sum(w), ascending; if p is much larger than n only
+    those in the span of the rows, since the others are 0."""
     n, p = Z.shape
     if not is_wide(n, p):
         values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
@@ -71,14 +71,14 @@ def _axes(Z: Array, w: Array) -> tuple[Array, Array]:
 
 
 def fisher(scores: Array, first: Mask, weights: Array | None) -> Array | None:
-    """Fisher's direction (k,) over whitened rows (n, k), from the first group to the rest; None if the means are the
-    same."""
+    """Return Fisher's direction (k,) for whitened rows (n, k), from the first group to the rest; None if the means are
+    equal."""
     difference = mean_of(scores, ~first, weights) - mean_of(scores, first, weights)
     return difference if float(np.linalg.norm(difference)) > SAME_MEAN else None
 
 
 def unit_normal(normal: Array, standard: Standard) -> Array:
-    """A direction over z as an oriented unit normal over x = center + scale z, without overflow in any units."""
+    """Return a direction over z as an oriented unit normal over x = center + scale z, without overflow in any units."""
     used = normal != 0.0
     w = np.zeros_like(normal)
     w[used] = normal[used] * (standard.scale[used].min() / standard.scale[used])
@@ -87,7 +87,7 @@ def unit_normal(normal: Array, standard: Standard) -> Array:
 
 
 def plane(node: Node, normal: Array, offset: float, standard: Standard) -> Candidates:
-    """The plane normal @ z = offset as a proposal. With tolerant ties, rows on the plane are on the left whatever the
+    """Return the plane normal @ z = offset as a proposal. With tolerant ties, rows on the plane are on the left for any
     rounding."""
     w = unit_normal(normal, standard)
     length = float(np.linalg.norm(normal))

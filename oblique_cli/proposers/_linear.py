@@ -1,4 +1,4 @@
-"""What `svm_split` and `logistic_split` share: directions of linear classifiers, each class against the rest."""
+"""Common base of `svm_split` and `logistic_split`: directions of linear classifiers, each class against the rest."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class LinearSplit(Proposer):
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield one direction a class in the order of their codes, those that are 0 left out."""
+        """Yield one direction per class in the order of their codes, without zero directions."""
         yield from from_core(self, node)
 
     def native_options(self) -> dict[str, Any]:
-        """The cost."""
+        """Return the cost."""
         return {"cost": float(self.cost)}

@@ -1,4 +1,4 @@
-"""What the Householder heuristics share: vectors in, reflected spaces out."""
+"""Common base of the Householder heuristics: reflected spaces of given vectors."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ SIGNS = {"negative": -1.0, "positive": 1.0}
 
 
 def scaled(X: Array) -> Array:
-    """Rows X (n, p) times a power of 2 that brings the widest column near 1, so that squares neither overflow nor
-    vanish; directions and ratios stay."""
+    """Return rows X (n, p) times a power of 2 that brings the widest column near 1, so that squares neither overflow
+    nor underflow; directions and ratios do not change."""
     reach = (X.max(axis=0) - X.min(axis=0)).max()
     scaled: Array = np.ldexp(X, -np.frexp(reach)[1])
     return scaled
 
 
 def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Iterator[Candidates]:
-    """Yield the space of each unit vector: its reflection, or once, where it first occurs, the original axes if it is
-    within tau of one (thesis 3.5, algorithms 3 and 8).
-    both : the reflection of the opposite vector follows, whose other p - 1 axes are different ones"""
+    """Yield the space of each unit vector: its reflection, or, if it is within tau of an axis, the original axes, only
+    at the first such vector (thesis 3.5, algorithms 3 and 8).
+    both : the reflection of the opposite vector follows; its other p - 1 axes differ"""
     original = False
     for d in vectors:
-        # On an axis there is nothing to reflect, whatever tau is: a component of e_1 - d must count as not zero.
+        # On an axis there is no reflection for any tau: some component of e_1 - d must not count as zero.
         if not parallel_to_an_axis(d, max(tau, ZERO_COMPONENT * np.sqrt(len(d)))):
             yield Candidates.reflection(householder_vector(d))
             if both:
@@ -43,7 +43,7 @@ def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Ite
 
 
 class Reflecting(Proposer):
-    """A heuristic that gives vectors to reflect, by `_vectors`."""
+    """Heuristic that reflects along the vectors of `_vectors`."""
 
     tau: float = parameter(
         default=0.0,

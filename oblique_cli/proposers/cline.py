@@ -15,7 +15,7 @@ from oblique_cli.proposers._discriminant import fisher, largest_class, mean_of, 
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 TIE = 1e-9  # relative difference below which two distances are equal
-SAME = 1e-12  # means, and rows, closer than this times the largest range of a feature are one
+SAME = 1e-12  # means or rows closer than this, relative to the largest range of a feature, are equal
 
 
 @PROPOSERS.register("cline")
@@ -49,11 +49,11 @@ class Cline(Proposer):
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield one plane a heuristic, each with its offset."""
+        """Yield one plane per heuristic, each with its offset."""
         low, high = node.X.min(axis=0), node.X.max(axis=0)
         if not (high > low).any():
             return
-        # One unit for all features keeps right angles and distances.
+        # A common unit of all features preserves right angles and distance ratios.
         unit = np.exp2(np.ceil(np.log2((high - low).max())))
         standard = Standard(0.5 * low + 0.5 * high, np.full(len(low), unit))
         rows, first = (node.X - standard.center) / unit, largest_class(node)
@@ -68,7 +68,7 @@ class Cline(Proposer):
                 yield plane(node, normal, float(normal @ (0.5 * pair[0] + 0.5 * pair[1])), standard)
 
     def native_options(self) -> dict[str, Any]:
-        """The rule, and whether the plane of the pair is at right angles to the pair."""
+        """Return the rule, and whether the plane of the pair is perpendicular to the pair."""
         return {"rule": self.rule, "normal_of_pair": self.normal == "pair"}
 
     def _normal(self, node: Node, first: Mask, a: Array, b: Array) -> Array:
@@ -81,11 +81,11 @@ class Cline(Proposer):
 
 
 def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
-    """The nearest different rows of A : (n, p) and B : (m, p), of ranges near 1; None if all rows are the same."""
+    """Return the nearest distinct rows of A : (n, p) and B : (m, p), of ranges near 1; None if all rows are equal."""
     from scipy.spatial import cKDTree
 
     A, B = _distinct(A), _distinct(B)
-    near, _ = cKDTree(B).query(A, k=[1, 2])  # at most one row of B is the same; a missing neighbor is infinitely far
+    near, _ = cKDTree(B).query(A, k=[1, 2])  # at most one row of B is equal; a missing neighbor is infinitely far
     near = np.where(near > SAME, near, np.inf).min(axis=1)
     limit = float(near.min()) * (1.0 + TIE)
     if not np.isfinite(limit):
@@ -96,6 +96,6 @@ def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
 
 
 def _distinct(rows: Array) -> Array:
-    """Different rows in lexicographic order. What differs by the rounding of a level's score is the same."""
+    """Return distinct rows in lexicographic order. Rows that differ by the rounding of a level's score are equal."""
     chosen: Array = rows[np.unique(np.round(rows * 2.0**40), axis=0, return_index=True)[1]]
     return chosen

@@ -1,4 +1,4 @@
-"""GDT: the angle bisector of two clustering hyperplanes, offset and all."""
+"""GDT: the angle bisector of two clustering hyperplanes, with its offset."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class GDT(Proposer):
             yield Candidates.directions(plane[None, :-1], -plane[-1:])
 
     def native_options(self) -> dict[str, Any]:
-        """Which classes score the bisectors."""
+        """Return the classes that score the bisectors."""
         return {"bisector_by_super_classes": self.bisector_classes == "super"}

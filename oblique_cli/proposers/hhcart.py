@@ -50,7 +50,7 @@ class HHCART(Reflecting):
     )
 
     def _vectors(self, node: Node) -> Iterator[Array]:
-        """By class code, then by falling eigenvalue."""
+        """Yield the vectors by class code, then by descending eigenvalue."""
         X = scaled(node.X)
         variances = pooled_variances(X, node.y, node.weights) if self.shrinkage else None
         for code in np.unique(node.y):
@@ -65,7 +65,7 @@ class HHCART(Reflecting):
         return axes
 
     def native_options(self) -> dict[str, Any]:
-        """tau, sign and tolerance as numbers, and the options beyond the papers."""
+        """Return tau, sign and tolerance as numbers, and the options beyond the papers."""
         return {
             "tau": float(self.tau),
             "sign": SIGNS[self.sign],

@@ -28,7 +28,7 @@ class HHCRV(Reflecting):
     native: ClassVar[str | None] = "hhcrv"
 
     def _vectors(self, node: Node) -> Iterator[Array]:
-        """One per class, by class code."""
+        """Yield one vector per class, by class code."""
         X = scaled(node.X)
         for code in np.unique(node.y):
             mask = node.y == code
@@ -37,5 +37,5 @@ class HHCRV(Reflecting):
                 yield principal_axes(scatter, sign=SIGNS[self.sign])[0]
 
     def native_options(self) -> dict[str, Any]:
-        """tau and sign as numbers, and whether both signs are reflected."""
+        """Return tau and sign as numbers, and whether both signs are reflected."""
         return {"tau": float(self.tau), "sign": SIGNS[self.sign], "both_signs": self.reflections == "both"}

@@ -1,4 +1,4 @@
-"""OC1 and its relatives: hyperplanes found by perturbing one coefficient at a time."""
+"""OC1 and its relatives: hyperplanes optimized by perturbing one coefficient at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from oblique_cli.parameters import parameter
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, from_core
 
-# OC1 splits nodes of at least two rows (thesis 3.9.1): more than one, in the words of min_parent.
+# OC1 splits nodes of at least two rows (thesis 3.9.1), which is more than one in terms of min_parent.
 TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
 
 
@@ -24,7 +24,7 @@ class HillClimbing(Proposer):
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 
     def _seed(self, node: Node) -> int:
-        """Seed of what the climb draws at a node, together with the node's path."""
+        """Return the seed of the climb at a node, used together with the node's path."""
         return 0
 
     def propose(self, node: Node) -> Iterator[Candidates]:
@@ -85,7 +85,7 @@ class OC1(HillClimbing):
         return node.tree_seed
 
     def native_options(self) -> dict[str, Any]:
-        """The parameters under the names that the core knows."""
+        """Return the parameters under the core's names."""
         return {
             "restarts": int(self.restarts),
             "jumps": int(self.jumps),
@@ -133,7 +133,7 @@ class CARTLC(HillClimbing):
     )
 
     def native_options(self) -> dict[str, Any]:
-        """The parameters under the names that the core knows."""
+        """Return the parameters under the core's names."""
         return {
             "sweep_tol": float(self.sweep_tol),
             "backward_elimination": bool(self.backward_elimination),

@@ -49,7 +49,7 @@ class QUEST(Proposer):
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield the discriminant direction, with its split point unless that is searched."""
+        """Yield the discriminant direction, with its split point unless the threshold is searched."""
         scores, basis, standard = whiten(node, self.eigenvalue_tolerance)
         codes = np.unique(node.y)
         groups = two_means(np.array([mean_of(scores, node.y == code, node.weights) for code in codes]))
@@ -64,7 +64,7 @@ class QUEST(Proposer):
             yield plane(node, normal, discriminant_cut(scores @ direction, first, node.weights), standard)
 
     def native_options(self) -> dict[str, Any]:
-        """The tolerance, and whether the threshold is searched."""
+        """Return the tolerance, and whether the threshold is searched."""
         return {
             "eigenvalue_tolerance": float(self.eigenvalue_tolerance),
             "searches_threshold": self.split_point == "search",
@@ -72,7 +72,7 @@ class QUEST(Proposer):
 
 
 def two_means(points: Array) -> np.ndarray:
-    """Cluster the rows of points : (m, k) in two; returns (m,) of 0 and 1, all 1 if the points are the same."""
+    """Cluster the rows of points : (m, k) in two; return (m,) of 0 and 1, all 1 if the points are equal."""
     squared = ((points[:, None] - points[None]) ** 2).sum(axis=2)
     tie = TIE * float(squared.max())
     if not squared.max() > SAME_MEAN**2:
@@ -90,9 +90,9 @@ def two_means(points: Array) -> np.ndarray:
 
 
 def discriminant_cut(z: Array, first: Mask, weights: Array | None) -> float:
-    """The point of equal weighted normal densities of two groups on a line z (n,), or the middle of their means. With x
-    from the first mean, v and u the variances, g the distance of the means, q and r the shares: (u - v) x^2 + 2 g v x +
-    v (u log(v r^2 / (u q^2)) - g^2) = 0.
+    """Return the point of equal weighted normal densities of two groups on a line z (n,), or the middle of their means.
+    With x from the first mean, v and u the variances, g the distance of the means, q and r the shares: (u - v) x^2 + 2
+    g v x + v (u log(v r^2 / (u q^2)) - g^2) = 0.
     first : (n,)"""
     w = np.ones(len(z)) if weights is None else weights
     shares, means, variances = [], [], []
@@ -110,6 +110,6 @@ def discriminant_cut(z: Array, first: Mask, weights: Array | None) -> float:
     discriminant = (g * v) ** 2 - (u - v) * c
     if discriminant < 0.0:
         return middle
-    # The root of smaller size, in a form that holds for equal variances too.
+    # The root of smaller absolute value, in a form that is stable for equal variances too.
     cut = means[0] - c / (g * v + math.copysign(math.sqrt(discriminant), g))
     return cut if (z <= cut).any() and (z > cut).any() else middle

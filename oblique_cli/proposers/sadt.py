@@ -46,7 +46,7 @@ class SADT(Proposer):
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield the best plane found, with its offset."""
+        """Yield the best plane with its offset."""
         varies = node.X.max(axis=0) > node.X.min(axis=0)
         if not varies.any():
             return
@@ -59,7 +59,7 @@ class SADT(Proposer):
             yield plane(node, normal, -float(best[-1]), standard)
 
     def _anneal(self, columns: Array, node: Node) -> Array:
-        """The coefficients, offset last, of the best plane of the walk. columns : (m + 1, n), the last all 1."""
+        """Return the coefficients, offset last, of the best plane of the walk. columns : (m + 1, n), the last all 1."""
         energy_of = _energy(node)
         coefficients = np.ones(len(columns))
         coefficients[-1] = 0.0
@@ -70,7 +70,7 @@ class SADT(Proposer):
         for j, change, threshold in _steps(node.rng(), len(columns)):
             moved = z + change * columns[j]
             moved_energy = energy_of(moved)
-            # threshold is exponential, so what is worse by d passes with probability exp(-d / T).
+            # threshold is exponential, so a plane worse by d is accepted with probability exp(-d / T).
             if moved_energy - energy <= temperature * threshold:
                 z, energy = moved, moved_energy
                 coefficients[j] += change
@@ -90,7 +90,7 @@ def _steps(rng: np.random.Generator, m: int, block: int = 256) -> Iterator[tuple
 
 
 def _energy(node: Node) -> Any:
-    """The negative score of the split z <= 0 as a function of z : (n,)."""
+    """Return the negative score of the split z <= 0 as a function of z : (n,)."""
     present, y = np.unique(node.y, return_inverse=True)
     totals = np.ascontiguousarray(node.class_weights[present])
     belongs = np.equal.outer(np.arange(len(present)), y) * (1.0 if node.weights is None else node.weights)

@@ -1,4 +1,4 @@
-"""Several heuristics at once: the search takes the best of what all of them propose."""
+"""Union of several heuristics: the search takes the best of all their proposals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-# The default members have to be registered first.
+# The default members must be registered first.
 import oblique_cli.proposers.fdt
 import oblique_cli.proposers.hhgdt  # noqa: F401
 from oblique_cli.ground.constraints import Constraint
@@ -60,7 +60,7 @@ def _is_union(heuristic: type[Proposer]) -> bool:
 
 
 def made(member: Any) -> Proposer:
-    """Return the heuristic that a valid member stands for."""
+    """Return the heuristic of a valid member."""
     if isinstance(member, Proposer):
         return member
     if isinstance(member, str):
@@ -75,7 +75,7 @@ def _name(member: Any) -> str:
 
 
 def _fault(member: Any) -> str:
-    """What is wrong with a member, as part of a sentence."""
+    """Return the fault of a member, as part of a sentence."""
     if isinstance(member, Proposer):
         cls, params = type(member), member.get_params(deep=False)
     else:
@@ -131,18 +131,18 @@ class UnionProposer(Proposer):
         return [made(member) for member in self.proposers]
 
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield what the members yield, one member after the other."""
+        """Yield the proposals of the members, one member after the other."""
         for member in self.members():
             yield from member.propose(node)
 
     def native_family(self) -> str | None:
-        """The union of the core, if every member has a family there."""
+        """Return the core's union family, if every member has a family there."""
         return self.native if all(member.native_family() for member in self.members()) else None
 
     def is_quantitative(self) -> bool:
-        """Whether a member is."""
+        """Return whether a member cannot use qualitative features."""
         return any(member.is_quantitative() for member in self.members())
 
     def native_options(self) -> dict[str, Any]:
-        """The families of the members with their options."""
+        """Return the families of the members with their options."""
         return {"members": [(member.native_family(), member.native_options()) for member in self.members()]}

@@ -1,17 +1,16 @@
-"""How rows are divided into training, pruning, tuning and test rows: one scheme a file.
+"""Division of rows into training, pruning, tuning and test rows: one scheme per file.
 
-Every module beside this one without a leading underscore registers its own when used. To add a scheme: a file here with
-a `Scheme` subclass under `@scheme("name")`, its `places` and its `draw`. It is then a value of `cv.scheme`, listed,
-checked by `oblique validate` and in the schema for editors. `monte_carlo.py` is the shortest example.
+Every module in this folder without a leading underscore registers its scheme when used. To add a scheme: a file here
+with a `Scheme` subclass under `@scheme("name")`, its `places` and its `draw`. It is then a value of `cv.scheme`,
+listed, checked by `oblique validate` and in the schema for editors. `monte_carlo.py` is the shortest example.
 
-Every draw comes from a stream named after what it serves (`oblique_cli.ground.seeds`): the data set, the purpose, the
-repetition, the fold. No name of an algorithm or of a scheme is among them, so all algorithms of an experiment see the
-same folds, and a nested and a two-stage run with one seed test on the same partitions, as Wickramarachchi (2015),
-section 5.2, asks.
+Every draw comes from a stream named after its purpose (`oblique_cli.ground.seeds`): data set, purpose, repetition,
+fold. Stream names do not include algorithms or schemes, so all algorithms of an experiment have the same folds, and a
+nested and a two-stage run with one seed test on the same partitions, as Wickramarachchi (2015), section 5.2, requires.
 
-Stochasticity, per data set: ("folds", r) divides the rows for repetition r; ("pruning", r, k) draws the pruning rows of
-its fold k; ("tuning", r, k) cuts the inner folds of a training set, and ("tuning",) those of stage 1 of a two-stage
-run; each tuning pair i has pruning rows from ("tuning pruning", ..., i).
+Streams, per data set: ("folds", r) divides the rows for repetition r; ("pruning", r, k) draws the pruning rows of its
+fold k; ("tuning", r, k) cuts the inner folds of a training set, and ("tuning",) those of stage 1 of a two-stage run;
+each tuning pair i has pruning rows from ("tuning pruning", ..., i).
 """
 
 import pkgutil

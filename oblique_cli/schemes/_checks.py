@@ -1,4 +1,4 @@
-"""Sentences that schemes share, about rows that do not suffice."""
+"""Error messages common to schemes, for too few rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TUNE_FOLDS = "tune: {{folds: {}}}"
 
 
 def check_train(dataset: Dataset, n_train: int) -> None:
-    """Raise ConfigError unless one row can be grown on and another one pruned on."""
+    """Raise ConfigError unless at least one row is left for growth and one for pruning."""
     if n_train < 2:
         raise ConfigError(
             f"data set {dataset.name!r} has {dataset.n} rows, which leaves {n_train} to train on: use more rows."
@@ -26,8 +26,8 @@ def check_train(dataset: Dataset, n_train: int) -> None:
 
 
 def check_cut(dataset: Dataset, cv: CVSpec, v: int, remedy: str, held_out: int = 0) -> None:
-    """Check that `v` folds can be cut from what is left once one of `held_out` folds (0: none) is set aside.
-    remedy : FOLDS or TUNE_FOLDS, how a message writes the key and another value"""
+    """Check that the rows left after one of `held_out` folds (0: none) is set aside can be cut into `v` folds.
+    remedy : FOLDS or TUNE_FOLDS, text that suggests another value of the key"""
     who, key = f"data set {dataset.name!r}", remedy.format(v)
     if v < 2:
         raise ConfigError(f"{key} leaves nothing to train on: use at least 2 folds.")

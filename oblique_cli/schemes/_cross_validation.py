@@ -1,4 +1,4 @@
-"""R x v-fold cross-validation, which several schemes are made of."""
+"""R x v-fold cross-validation, the basis of several schemes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CrossValidation(Scheme):
         return f"{cv.repeats} x {cv.folds}-fold CV ({self.name}{strata})"
 
     def partition(self, cv: CVSpec) -> tuple[Any, ...]:
-        # The names of the schemes are not among the streams, so they share partitions.
+        # The names of streams do not include the scheme's name, so schemes share partitions.
         return ("folds", cv.folds, cv.stratified)
 
     def test_over_train(self, cv: CVSpec) -> float | None:

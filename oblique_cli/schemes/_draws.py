@@ -1,4 +1,4 @@
-"""Draws that schemes share: parts of rows, a share of rows, pruning rows, tuning pairs."""
+"""Draws common to schemes: parts of rows, a share of rows, pruning rows, tuning pairs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Cut = Callable[..., list[np.ndarray]]
 
 
 def cut(dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *names: str | int) -> list[np.ndarray]:
-    """Cut `rows` into `v` disjoint sorted parts of equal size but for one row; stratified, also in the count of every
-    class: shuffled rows, class after class, are dealt in turn."""
+    """Cut `rows` into `v` disjoint sorted parts whose sizes differ by at most one row; stratified, also in the count of
+    every class: shuffled rows, class after class, are dealt in turn."""
     shuffled = seeds.generator(seed, dataset.name, *names).permutation(rows)
     if is_stratified(cv):
         shuffled = shuffled[np.argsort(dataset.y[shuffled], kind="stable")]
@@ -31,13 +31,13 @@ def cut(dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *name
 
 
 def draw_share(dataset: Dataset, cv: CVSpec, rows: np.ndarray, k: int, seed: int, *names: str | int) -> np.ndarray:
-    """Draw `k` of `rows` at random, sorted; stratified, every (n/k)-th of shuffled rows, class after class, from a
-    random start, which rounds each class's share of k either down or up."""
+    """Draw `k` of `rows` at random, sorted; stratified, every (n/k)-th of the rows, shuffled within and sorted by
+    class, from a random start, so each class's share of k is rounded down or up."""
     rng = seeds.generator(seed, dataset.name, *names)
     shuffled = rng.permutation(rows)
     if is_stratified(cv):
         shuffled = shuffled[np.argsort(dataset.y[shuffled], kind="stable")]
-        # In whole numbers: (i n + start) // k < n for i < k and start < n, which floats do not promise.
+        # In integers: (i n + start) // k < n for i < k and start < n, which floats do not guarantee.
         return np.sort(shuffled[(np.arange(k) * len(rows) + rng.integers(len(rows))) // k])
     return np.sort(shuffled[:k])
 
@@ -60,7 +60,7 @@ def pruning_rows(dataset: Dataset, cv: CVSpec, train: np.ndarray, seed: int, *na
 
 
 def without(rows: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Return the sorted `rows` that are not in `part` (some of them); a fifth of the time of a set difference."""
+    """Return the sorted `rows` without `part`, a subset; takes a fifth of the time of a set difference."""
     keep = np.ones(rows[-1] + 1, dtype=bool)
     keep[part] = False
     rest: np.ndarray = rows[keep[rows]]
@@ -68,15 +68,15 @@ def without(rows: np.ndarray, part: np.ndarray) -> np.ndarray:
 
 
 def share(n: int, fraction: float) -> int:
-    """Return how many rows a share of `n` rows is."""
+    """Return the number of rows of a share of `n` rows."""
     return round(fraction * n)
 
 
 @dataclass(frozen=True, eq=False)
 class TuningFolds:
-    """The pairs of a `cv.tune_folds`-fold cross-validation inside `rows`, drawn anew, and equal, at each iteration
-    instead of a thousand copies of the row ids. `names` tell one cross-validation of a data set from another; `cut`
-    divides."""
+    """Pairs of a `cv.tune_folds`-fold cross-validation inside `rows`. Each iteration draws the same pairs again, which
+    avoids a thousand copies of the row ids. `names` distinguish the cross-validations of a data set; `cut` divides the
+    rows."""
 
     dataset: Dataset
     cv: CVSpec

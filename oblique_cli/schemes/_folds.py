@@ -1,7 +1,7 @@
-"""Folds as everybody gets them: checked before they are drawn, verified when they are.
+"""Folds of a scheme, checked before and verified after they are drawn.
 
-A scheme is somebody's file. What it draws is held here to what it says of itself, so that a mistake in it is an error
-that names scheme and fold, and never a number in a table.
+A scheme may be a user's file. Its folds are checked against the scheme's declarations, so that a mistake in it gives an
+error that names scheme and fold, and never a number in a table.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def folds(dataset: Dataset, cv: CVSpec, seed: int) -> tuple[Fold, ...]:
 
 
 def places(cv: CVSpec, dataset: Dataset | None = None) -> Places:
-    """Return the (repeat, index) of every fold of `cv`, in order, without drawing any; ConfigError without the
-    `dataset` that a scheme needs for it."""
+    """Return the (repeat, index) of every fold of `cv`, in order, without drawing any; ConfigError if the scheme needs
+    the `dataset` and it is None."""
     made = SCHEMES[cv.scheme]
     if made.places_from_data and dataset is None:
         raise ConfigError(f"scheme {cv.scheme} has folds that depend on the data, which are not known here.")
@@ -38,7 +38,7 @@ def places(cv: CVSpec, dataset: Dataset | None = None) -> Places:
 
 
 def expected_places(experiment: Experiment, dataset: str) -> Places:
-    """Return the places of one data set of an experiment whose data need not be there; see `Experiment.fold_counts`."""
+    """Return the places of one data set of an experiment without reading its data; see `Experiment.fold_counts`."""
     counts = experiment.fold_counts.get(dataset)
     if counts is None:
         return places(experiment.cv)
@@ -59,8 +59,8 @@ def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
 
 
 def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Repetition:
-    """Return the folds of one repetition, verified; ConfigError names scheme, fold and fault. Each is drawn twice, to
-    verify and for use, since all n folds of n rows may not fit in memory."""
+    """Return the verified folds of one repetition; ConfigError names scheme, fold and fault. Each fold is drawn twice,
+    for verification and for use, since all n folds of n rows may not fit in memory."""
     made = SCHEMES[cv.scheme]
     where = f"scheme {cv.scheme!r}, data set {dataset.name!r}, repetition {repeat}"
     marks = []
@@ -88,7 +88,7 @@ def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Repetiti
 
 @dataclass(frozen=True, eq=False)
 class Repetition:
-    """Folds that were verified, drawn anew whenever they are iterated."""
+    """Verified folds, drawn anew at each iteration."""
 
     dataset: Dataset
     cv: CVSpec
@@ -116,7 +116,7 @@ class Repetition:
 
 @dataclass(frozen=True, eq=False)
 class _TuningPairs:
-    """Tuning pairs that are verified as they are used: most runs that could tune do not."""
+    """Tuning pairs that are verified when used: most runs that could tune do not."""
 
     pairs: Iterable[TuningPair]
     rows: np.ndarray
@@ -136,7 +136,7 @@ class _TuningPairs:
 
 
 def _fault(made: Scheme, cv: CVSpec, n: int, fold: Fold) -> str:
-    """Return what is wrong with one fold, "" for nothing."""
+    """Return the fault of one fold, "" for none."""
     apparent = (fold.repeat, fold.index) in made.apparent(cv)
     if apparent != fold.apparent:
         return "only the folds that the scheme's `apparent` names are tested on their training rows"

@@ -1,4 +1,4 @@
-"""What a scheme says of itself, and the registration that refuses one that does not."""
+"""Base class of schemes with their declarations, and the registration that checks them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Places = list[tuple[int, int]]
 FRACTION = Real(0, 1, open_low=True, open_high=True)
 FOLDS = Integer(2)
 
-# The keys of `cv` that every scheme takes, beside `scheme` itself; `tune` goes with every scheme that tunes.
+# Keys of `cv` for every scheme, without `scheme` itself; `tune` is a key of every scheme that tunes.
 COMMON: Mapping[str, Constraint] = {
     "repeats": Integer(1, 10_000),
     "stratified": Boolean(),
     "pruning_fraction": FRACTION,
 }
-# `scheme` and `tune` of a configuration, and the fields of `CVSpec` that these two and `Scheme.keys` fill.
+# `scheme` and `tune` of a configuration, and the fields of `CVSpec` that these two and `Scheme.keys` set.
 RESERVED = ("scheme", "tune", "tune_folds", "tune_metric", "options")
 
 NESTED = "nested"  # each fold's tuning pairs lie inside its training rows
@@ -76,12 +76,12 @@ class Scheme(ABC):
 
     @property
     def summary(self) -> str:
-        """One line for people."""
+        """One-line description."""
         return (inspect.getdoc(type(self)) or "").partition("\n")[0]
 
     @property
     def tunes(self) -> bool:
-        """Whether its folds carry tuning pairs, so that an algorithm may have a grid."""
+        """Whether folds have tuning pairs, so that an algorithm may have a grid."""
         return bool(self.tuning)
 
     @property
@@ -90,72 +90,72 @@ class Scheme(ABC):
         return self.covers and self.disjoint
 
     def takes(self) -> dict[str, Constraint]:
-        """Return the keys of `cv` that have a meaning under this scheme, without `scheme` and `tune`."""
+        """Return the keys of `cv` that this scheme uses, without `scheme` and `tune`."""
         return {**COMMON, **self.keys}
 
-    # ---- what a subclass says ----------------------------------------------------------------------------------------
+    # ---- declarations of a subclass ----------------------------------------------------------------------------------
 
     @abstractmethod
     def places(self, dataset: Dataset | None, cv: CVSpec) -> Places:
         """Return the (repeat, index) of every fold, in order, without drawing any.
 
-        Repetitions and, in each, folds count from 0. More repetitions add places and change none. dataset : may be
-        None unless `places_from_data`, for the places that a data set has as a rule
+        Repetitions and, in each, folds count from 0. More repetitions only add places. dataset : may be None unless
+        `places_from_data`; then return the places of an ordinary data set
         """
 
     @abstractmethod
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
-        """Yield the folds of one repetition, which depend on the arguments alone and on no other repetition.
+        """Yield the folds of one repetition, which depend on the arguments only, not on other repetitions.
 
-        `schemes.repetition` calls it and holds the folds to what the scheme says of itself.
+        `schemes.repetition` calls it and checks the folds against the scheme's declarations.
         """
 
     def repeats(self, dataset: Dataset | None, cv: CVSpec) -> int:
-        """Return how many repetitions differ, at most `cv.repeats`. dataset : as in `places`"""
+        """Return the number of distinct repetitions, at most `cv.repeats`. dataset : as in `places`"""
         return cv.repeats
 
     def check(self, dataset: Dataset, cv: CVSpec) -> None:  # noqa: B027
-        """Raise ConfigError, in one sentence with a way out, if `dataset` cannot be divided as `cv` asks."""
+        """Raise ConfigError, one sentence with a remedy, if `dataset` cannot be divided as `cv` requires."""
 
     def check_tuning(self, dataset: Dataset, cv: CVSpec) -> None:  # noqa: B027
-        """Raise ConfigError if the rows do not suffice for the tuning pairs."""
+        """Raise ConfigError if there are too few rows for the tuning pairs."""
 
     def group_column(self, cv: CVSpec) -> str:
-        """Return the column whose equal values stay together, which is then no feature; "" for none."""
+        """Return the column whose equal values stay together, which is then not a feature; "" for none."""
         return ""
 
-    # ---- what evaluation asks ----------------------------------------------------------------------------------------
+    # ---- methods for evaluation --------------------------------------------------------------------------------------
 
     def protocol(self, cv: CVSpec) -> str:
-        """Return what was done, for the note below a table: "10 x 5-fold CV (nested, stratified)"."""
+        """Return the description of the scheme below a table: "10 x 5-fold CV (nested, stratified)"."""
         return f"{cv.repeats} x {self.name}{', stratified' if cv.stratified and not self.fixed else ''}"
 
     def estimate_of(self, cv: CVSpec) -> str:
-        """Return `estimate`, as the keys of `cv` have it."""
+        """Return `estimate` under the keys of `cv`."""
         return self.estimate
 
     def pooling_of(self, cv: CVSpec) -> str:
-        """Return `pooling`, as the keys of `cv` have it."""
+        """Return `pooling` under the keys of `cv`."""
         return self.pooling
 
     def partition(self, cv: CVSpec) -> tuple[Any, ...]:
-        """Return what decides the test rows beside seed and data: schemes that agree in it share their test rows."""
+        """Return the key of the test rows beside seed and data: schemes with equal keys have the same test rows."""
         plain = cv.plain()
         return (self.name, *((key, plain[key]) for key in sorted(self.takes()) if key in plain and key != "repeats"))
 
     def test_over_train(self, cv: CVSpec) -> float | None:
-        """Return test rows to training rows of a fold, for the resampled t test; None if such a test has no meaning."""
+        """Return the ratio of test to training rows of a fold, for the resampled t test; None if it does not apply."""
         return None
 
     def apparent(self, cv: CVSpec) -> frozenset[tuple[int, int]]:
-        """Return the places of folds that are tested on their own training rows; no repetition averages them."""
+        """Return the places of folds that are tested on their own training rows; repetitions do not include them."""
         return frozenset()
 
     def accuracies(self, cv: CVSpec, repetitions: Sequence[Sequence[Row]], apparent: Sequence[Row]) -> list[Fraction]:
-        """Return the accuracy of each repetition in percent, from its good rows; there is one or more.
+        """Return the accuracy of each repetition in percent, from its successful rows, of which there is at least one.
 
-        Wickramarachchi (2015), eq. 1.9.3: right predictions of all its folds over their test rows. Exact, so that no
-        order of rows or of sums can change a digit. apparent : the rows at the places of `apparent`
+        Wickramarachchi (2015), eq. 1.9.3: correct predictions of all its folds divided by their test rows. Exact, so
+        that no order of rows or of sums changes a digit. apparent : the rows at the places of `apparent`
         """
         return [Fraction(100 * sum(r.n_correct for r in rows), sum(r.n_test for r in rows)) for rows in repetitions]
 
@@ -170,7 +170,7 @@ S = TypeVar("S", bound=type)
 
 
 def named(wanted: Callable[[Scheme], bool]) -> str:
-    """Return the names of the schemes that `wanted` accepts, as words of a sentence: "a, b or c"."""
+    """Return the names of the schemes for which `wanted` is true, as part of a sentence: "a, b or c"."""
     *most, last = (name for name, candidate in SCHEMES.items() if wanted(candidate))
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -198,12 +198,12 @@ def scheme(name: str) -> Callable[[S], S]:
 
 
 def is_stratified(cv: CVSpec) -> bool:
-    """Return whether test folds, tuning folds and pruning rows keep class shares."""
+    """Return whether test, tuning and pruning rows are stratified by class."""
     return cv.stratified or bool(SCHEMES[cv.scheme].fixed.get("stratified", False))
 
 
 def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
-    """Return the places that a scheme states. ConfigError unless they are (repeat, index) counted from 0 that include
+    """Return the places that a scheme declares. ConfigError unless they are (repeat, index) counted from 0 and include
     every place tested on its own training rows.
     """
     places = made.places(dataset, cv)
@@ -215,7 +215,7 @@ def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
 # ---- registration ----------------------------------------------------------------------------------------------------
 
 
-# Methods that a scheme may have of its own -> what they are called with.
+# Methods that a scheme may override -> their arguments.
 METHODS: Mapping[str, tuple[str, ...]] = {
     name: tuple(inspect.signature(method).parameters)[1:]
     for name, method in vars(Scheme).items()
@@ -224,7 +224,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 
 def _fault(name: str, cls: Any) -> str:
-    """Return what is wrong with a class as it stands, "" for nothing."""
+    """Return the fault of a class as it stands, "" for none."""
     if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "needs a name of a-z, 0-9 and '_', such as leave_one_out"
     if name in SCHEMES:
@@ -285,7 +285,7 @@ def _fault_of_methods(made: Scheme) -> str:
 
 
 def _fault_of_places(made: Scheme) -> str:
-    if made.places_from_data:  # `stated` looks at them
+    if made.places_from_data:  # `stated` checks them
         return ""
     listings = []
     for repeats in (1, 3):
@@ -313,7 +313,7 @@ def _fault_of_apparent(made: Scheme, places: Places, cv: CVSpec) -> str:
 
 
 def _fault_of_counting(places: Any, repeats: int) -> str:
-    """Return the fault of stated places, by which tables and stored runs count folds."""
+    """Return the fault of declared places; tables and stored runs count folds by them."""
     wrong = f"has places {str(places)[:80]}, which must be a list of (repeat, index)"
     if not isinstance(places, list):
         return wrong

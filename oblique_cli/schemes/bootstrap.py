@@ -19,8 +19,8 @@ from oblique_cli.schemes._scheme import Places, Scheme, is_stratified, scheme
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-OUT_OF_BAG = Fraction(632, 1000)  # 1 - 1/e: the share of the rows that a bootstrap sample holds
-ALL_ROWS = (0, 1)  # the place of the tree that is grown and tested on all rows
+OUT_OF_BAG = Fraction(632, 1000)  # 1 - 1/e: the expected share of distinct rows in a bootstrap sample
+ALL_ROWS = (0, 1)  # place of the tree that is grown and tested on all rows
 
 
 @scheme("bootstrap")
@@ -94,7 +94,7 @@ class Bootstrap(Scheme):
         return (self.name, cv.stratified)
 
     def accuracies(self, cv: CVSpec, repetitions: Sequence[Sequence[Row]], apparent: Sequence[Row]) -> list[Fraction]:
-        """Return the estimate of each sample, whose mean is that of all of them."""
+        """Return the estimate of each sample; their mean is the scheme's estimate."""
         (whole,) = apparent
         errors = [_error(rows[0]) for rows in repetitions]
         weight, too_much = OUT_OF_BAG, Fraction(0)
@@ -104,7 +104,7 @@ class Bootstrap(Scheme):
 
 
 def _sample(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted rows of a bootstrap sample, and the rows it lacks; never all of them, never one row alone."""
+    """Return the sorted rows of a bootstrap sample (at least two distinct), and the rows not drawn (at least one)."""
     rng = seeds.generator(seed, dataset.name, "folds", repeat)
     strata = [np.arange(dataset.n)]
     if is_stratified(cv):
@@ -122,9 +122,9 @@ def _error(row: Row) -> Fraction:
 
 
 def _plus(apparent: Fraction, out_of_bag: Fraction, whole: Row) -> tuple[Fraction, Fraction]:
-    """Return the weight .632 / (1 - .368 R) of the out-of-bag error in the .632+ estimate, and how much of that error
-    is cut off (Efron and Tibshirani 1997, eqs. 24-32): R = (err1 - err) / (gamma - err) in [0, 1], gamma the error of
-    the same predictions if labels and rows were independent."""
+    """Return the weight .632 / (1 - .368 R) of the out-of-bag error in the .632+ estimate, and the part of that error
+    that is cut off (Efron and Tibshirani 1997, eqs. 24-32): R = (err1 - err) / (gamma - err) in [0, 1], gamma the error
+    of the same predictions if labels and rows were independent."""
     no_information = Fraction(whole.measures[NO_INFORMATION_ERROR])
     cut_off = min(out_of_bag, no_information)
     overfitting = Fraction(0)

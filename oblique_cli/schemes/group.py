@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def cut_groups(
     dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *names: str | int
 ) -> list[np.ndarray]:
-    """Cut `rows` into `v` disjoint sorted parts, all rows of a group in one, as `ground.row_groups.parts_of` does;
-    ConfigError if they have fewer than `v` groups."""
+    """Cut `rows` into `v` disjoint sorted parts with every group in one part, as `ground.row_groups.parts_of` does;
+    ConfigError for fewer than `v` groups."""
     assert dataset.groups is not None
     groups = dataset.groups[rows]
     if (present := len(np.unique(groups))) < v:

@@ -41,7 +41,7 @@ class Learning(CrossValidation):
 
     @staticmethod
     def steps(cv: CVSpec) -> int:
-        """Return how many sizes of training sets there are."""
+        """Return the number of sizes of training sets."""
         return int(cv.options.get("steps", STEPS))
 
     def places(self, dataset: Dataset | None, cv: CVSpec) -> Places:

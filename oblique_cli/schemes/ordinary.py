@@ -15,5 +15,5 @@ class Ordinary(CrossValidation):
     Wickramarachchi (2015), section 1.9 [3]: each fold is the test set of a tree grown on the others.
     """
 
-    # `ordinary` and `stratified` are one scheme with the switch off and on, so the switch may not contradict.
+    # `ordinary` and `stratified` are one scheme with the switch off and on, so the switch must agree.
     fixed: ClassVar[dict[str, Any]] = {"stratified": False}

@@ -40,7 +40,7 @@ class Split(Scheme):
         check_train(dataset, len(dataset.split[0]))
 
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
-        assert dataset.split is not None  # `check` has said so in words
+        assert dataset.split is not None  # `check` has raised an error otherwise
         train, test = (np.sort(part) for part in dataset.split)
         yield Fold(repeat, 0, train, test, pruning_rows(dataset, cv, train, seed, "pruning", repeat, 0))
 

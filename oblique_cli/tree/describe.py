@@ -1,4 +1,4 @@
-"""A fitted tree in words."""
+"""Text description of a fitted tree."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Payload(Frozen, ABC):
 
     @abstractmethod
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-        """Return the loss of each prediction given its target, (n,): whether it is wrong, or its squared error, summed
+        """Return the loss of each prediction for its target, (n,): whether it is wrong, or its squared error, summed
         over outputs."""
 
     @abstractmethod
@@ -151,7 +151,7 @@ class LeafModels(Frozen):
         return [Term(LEVEL, j, level) for j, count in enumerate(counts) for level in range(count)]
 
     def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
-        """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
+        """Return f_k for rows (n, p) in leaves (n,), as (n, C)."""
         z = standardized(X, self.center, self.scale)
         scores: Array = self.intercept[leaves]
         for leaf in np.unique(leaves):

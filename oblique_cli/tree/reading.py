@@ -114,7 +114,7 @@ class Term:
 
     @property
     def summand(self) -> str:
-        """The name within a sum."""
+        """Name within a sum."""
         return f"({self.name})" if self.yes else self.name
 
 

@@ -1,4 +1,4 @@
-"""The classifiers of single heuristics by name; the build writes `classifiers.pyi`, which spells them out."""
+"""Classifiers of single heuristics by name; the build writes `classifiers.pyi`, which declares them."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class ObliqueTreeClassifier(
 
     @property
     def needs_pruning_rows(self) -> bool:
-        """Whether `fit` holds out rows for pruning."""
+        """Whether `fit` needs held-out rows for pruning."""
         rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
         return rule is not None and rule.rows == KEPT_ROWS
 
