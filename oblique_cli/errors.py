@@ -108,7 +108,7 @@ def cannot_write(path: Any, error: OSError, advice: str = "") -> ObliqueError:
 
 
 def exit_code_of(error: BaseException) -> int:
-    """Return the exit code of an error, by its first cause, so that a cause always has the same code."""
+    """Return the exit code of an error: a full disk or a bad path in its chain of causes decides, else its class."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:

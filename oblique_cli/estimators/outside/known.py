@@ -245,7 +245,7 @@ def _listed_grids(value: Any) -> Iterable[Any]:
 
 
 def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any) -> str:
-    """Return the reason of `refused` for the grid of values of an estimator that is a parameter."""
+    """Return why a configuration may not set a parameter to a grid of values for a nested estimator, "" if it may."""
     if not isinstance(grid, Mapping) or not all(isinstance(values, list | tuple) for values in grid.values()):
         return f"{name} of {path} must be a mapping of parameters to lists of values."
     for key, values in grid.items():
