@@ -1,1 +1,1 @@
-"""Families of their own beside the trees, and the papers: `ground/extensions.py` lists what they add."""
+"""Model families other than trees, and the papers: `ground/extensions.py` lists what they register."""

@@ -1,4 +1,4 @@
-"""Trees over discrete features in the table of algorithms."""
+"""Registration of trees over discrete features as algorithms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DISCRETE_ENSEMBLE = ModelFamily("ensembles of trees over discrete features")
 _KARGUPTA = "Kargupta, Park & Dutta (2006)"
 _C45, _FOURIER = (f"{__package__}.{module}:" for module in ("c45_classifiers", "fourier_classifiers"))
 _ODT = f"{_FOURIER}OrthogonalTrees"
-# Family, name, title, source, class (imported when an algorithm makes one), fixed parameters.
+# Family, name, title, source, class (imported on first use), fixed parameters.
 _LINES: tuple[tuple[ModelFamily, str, str, str, str, dict[str, Any]], ...] = (
     (DISCRETE_TREE, "c45", "C4.5", "Quinlan (1993), discrete features", f"{_C45}C45", {}),
     (DISCRETE_TREE, "aft", "AFT", f"{_KARGUPTA}, sections 4.3 and 5", f"{_FOURIER}AggregatedFourierTree", {}),

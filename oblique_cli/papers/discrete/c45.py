@@ -1,6 +1,6 @@
 """C4.5-style trees over discrete features: gain ratio, a branch for every value, pessimistic pruning.
 
-Quinlan (1993), C4.5: Programs for Machine Learning, as far as it concerns discrete features without missing values.
+Quinlan (1993), C4.5: Programs for Machine Learning, for discrete features without missing values.
 Where the book leaves a choice, this module follows the widely used free implementation (J48): a test needs a gain of at
 least the average gain less 0.001, and a subtree is replaced if the estimate of its errors is not 0.1 errors better.
 """
@@ -23,12 +23,12 @@ from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTree
 from oblique_cli.papers.discrete.domain import Array, Domain, Ints
 from oblique_cli.parameters import Declared, parameter
 
-TIE = 1e-9  # scores closer than this are equal, and the first feature is taken
-SLACK = 0.1  # errors that a pruned tree may be estimated worse
+TIE = 1e-9  # scores closer than this are equal, and the first feature wins
+SLACK = 0.1  # a pruned tree may have this many more estimated errors
 
 
 class Growth(Declared):
-    """How a C4.5-style tree is grown and pruned."""
+    """Parameters of growth and pruning of a C4.5-style tree."""
 
     criterion: str = parameter(
         default="gain_ratio",
@@ -70,9 +70,9 @@ class C45(Growth, BaseEstimator):
     )
 
     def grow(self, rows: Rows, rng: np.random.Generator | None = None) -> DiscreteTree:
-        """Return the tree of rows. rng : draws the features of each node if `max_features` asks for it
+        """Return the tree of rows. rng : draws the features of each node if `max_features` is set
 
-        A leaf that no row reaches has the label of its parent. Equal counts: the lowest class code.
+        A leaf without rows has the label of its parent. On equal counts the lowest class code wins.
         """
         root = self._grow(rows, np.flatnonzero(rows.class_weights.any(axis=1)), rng)
         if self.pruning == "pessimistic":
@@ -139,7 +139,7 @@ class C45(Growth, BaseEstimator):
         return int(np.argmax(score >= score.max() - TIE))
 
     def _collapse(self, root: _Node) -> None:
-        """Make leaves of nodes whose subtree makes no fewer errors on its own rows."""
+        """Replace each node by a leaf if its subtree has no fewer errors on its rows."""
         for node in _postorder(root):
             if node.children and node.errors <= _total(leaf.errors for leaf in node.leaves()) + 1e-3:
                 node.close()
@@ -160,7 +160,7 @@ class C45(Growth, BaseEstimator):
             elif as_branch <= as_tree + SLACK:
                 node.feature, node.children = largest.feature, largest.children
                 node.distribute(rows)
-                # The branch now holds other rows than those it was pruned on, so its pruning is decided again.
+                # The branch now has other rows than those of its pruning, so it is pruned again.
                 todo.extend(reversed(_postorder(node)))
         return root
 
@@ -177,19 +177,19 @@ class C45(Growth, BaseEstimator):
         return total
 
     def _estimate(self, counts: Array) -> float:
-        """Errors of a leaf plus what C4.5 adds for pessimism."""
+        """Return the errors of a leaf plus the pessimistic correction of C4.5."""
         total = float(counts.sum())
         errors = total - float(counts.max())
         return errors + added_errors(total, errors, self.confidence) if total > 0 else 0.0
 
 
 def _total(numbers: Iterable[float]) -> float:
-    """Return the sum from the first number on: `sum` rounds otherwise from Python 3.12 on."""
+    """Return the sum from the first number on; from Python 3.12 on `sum` rounds differently."""
     return reduce(add, numbers, 0.0)
 
 
 def added_errors(total: float, errors: float, confidence: float) -> float:
-    """Return what C4.5 adds to the errors seen among `total` cases: the sum is their upper limit at `confidence`. By
+    """Return the correction of C4.5 to the errors among `total` cases: the sum is their upper limit at `confidence`. By
     hand: no error among 6 cases at 25 % gives 6 (1 - 0.25^(1/6)) = 1.238."""
     if errors < 1.0:
         base: float = total * (1.0 - confidence ** (1.0 / total))
@@ -203,7 +203,7 @@ def added_errors(total: float, errors: float, confidence: float) -> float:
 
 
 def _bits(table: Array, sizes: Array) -> Array:
-    """Weight times entropy of each row of a table of class weights."""
+    """Return weight times entropy of each row of a table of class weights."""
     shares = table / np.where(sizes > 0, sizes, 1.0)[:, None]
     bits: Array = -(table * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
     return bits
@@ -211,7 +211,7 @@ def _bits(table: Array, sizes: Array) -> Array:
 
 @dataclass(frozen=True)
 class Rows:
-    """Training rows, with an indicator for each value of each feature so that counting is a matrix product."""
+    """Training rows with an indicator for each value of each feature, so that a matrix product counts values."""
 
     codes: Ints
     class_weights: Array  # (n, n_classes): a row's weight in the column of its class
@@ -227,7 +227,7 @@ class Rows:
         n_classes: int,
         domain: Domain,
     ) -> Rows:
-        """Rows of weight 1. codes : (n, n_features) in the domain; y : (n,) class codes."""
+        """Return rows of weight 1. codes : (n, n_features) in the domain; y : (n,) class codes."""
         rows = domain.check(codes)
         starts = np.concatenate([[0], np.cumsum(domain.lambdas)[:-1]])
         indicators = np.zeros((len(rows), int(domain.lambdas.sum())))
@@ -237,15 +237,15 @@ class Rows:
         return cls(rows, class_weights, indicators, starts, domain)
 
     def weighted(self, weights: Array) -> Rows:
-        """The same rows with other weights, (n,) non-negative."""
+        """Return the same rows with other weights, (n,) non-negative."""
         return replace(self, class_weights=(self.class_weights > 0) * np.asarray(weights, dtype=np.float64)[:, None])
 
     def counts(self, at: Ints) -> Array:
-        """Class weights of some rows."""
+        """Return the class weights of some rows."""
         return np.asarray(self.class_weights[at].sum(axis=0))
 
     def tables(self, at: Ints) -> Array:
-        """Class weights of each value of each feature, (all values, n_classes)."""
+        """Return the class weights of each value of each feature, (all values, n_classes)."""
         return np.asarray(self.indicators[at].T @ self.class_weights[at])
 
 

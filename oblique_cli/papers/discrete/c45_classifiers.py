@@ -1,4 +1,4 @@
-"""The scikit-learn faces of C4.5-style trees over discrete features: one tree, bagging, random forest."""
+"""scikit-learn estimators of C4.5-style trees over discrete features: one tree, bagging, random forest."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from oblique_cli.parameters import Declared, parameter
 
 
 class _Discretization(Declared):
-    """What cuts columns, by the name that it has where the classifier has all parameters."""
+    """Parameters of discretization, with their names in a classifier that has all parameters."""
 
     discretization: str = Discretizer.parameters["method"]  # type: ignore[assignment]
 
 
 class _FlatParameters(Growth, _Discretization, Bins, Rest, DiscreteClassifier):
-    """The parameters of tree and columns are parameters of the classifier."""
+    """Parameters of tree and columns as parameters of the classifier."""
 
     def _learner(self) -> C45:
         return C45(**{name: getattr(self, name) for name in Growth.parameters})
@@ -96,7 +96,7 @@ class C45BaggingClassifier(Bag, Samples, _FlatParameters, SeveralDiscreteTrees, 
 
 
 class _Drawn(Bag):
-    """What is drawn at every node."""
+    """Number of features drawn at every node."""
 
     max_features: int | None = parameter(
         default=None,

@@ -1,4 +1,4 @@
-"""What classifiers of discrete features share: columns into codes, classes into outputs, bags of trees."""
+"""Shared parts of classifiers of discrete features: coding of columns, outputs of classes, bags of trees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from oblique_cli.parameters import Declared, parameter
 
 
 class Rest(Declared):
-    """What all classifiers of discrete features take."""
+    """Parameters of all classifiers of discrete features."""
 
     missing: str = parameter(
         default="error",
@@ -42,13 +42,13 @@ class Rest(Declared):
 
 
 class Bag(Declared):
-    """How many trees there are."""
+    """Number of trees."""
 
     n_estimators: int = parameter(default=40, allowed=Integer(1), also="n_trees", help="Number of trees.")
 
 
 class Samples(Declared):
-    """What each of several trees is grown on."""
+    """Sample of rows for each of several trees."""
 
     bag_fraction: float = parameter(
         default=1.0,
@@ -58,9 +58,9 @@ class Samples(Declared):
 
 
 class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstimator):
-    """What classifiers of discrete features share: columns become codes inside `fit`, classes become outputs.
+    """Base of classifiers of discrete features: `fit` codes the columns and converts classes to outputs.
 
-    Two classes are one function, the indicator of the second, as in Kargupta et al. (2006); more are one function each.
+    Two classes have one output, the indicator of the second, as in Kargupta et al. (2006); more have one output each.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]]
@@ -91,11 +91,11 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
 
     @abstractmethod
     def _learner(self) -> C45:
-        """Return how a tree is grown; ConfigError if that is not allowed."""
+        """Return the learner of trees; ConfigError for invalid parameters."""
 
     @abstractmethod
     def _discretizer(self) -> Discretizer:
-        """Return how columns become codes; ConfigError if that is not allowed."""
+        """Return the discretizer of columns; ConfigError for invalid parameters."""
 
     @abstractmethod
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
@@ -112,7 +112,7 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
         """Return class shares, (n, C), columns in the order of classes_. X : (n, p)."""
 
     def value_names(self) -> list[list[str]]:
-        """Return what each value of each feature means, as it follows the name of the feature."""
+        """Return the meaning of each value of each feature, as text behind the name of the feature."""
         check_is_fitted(self)
         return [column.names() for column in self.columns_]
 
@@ -126,24 +126,24 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
         return coded(rows, self.columns_)
 
     def _class_codes(self, y: ArrayLike) -> Ints:
-        """Codes of labels, -1 for those that no training row has, (n,)."""
+        """Return codes of labels, -1 for labels that no training row has, (n,)."""
         labels = np.asarray(y)
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         return np.where(self.classes_[codes] == labels, codes, -1)
 
     def _indicator(self, tree: DiscreteTree) -> Array:
-        """Outputs of a tree at its nodes: the indicators of labels, (n_nodes, K)."""
+        """Return the outputs of a tree at its nodes: the indicators of labels, (n_nodes, K)."""
         if len(self.classes_) <= 2:
             return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
         return np.asarray(np.eye(len(self.classes_))[tree.labels])
 
     def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
-        """Weights of the nodes of a tree, (n_nodes,), and their mean outputs, (n_nodes, k)."""
+        """Return the weights of the nodes of a tree, (n_nodes,), and their mean outputs, (n_nodes, k)."""
         weights = tree.values.sum(axis=1)
         return weights, tree.values / np.where(weights > 0, weights, 1.0)[:, None]
 
     def _decreases_of(self, tree: DiscreteTree) -> Array:
-        """The decrease of Gini impurity by the splits on each feature, (p,), as a share of the weight of the root."""
+        """Return the decrease of Gini impurity by the splits on each feature, (p,), relative to the root's weight."""
         weights, means = self._weights_and_means(tree)
         gains = spread_decreases(tree.parents, weights / weights[0], means)
         inner = np.flatnonzero(~tree.is_leaf)
@@ -181,14 +181,14 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
         return sketch.view(title, classes, counts, None if counts is None else counts.sum(axis=1).astype(np.int64))
 
     def _sizes(self, trees: Sequence[DiscreteTree]) -> None:
-        """Set the sizes that tables show: nodes and leaves of all trees, depth of the deepest."""
+        """Set the sizes for tables: nodes and leaves of all trees, depth of the deepest."""
         self.n_nodes_ = sum(tree.n_nodes for tree in trees)
         self.n_leaves_ = sum(tree.n_leaves for tree in trees)
         self.depth_ = max(tree.depth for tree in trees)
 
 
 class SingleDiscreteTree(SingleTree, DiscreteClassifier):
-    """What classifiers of one tree share."""
+    """Base of classifiers with one tree."""
 
     tree_: DiscreteTree
 
@@ -202,7 +202,7 @@ class SingleDiscreteTree(SingleTree, DiscreteClassifier):
 
 
 class SeveralDiscreteTrees(SeveralTrees, DiscreteClassifier):
-    """What classifiers of several trees share."""
+    """Base of classifiers with several trees."""
 
     trees_: list[DiscreteTree]
 
@@ -222,7 +222,7 @@ class SeveralDiscreteTrees(SeveralTrees, DiscreteClassifier):
 
 
 class BaggedTreesClassifier(DiscreteClassifier):
-    """Trees that are each grown on rows drawn with replacement, and what they say together."""
+    """Base of classifiers of trees grown on rows drawn with replacement, with a joint prediction."""
 
     n_estimators: int
     bag_fraction: float
@@ -232,7 +232,7 @@ class BaggedTreesClassifier(DiscreteClassifier):
         self._sizes(self.trees_)
 
     def _bag(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> list[DiscreteTree]:
-        """Grow the trees and find the out-of-bag error."""
+        """Grow the trees and compute the out-of-bag error."""
         n = len(codes)
         size = max(1, round(self.bag_fraction * n))
         rows = Rows.of(codes, classes, len(self.classes_), self.domain_)
@@ -255,7 +255,7 @@ class BaggedTreesClassifier(DiscreteClassifier):
         return ClassShares(len(self.classes_))(self._scores(codes))
 
     def _scores(self, codes: Ints) -> Array:
-        """The outputs, (n, K): the mean of what the trees say."""
+        """Return the outputs, (n, K): the mean over the trees."""
         return vote(self.trees_, [self._indicator(tree) for tree in self.trees_], codes)
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:
@@ -265,7 +265,7 @@ class BaggedTreesClassifier(DiscreteClassifier):
         return combination(spectra, np.full(len(spectra), 1.0 / len(spectra)))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return what tables may show beside accuracy; the rows given are not looked at."""
+        """Return measures for tables beside accuracy; the given rows are not used."""
         return {} if np.isnan(self.oob_error_) else {"oob_error": self.oob_error_}
 
 

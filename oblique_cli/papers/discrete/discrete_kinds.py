@@ -1,4 +1,4 @@
-"""Trees over discrete features, alone, in bags, and made of Fourier spectra."""
+"""Model kinds of trees over discrete features: single trees, bags, and trees from Fourier spectra."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DOMAIN = Record("oblique_cli.papers.discrete.domain:Domain", {"cardinalities": M
 
 
 def _check_tree(fields: Mapping[str, Any]) -> None:
-    """Children of a node are neighbors, and all of them together are the nodes 1 to n - 1."""
+    """Check that children of a node are neighbors, and that all children together are the nodes 1 to n - 1."""
     feature, first, n = fields["feature"], fields["first_child"], len(fields["feature"])
     inner = np.flatnonzero(feature >= 0)
     if n == 0 or (first[inner] <= inner).any():
@@ -137,7 +137,7 @@ ORTHOGONAL: Mapping[str, Codec] = {
     "weights_": Numbers("float64", ("trees",)),
 }
 AGGREGATED: Mapping[str, Codec] = {"spectrum_": SpectrumForm(), "tree_": DISCRETE_TREE, "trees_": TREES}
-# Name of the kind, class, fields beside those of all kinds, and what checks them together.
+# Name of the kind, class, fields beside those of all kinds, and their joint check.
 for _name, _class, _fields, _check in (
     ("discrete_tree", "C45Classifier", {"tree_": DISCRETE_TREE}, _of_classes),
     ("discrete_bag", "C45BaggingClassifier", {**BAG, "trees_": TREES}, _of_classes),

@@ -1,8 +1,8 @@
-"""Trees over discrete features as plain steps: every branch of many ways becomes comparisons of two.
+"""Trees over discrete features as plain steps: every multiway branch becomes binary comparisons.
 
-A node of m branches is m - 1 comparisons of a code, halved until one is left. Where codes are bins, a comparison of the
-number with an end of a bin is the same; where they are values, the number is coded first (`Coded`), as any number that
-training did not show takes the code of most rows.
+A node of m branches becomes m - 1 comparisons of a code, which halve its range. Where codes are bins, this compares
+the number with an end of a bin; where they are values, the number is coded first (`Coded`), because a number that
+training did not have takes the most frequent code.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ Array = NDArray[np.float64]
 
 def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
     """Return the steps of a fitted classifier of discrete features.
-    columns : cell and level of each column that it sees; classes : those that it knows"""
+    columns : cell and level of each column that it sees; classes : those of the fit"""
     state, n = model.fitted.state, len(classes.known)
     takes_missing = model.parameters.get("missing") == "impute"
     coding = _Coding(state["columns_"], columns, len(cells), takes_missing)
-    if "weights_" in state:  # orthogonal trees: a weighted sum of what their leaves hold
+    if "weights_" in state:  # orthogonal trees: a weighted sum of the values in their leaves
         labels = model.parameters.get("leaves") == "label"
         trees = []
         for place, (tree, weight) in enumerate(zip(state["trees_"], state["weights_"].tolist(), strict=True)):
             held = weight * (_indicators(tree, n) if labels else tree.values)
-            if n <= 2:  # one output, that of the second class; the first has what is left
+            if n <= 2:  # one output for the second class; the first class has the complement
                 held = np.hstack([(place == 0) - held, held])[:, :n]
             trees.append(_steps(tree, coding, [Leaf(shares=classes.spread(shares)) for shares in held]))
         even = classes.spread([1.0 / n] * n)
@@ -53,7 +53,7 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
 
 
 def _counted(tree: DiscreteTree, node: int, classes: Classes) -> Leaf:
-    """A leaf of weights of training rows; one without any says its label."""
+    """Return a leaf of weights of training rows; a leaf without weights predicts its label."""
     counts, label = tree.values[node], int(tree.labels[node])
     total = counts.sum()
     shares = counts / total if total > 0 else np.eye(len(classes.known))[label]
@@ -61,7 +61,7 @@ def _counted(tree: DiscreteTree, node: int, classes: Classes) -> Leaf:
 
 
 def _indicators(tree: DiscreteTree, n_classes: int) -> Array:
-    """What a tree of labels says at its nodes: one output for two classes, else one a class."""
+    """Return the output of a label tree at its nodes: one output for two classes, else one per class."""
     if n_classes <= 2:
         return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
     return np.asarray(np.eye(n_classes)[tree.labels])
@@ -77,7 +77,7 @@ class _Coding:
 
     @property
     def coded(self) -> tuple[Coded, ...]:
-        """The columns of codes, in the order in which they came to be needed."""
+        """The columns of codes, in the order of their first use."""
         columns = []
         for j in self.places:
             column = self.columns[j]
@@ -100,7 +100,7 @@ def _steps(tree: DiscreteTree, coding: _Coding, leaves: Sequence[Leaf]) -> Steps
     right: list[int] = [-1]
     splits: list[Split | None] = [None]
     numbers = [0]
-    stack = [(0, 0, 1)]  # a node, and which nodes of the tree it stands for: one, or some branches of one
+    stack = [(0, 0, 1)]  # a node, and the nodes of the tree that it replaces: a single one, or some branches of a node
     while stack:
         at, first, end = stack.pop()
         node = first

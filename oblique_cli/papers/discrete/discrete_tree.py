@@ -18,10 +18,10 @@ class DiscreteTree:
     """A multiway tree as frozen arrays. The root is node 0, and nodes are numbered level by level.
 
     domain      : Domain
-    feature     : (n_nodes,)    feature that a node splits on, -1 at leaves; no feature comes twice on a path
+    feature     : (n_nodes,)    feature that a node splits on, -1 at leaves; no feature repeats on a path
     first_child : (n_nodes,)    the child for value v is first_child + v; -1 at leaves
-    values      : (n_nodes, V)  what the nodes hold: training weight of each class, or averages of a function
-    labels      : (n_nodes,)    class code that a node has as a leaf
+    values      : (n_nodes, V)  values at the nodes: training weight of each class, or averages of a function
+    labels      : (n_nodes,)    class code of the node as a leaf
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class DiscreteTree:
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """(n_nodes,) whether a node is a leaf."""
+        """Whether each node is a leaf, (n_nodes,)."""
         return self.feature < 0
 
     @property
@@ -53,7 +53,7 @@ class DiscreteTree:
 
     @cached_property
     def depths(self) -> Ints:
-        """(n_nodes,) distance from the root, the order of a node's schema."""
+        """Distance of each node from the root, the order of the node's schema, (n_nodes,)."""
         depths = np.zeros(self.n_nodes, dtype=np.int64)
         for node in np.flatnonzero(~self.is_leaf):
             depths[self.children(node)] = depths[node] + 1
@@ -66,7 +66,7 @@ class DiscreteTree:
 
     @cached_property
     def parents(self) -> Ints:
-        """(n_nodes,) parent of every node, -1 for the root."""
+        """Parent of every node, -1 for the root, (n_nodes,)."""
         parents = np.full(self.n_nodes, -1, dtype=np.int64)
         for node in np.flatnonzero(~self.is_leaf):
             parents[self.children(node)] = node
@@ -79,7 +79,7 @@ class DiscreteTree:
 
     @cached_property
     def paths(self) -> tuple[Ints, Ints]:
-        """Features and values on the way to every node, two arrays (n_nodes, depth) with -1 after the end."""
+        """Features and values on the path to every node, two arrays (n_nodes, depth) padded with -1."""
         width = self.depth
         features = np.full((self.n_nodes, width), -1, dtype=np.int64)
         values = np.full((self.n_nodes, width), -1, dtype=np.int64)
@@ -92,7 +92,7 @@ class DiscreteTree:
 
     @cached_property
     def measures(self) -> NDArray[np.float64]:
-        """(n_nodes,) share of the domain that a node covers."""
+        """Share of the domain that each node covers, (n_nodes,)."""
         shares = np.ones(self.n_nodes)
         for node in np.flatnonzero(~self.is_leaf):
             below = self.children(node)
@@ -112,7 +112,7 @@ class DiscreteTree:
     def pruned(self, leaves: NDArray[np.bool_]) -> DiscreteTree:
         """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
         order, first = [0], []
-        for old in order:  # grows while it is read: level by level
+        for old in order:  # grows during the iteration: level by level
             inner = self.feature[old] >= 0 and not leaves[old]
             first.append(len(order) if inner else -1)
             if inner:
@@ -122,7 +122,7 @@ class DiscreteTree:
         return DiscreteTree(self.domain, feature, first_child, self.values[nodes], self.labels[nodes])
 
     def merged(self) -> DiscreteTree:
-        """Return the tree without splits below which all leaves have one label: the same labels, fewer nodes."""
+        """Return the tree without splits whose leaves all have the same label: equal labels, fewer nodes."""
         single = np.ones(self.n_nodes, dtype=bool)
         label = self.labels.copy()
         for node in np.flatnonzero(~self.is_leaf)[::-1]:
@@ -169,7 +169,7 @@ class DiscreteTreeBuilder:
     def finish(self, root: int = 0) -> DiscreteTree:
         """Return the tree below `root`."""
         order, feature, first = [root], [], []
-        for old in order:  # grows while it is read
+        for old in order:  # grows during the iteration
             k, children = self._splits.get(old, (-1, ()))
             feature.append(k)
             first.append(len(order) if k >= 0 else -1)
@@ -185,10 +185,10 @@ def describe(
     class_names: Sequence[str],
     precision: int = 3,
 ) -> str:
-    """Return the rules of a tree, a line a branch; a leaf shows its class and what it holds: F8 = 0: 0  (24, 3)."""
+    """Return the rules of a tree, one line per branch; a leaf shows its class and its values: F8 = 0: 0  (24, 3)."""
     texts, _ = node_texts(tree, feature_names, value_names, class_names, precision)
     lines = []
-    stack: list[tuple[int, int, str]] = [(0, -1, "")]  # node, level, how it is reached
+    stack: list[tuple[int, int, str]] = [(0, -1, "")]  # node, level, text of the branch to it
     while stack:
         node, level, condition = stack.pop()
         inner = tree.feature[node] >= 0
@@ -210,7 +210,7 @@ def node_texts(
     class_names: Sequence[str],
     precision: int = 3,
 ) -> tuple[list[str], list[str]]:
-    """Return what stands in each node, its feature or its class with what it holds, and the value that leads to it."""
+    """Return the text of each node, its feature or its class with its values, and the value that leads to it."""
     texts, ways = [], [""] * tree.n_nodes
     for node in range(tree.n_nodes):
         if tree.feature[node] < 0:

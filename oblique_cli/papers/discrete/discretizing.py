@@ -1,4 +1,4 @@
-"""Columns of numbers into codes of few values, learned from training rows: the domain of trees over discrete features.
+"""Discretization of number columns, learned from training rows: the domain of trees over discrete features.
 
 Fayyad and Irani (1993), "Multi-interval discretization of continuous-valued attributes for classification learning",
 for the cuts that the minimum description length principle accepts.
@@ -26,11 +26,11 @@ METHODS = ("mdl", "quantile", "none")
 
 @dataclass(frozen=True)
 class Column:
-    """How one column is coded.
+    """Coding of one column.
 
-    levels : its values, ascending; a value that is not among them takes `usual`
-    cuts   : bins end at these, each belonging to the bin below; used where there are no levels
-    usual  : code of most training rows, which a missing value takes
+    levels : its values, ascending; any other value takes `usual`
+    cuts   : upper ends of bins, each included in its bin; used if there are no levels
+    usual  : most frequent code of the training rows, also for missing values
     """
 
     levels: Array
@@ -53,7 +53,7 @@ class Column:
         return np.where(known, at, self.usual).astype(np.int64)
 
     def names(self) -> list[str]:
-        """Return what each code means, as it follows the name of the feature: "= 2", "<= 3.5", "in (3.5, 7]"."""
+        """Return the meaning of each code as text behind the feature's name: "= 2", "<= 3.5", "in (3.5, 7]"."""
         if len(self.levels):
             return [f"= {level:.10g}" for level in self.levels]
         if len(self.cuts) == 0:
@@ -64,7 +64,7 @@ class Column:
 
 
 class Bins(Declared):
-    """How columns are coded, whatever cuts them."""
+    """Parameters of the coding of columns, for any method of cutting."""
 
     n_bins: int = parameter(default=4, allowed=Integer(2), help='Bins of "quantile"; fewer where values repeat.')
     max_levels: int = parameter(
@@ -86,7 +86,7 @@ class Discretizer(Bins, BaseEstimator, kw_only=True):
     )
 
     def learn(self, X: Array, y: NDArray[np.integer], n_classes: int) -> tuple[Column, ...]:
-        """Return how to code each column. X : (n, p), NaN for missing; y : (n,) class codes."""
+        """Return the coding of each column. X : (n, p), NaN for missing; y : (n,) class codes."""
         return tuple(self._column(j, column, y, n_classes) for j, column in enumerate(X.T))
 
     def _column(self, j: int, values: Array, y: NDArray[np.integer], n_classes: int) -> Column:
@@ -116,7 +116,7 @@ def _with_usual(column: Column, known: Array) -> Column:
 
 
 def quantile_cuts(values: Array, n_bins: int) -> Array:
-    """Return at most n_bins - 1 cuts, halfway between neighboring values, that divide rows as evenly as they can."""
+    """Return at most n_bins - 1 cuts, halfway between neighboring values, that divide rows as evenly as possible."""
     distinct, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts)[:-1] / len(values)  # share of rows up to each gap
     wanted = np.arange(1, n_bins) / n_bins
@@ -145,7 +145,7 @@ def mdl_cuts(values: Array, y: NDArray[np.integer], n_classes: int) -> Array:
 
 
 def _accepted(table: Array) -> int | None:
-    """Number of values before the best cut, less 1; None if the cut does not pay. table : (values, classes)."""
+    """Return the number of values before the best cut, less 1; None without one. table : (values, classes)."""
     if len(table) < 2:
         return None
     total = table.sum(axis=0)

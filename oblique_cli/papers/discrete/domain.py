@@ -28,7 +28,7 @@ WORD = 64
 
 class Domain:
     """All vectors x whose feature m takes the values 0 to cardinalities[m] - 1. A partition is a vector of the same
-    kind. As a key a partition takes `n_words` unsigned words. Every feature has a field of its own there, just wide
+    kind. As a key a partition takes `n_words` unsigned words. Every feature has a separate field there, just wide
     enough for its values, so two keys are equal exactly if their partitions are."""
 
     def __init__(self, cardinalities: Sequence[int]) -> None:
@@ -43,7 +43,7 @@ class Domain:
 
     @cached_property
     def lambdas(self) -> Ints:
-        """(n_features,) the cardinalities as an array."""
+        """The cardinalities as an array, (n_features,)."""
         return np.array(self.cardinalities, dtype=np.int64)
 
     @property
@@ -60,7 +60,7 @@ class Domain:
             if used + width > WORD:
                 word, used = word + 1, 0
             words.append(word)
-            shifts.append(min(used, WORD - 1))  # a feature of one value has no field, and nothing reads its shift
+            shifts.append(min(used, WORD - 1))  # a feature of one value has no field, and its shift is not used
             used += width
         return np.array(words, dtype=np.int64), np.array(shifts, dtype=np.uint64), word + 1
 
@@ -76,7 +76,7 @@ class Domain:
         return int(words[feature]), shifts[feature], np.uint64((1 << width) - 1)
 
     def field(self, keys: Keys, feature: int) -> Ints:
-        """Return what the partitions of keys (n, n_words) hold for one feature, (n,)."""
+        """Return the values of one feature in the partitions of keys (n, n_words), (n,)."""
         word, shift, mask = self.place(feature)
         return ((keys[:, word] >> shift) & mask).astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""From a tree to its spectrum: the paper's walk along the paths, and a table with a fast transform.
+"""Spectrum of a tree: by the paper's walk along the paths, or by a table with a fast transform.
 
 Kargupta et al. (2006), section 4.2 and figure 3. Let F be the mean of the function below a node. A node n that splits
 on feature k adds F(child of x_k) - F(n) to the function on its part of the domain. The node therefore adds to exactly
@@ -25,10 +25,10 @@ from oblique_cli.papers.discrete.domain import Array, Domain, Ints, phases
 from oblique_cli.papers.discrete.spectrum import Spectrum, TooLarge
 
 TABLE_POINTS = 2**20  # largest table
-MAX_TERMS = 2**22  # terms of one tree
-MAX_BYTES = 2**31  # that terms may take while they are summed; terms of many outputs are fewer
-MOST_COUNTED = 10**15  # terms beyond this number are not counted
-GROUP = 16  # size of the matrices that the fast transform multiplies by
+MAX_TERMS = 2**22  # most terms of one tree
+MAX_BYTES = 2**31  # memory of terms while they are summed; with many outputs fewer terms fit
+MOST_COUNTED = 10**15  # the count of terms stops at this number
+GROUP = 16  # size of the matrices of the fast transform
 
 
 def spectrum_of(
@@ -42,9 +42,9 @@ def spectrum_of(
     """Return the exact spectrum of the function that a tree computes.
 
     leaf_values : (n_nodes, K) value of K functions at each leaf; values at internal nodes are not read
-    max_order   : leave out coefficients of higher order; the others are not changed by that
+    max_order   : leave out coefficients of higher order, without effect on the others
     max_terms   : TooLarge if more terms than this would have to be summed; None for MAX_TERMS, or what MAX_BYTES hold
-    method      : "paths", "table", or "auto" for the one that does less work
+    method      : "paths", "table", or "auto" for the faster method
     """
     values = np.array(leaf_values, dtype=np.float64).reshape(tree.n_nodes, -1)
     used = sorted({int(k) for k in tree.feature[~tree.is_leaf]})
@@ -72,7 +72,7 @@ def spectrum_of(
 
 
 def count_terms(tree: DiscreteTree, max_order: int | None = None) -> int:
-    """Return how many terms the walk along the paths sums, order 0 included, or MOST_COUNTED if there are more."""
+    """Return the number of terms of the walk along the paths, including order 0, or MOST_COUNTED if there are more."""
     inner = np.flatnonzero(~tree.is_leaf)
     if max_order == 0 or len(inner) == 0:
         return 1
@@ -82,7 +82,7 @@ def count_terms(tree: DiscreteTree, max_order: int | None = None) -> int:
     if max_order is None:
         with np.errstate(over="ignore"):
             return 1 + int(min(partitions @ lambdas.prod(axis=1), MOST_COUNTED - 1))
-    # ways[r] = choices of partitions that hold r features of the path: coefficients of prod_a (1 + (lambda_a - 1) z).
+    # ways[r] = number of partitions with r features of the path: coefficients of prod_a (1 + (lambda_a - 1) z).
     ways = np.zeros((len(inner), max_order))
     ways[:, 0] = 1.0
     for column in lambdas.T:
@@ -91,7 +91,7 @@ def count_terms(tree: DiscreteTree, max_order: int | None = None) -> int:
 
 
 def bytes_a_term(domain: Domain, n_outputs: int) -> int:
-    """Return a bound of the memory that a term takes while terms are summed: its key and weights, a few times over."""
+    """Return an upper bound of the memory of a term during summation: several copies of its key and weights."""
     return 120 + 40 * domain.n_words + 4 * (8 if domain.is_binary else 16) * n_outputs
 
 
@@ -116,7 +116,7 @@ def _by_paths(tree: DiscreteTree, leaf_values: Array, max_order: int | None) -> 
     where, keys, weights, orders = terms
     features, values = (array[inner] for array in tree.paths)
     for level in range(features.shape[1]):
-        # Every term so far, once more for each value that it may hold for the feature on this level of its path.
+        # Each term so far, repeated for each of its possible values of the feature on this level of its path.
         longer = np.ones(len(where), dtype=bool) if max_order is None else orders < max_order
         new_where, new_keys, new_weights, new_orders = [where], [keys], [weights], [orders]
         k_of, b_of = features[where, level], values[where, level]
@@ -141,7 +141,7 @@ def _by_paths(tree: DiscreteTree, leaf_values: Array, max_order: int | None) -> 
 
 
 def _own_terms(tree: DiscreteTree, inner: Ints, means: Array, number: Any) -> tuple[Any, ...]:
-    """Terms of order 1 of each internal node's own feature: place in `inner`, key, weight (K,), order."""
+    """Return the terms of order 1 of each internal node's feature: place in `inner`, key, weight (K,), order."""
     domain = tree.domain
     where, keys, weights = [], [], []
     features = tree.feature[inner]
@@ -158,13 +158,13 @@ def _own_terms(tree: DiscreteTree, inner: Ints, means: Array, number: Any) -> tu
             keys.append(key)
             weights.append(amplitude.astype(number))
     terms = np.concatenate(where), np.concatenate(keys), np.concatenate(weights)
-    # Branches of equal mean add nothing, and neither would the terms made of them.
+    # Branches of equal mean add nothing, and neither would the terms derived from them.
     alive = np.abs(terms[2]).max(axis=1) > 0.0
     return (*(part[alive] for part in terms), np.ones(int(alive.sum()), dtype=np.int8))
 
 
 def _fields(domain: Domain, features: Ints) -> tuple[Ints, NDArray[np.uint64]]:
-    """Word and shift of the fields of some features."""
+    """Return word and shift of the fields of some features."""
     words, shifts, _ = domain.layout
     return words[features], shifts[features]
 
@@ -201,8 +201,8 @@ def _by_table(tree: DiscreteTree, leaf_values: Array, used: list[int]) -> Spectr
 
 
 def transform(table: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
-    """Return the mean of f psi_j for all j, from a table of f over all values of features of these sizes. Features are
-    taken in groups; a matrix product transforms each group in place. For two values a feature this is the fast
+    """Return the mean of f psi_j for all j, from a table of f over all values of features of these sizes. A matrix
+    product transforms each group of features in place. For two values a feature this is the fast
     Walsh-Hadamard transform, four features at a time."""
     flat = np.asarray(table).reshape(-1)
     scale = 1.0 / len(flat)

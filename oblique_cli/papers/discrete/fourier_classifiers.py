@@ -1,4 +1,4 @@
-"""The scikit-learn faces of Kargupta, Park and Dutta (2006): reconstructed, aggregated and orthogonal Fourier trees."""
+"""Estimators of Kargupta, Park and Dutta (2006): reconstructed, aggregated and orthogonal Fourier trees."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Part = TypeVar("Part", C45, Discretizer)
 
 
 class Spectra(Declared):
-    """What is kept of the spectra of trees, and how trees are made of them."""
+    """Parameters of the truncation of spectra, and of trees from spectra."""
 
     energy: float = parameter(
         default=0.9,
@@ -59,7 +59,7 @@ class Spectra(Declared):
 
 
 class Parts(Declared):
-    """How the bagged trees come about. Both parts are flat in configurations and in `make`."""
+    """Parameters of the bagged trees. Both parts are flat in configurations and in `make`."""
 
     tree: C45 | None = parameter(
         default=None,
@@ -74,15 +74,15 @@ class Parts(Declared):
 
 
 def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
-    """Return what a part's parameter stands for: a new object where it is None."""
+    """Return a converter of a part's parameter that replaces None by a new object."""
     return lambda value: made_of() if value is None else None
 
 
 class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, BaggedTreesClassifier):
-    """What the three share: bagged C4.5-style trees and their truncated spectra."""
+    """Base of the three classifiers: bagged C4.5-style trees and their truncated spectra."""
 
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"tree": _default(C45), "discretizer": _default(Discretizer)}
-    # Configurations are flat: parameter -> the part that it belongs to, and its name there.
+    # Configurations are flat: parameter -> its part and its name in the part.
     flat: ClassVar[Mapping[str, tuple[type[C45] | type[Discretizer], str, str]]] = {
         **{name: (C45, "tree", name) for name in Growth.parameters},
         "discretization": (Discretizer, "discretizer", "method"),
@@ -104,11 +104,11 @@ class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, Bagg
         return part
 
     def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
-        # These trees are functions over the whole domain, and know no training rows.
+        # These trees are functions over the whole domain, without training rows.
         return tree.measures, tree.values
 
     def _spectra(self, trees: list[DiscreteTree]) -> list[Spectrum]:
-        """The spectra of trees, truncated; sets `energy_kept_`, their mean share of the energy that is left."""
+        """Return the truncated spectra of trees; set `energy_kept_`, their mean share of the energy."""
         spectra, energies = [], []
         for tree in trees:
             values = self._indicator(tree)
@@ -125,7 +125,7 @@ class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, Bagg
 
     def _reconstruct(self, spectrum: Spectrum, shares: ClassShares, depth: int | None, decide: bool) -> DiscreteTree:
         limit = self.tcfs_depth if self.tcfs_depth is not None else depth
-        # Where leaves hold averages, the stop at a share of 1 would cut off what truncation left beyond the bounds.
+        # If leaves hold averages, stopping at a share of 1 would remove what truncation left beyond the bounds.
         sure = self.min_confidence if decide or self.min_confidence < 1.0 else None
         return tree_from_spectrum(spectrum, shares, max_depth=limit, min_confidence=sure, decide=decide)
 
@@ -205,18 +205,18 @@ class AggregatedFourierTreeClassifier(SingleDiscreteTree, FourierTreesClassifier
         return self.tree_.values[self.tree_.apply(codes)]
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:
-        """Return the spectrum that the tree was made of."""
+        """Return the spectrum from which the tree was built."""
         check_is_fitted(self)
         return self.spectrum_.truncated(max_order=max_order)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the energy kept and the number of coefficients; the rows given are not looked at."""
+        """Return the retained energy and the number of coefficients; the given rows are not used."""
         sizes = {"energy_kept": self.energy_kept_, "n_coefficients": float(len(self.spectrum_))}
         return {**super().extra_measures(X, y), **sizes}
 
 
 class _Components(Declared):
-    """Which components there are, and what they say together."""
+    """Parameters of the choice of components, and of their joint prediction."""
 
     n_components: int | None = parameter(
         default=None,
@@ -280,7 +280,7 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         matrix = CoefficientMatrix(spectra)
         self.components_ = principal_components(self._gram(matrix, spectra))
         k = min(self.n_components or self.components_.enough(self.variance), len(self.components_.variances))
-        if k == 0:  # every tree says the first class everywhere, or the trees do not differ and `center` is set
+        if k == 0:  # every tree predicts the first class everywhere, or the trees are equal and `center` is set
             self.components_ = Components(np.zeros(1), np.full((self.n_estimators, 1), self.n_estimators**-0.5))
             k = 1
         factors = self.components_.factors[:, :k]
@@ -322,7 +322,7 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         return on_components / share if share > 0 else np.full(k, 1.0 / k)
 
     def _fitted_weights(self, codes: Ints, classes: NDArray[np.integer]) -> Array:
-        """Least-squares weights of the trees for rows with known classes, of minimal norm where they are not unique."""
+        """Return least-squares weights of the trees for rows with known classes, of minimal norm in case of ties."""
         outputs = self._outputs(codes)  # (n, K, k)
         n_outputs = outputs.shape[1]
         truth = (classes == 1)[:, None] if n_outputs == 1 else classes[:, None] == np.arange(n_outputs)
@@ -330,7 +330,7 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         return np.asarray(np.linalg.lstsq(design, truth.astype(np.float64).ravel(), rcond=1e-10)[0])
 
     def _outputs(self, codes: Ints) -> Array:
-        """The output of each tree for each row, (n, K, k)."""
+        """Return the output of each tree for each row, (n, K, k)."""
         held = [tree.values if self.leaves == "average" else self._indicator(tree) for tree in self.trees_]
         return np.stack([values[tree.apply(codes)] for tree, values in zip(self.trees_, held, strict=True)], axis=2)
 
@@ -343,9 +343,9 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         return combination(self.component_spectra_, self.weights_).truncated(max_order=max_order)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return components and variance; with `paper_protocol` also what weights fitted on y would score.
+        """Return components and variance; with `paper_protocol` also the accuracy of weights fitted on y.
 
-        X : (n, p) test rows; y : (n,) their labels. Only "accuracy_weights_fitted_on_test_rows" has seen the labels.
+        X : (n, p) test rows; y : (n,) their labels. Only "accuracy_weights_fitted_on_test_rows" uses the labels.
         """
         ratios = self.components_.ratios
         measures = {

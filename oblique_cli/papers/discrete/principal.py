@@ -1,7 +1,7 @@
-"""Inner products of trees straight from their leaves, and principal components of an ensemble.
+"""Inner products of trees, computed from their leaves, and principal components of an ensemble.
 
 Kargupta et al. (2006), section 6. The covariance of the trees as functions is the Gram matrix of their spectra (lemma
-2). Without truncation no spectrum is needed for this: the mean of f_a f_b over the domain is the sum over pairs of
+2). Without truncation this needs no spectrum: the mean of f_a f_b over the domain is the sum over pairs of
 leaves of their values times the share of the domain that lies in both, and leaves are boxes.
 """
 
@@ -17,8 +17,8 @@ from oblique_cli.ground.geometry import canonical_basis
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 from oblique_cli.papers.discrete.domain import Array
 
-REPEATED = 1e-10  # eigenvalues closer than this, beside the largest, are equal
-NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is rounding
+REPEATED = 1e-10  # eigenvalues that differ by less, relative to the largest, are equal
+NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is a rounding error
 
 
 def gram_of_trees(trees: Sequence[DiscreteTree], leaf_values: Sequence[NDArray[np.float64]]) -> Array:
@@ -31,7 +31,7 @@ def gram_of_trees(trees: Sequence[DiscreteTree], leaf_values: Sequence[NDArray[n
     gram = np.zeros((len(trees), len(trees)))
     for a, (fixed_a, chosen_a, values_a) in enumerate(boxes):
         for b, (fixed_b, chosen_b, values_b) in enumerate(boxes[: a + 1]):
-            # Boxes meet if they agree wherever both are fixed; what both fix is counted once in the measure.
+            # Boxes intersect if they agree on all features that both fix; the measure counts these features once.
             meet = chosen_a @ chosen_b.T == fixed_a @ fixed_b.T
             size = (fixed_a @ logs)[:, None] + (fixed_b @ logs)[None] - (fixed_a * logs) @ fixed_b.T
             gram[a, b] = gram[b, a] = float((np.exp2(-size) * meet * (values_a @ values_b.T)).sum())
@@ -39,7 +39,7 @@ def gram_of_trees(trees: Sequence[DiscreteTree], leaf_values: Sequence[NDArray[n
 
 
 def _boxes(tree: DiscreteTree, values: Array, starts: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-    """Leaves where the function is not 0: which features they fix, which value of each, and the function there."""
+    """Return the leaves where the function is not 0: the fixed features, the value of each, and the function."""
     leaves = np.flatnonzero(tree.is_leaf & (values != 0).any(axis=1))
     features, held = (array[leaves] for array in tree.paths)
     row, column = np.nonzero(features >= 0)
@@ -63,20 +63,20 @@ class Components:
 
     @property
     def ratios(self) -> Array:
-        """(r,) share of the variance that each component captures."""
+        """Share of the variance that each component captures, (r,)."""
         total = self.variances.sum()
         return self.variances / total if total > 0 else np.zeros_like(self.variances)
 
     def enough(self, variance: float) -> int:
-        """Return the least number of components that capture more than a share of the variance, all if none do."""
+        """Return the least number of components that capture more than a share of the variance, or all."""
         reached = np.flatnonzero(np.cumsum(self.ratios) > variance)
         return int(reached[0]) + 1 if len(reached) else len(self.variances)
 
 
 def principal_components(gram: Array) -> Components:
-    """Return the eigenvectors of a Gram matrix, by falling eigenvalue. An eigenvector's sign is the one that makes the
-    sum of its entries positive (its first entry, where that is 0), so that the leading one of indicator functions is a
-    weighted vote. Equal eigenvalues get the canonical basis."""
+    """Return the eigenvectors of a Gram matrix, by falling eigenvalue. The sum of an eigenvector's entries is positive
+    (or, if it is 0, the first entry), so that the leading one of indicator functions is a weighted vote. Equal
+    eigenvalues have the canonical basis."""
     values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
     values, vectors = values[::-1], vectors[:, ::-1]
     positive = values > NEGLIGIBLE * max(values[0], 0.0)

@@ -1,7 +1,7 @@
-"""Sparse Fourier spectra: arrays of coefficients, one row a partition.
+"""Sparse Fourier spectra: arrays of coefficients, one row per partition.
 
 Kargupta et al. (2006), sections 3.2, 4.3 and 4.4. A function with several outputs (one for each class of a multi-class
-tree) has one coefficient an output in every row, over one set of partitions.
+tree) has one coefficient per output in every row, over one set of partitions.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys
 
-ZERO = 1e-14  # a coefficient this small beside the largest is rounding
-BLOCK = 2**16  # rows of a coefficient matrix held at once
+ZERO = 1e-14  # a coefficient below this share of the largest is a rounding error
+BLOCK = 2**16  # rows of a coefficient matrix in memory at once
 
 
 class TooLarge(ConfigError):
-    """An operation that would take more coefficients, points or nodes than allowed."""
+    """Error of an operation that would need more coefficients, points or nodes than allowed."""
 
 
 class Spectrum:
@@ -45,7 +45,7 @@ class Spectrum:
         return cls(domain, merged, np.add.reduceat(weights[groups], starts, axis=0) if len(keys) else weights).cleaned()
 
     def cleaned(self) -> Spectrum:
-        """Return the spectrum without coefficients that are zero but for rounding."""
+        """Return the spectrum without coefficients that are zero up to rounding."""
         size = np.abs(self.weights).max(axis=1, initial=0.0)
         nonzero = size > ZERO * size.max(initial=0.0)
         return self if nonzero.all() else self._where(nonzero)
@@ -64,12 +64,12 @@ class Spectrum:
 
     @cached_property
     def used(self) -> list[int]:
-        """Features that some partition holds."""
+        """Features that occur in some partition."""
         return self.domain.used(self.keys)
 
     @cached_property
     def orders(self) -> Ints:
-        """(J,) number of features that each partition holds."""
+        """Number of features in each partition, (J,)."""
         orders = np.zeros(len(self), dtype=np.int64)
         for feature in self.used:
             orders += self.domain.field(self.keys, feature) > 0
@@ -77,7 +77,7 @@ class Spectrum:
 
     @cached_property
     def energies(self) -> Array:
-        """(J,) |w_j|^2, summed over outputs."""
+        """Energy |w_j|^2 of each partition, summed over outputs, (J,)."""
         return np.asarray((self.weights.real**2 + self.weights.imag**2).sum(axis=1))
 
     @property
@@ -87,17 +87,17 @@ class Spectrum:
 
     @property
     def energy_by_order(self) -> Array:
-        """(highest order + 1,) energy of the coefficients of each order."""
+        """Energy of the coefficients of each order, (highest order + 1,)."""
         return np.bincount(self.orders, weights=self.energies, minlength=1).astype(np.float64)
 
     @cached_property
     def mean(self) -> Array:
-        """(K,) mean of the function over the domain, the coefficient of order 0."""
+        """Mean of the function over the domain, the coefficient of order 0, (K,)."""
         at = np.flatnonzero(~self.keys.any(axis=1))
         return np.zeros(self.n_outputs) if len(at) == 0 else np.asarray(self.weights[at[0]].real)
 
     def partitions(self, features: Sequence[int] | None = None) -> Ints:
-        """Return the partitions as numbers, (J, number of features); all features, or those named."""
+        """Return the partitions as numbers, (J, number of features), of all or the given features."""
         columns = range(self.domain.n_features) if features is None else features
         out = np.zeros((len(self), len(columns)), dtype=np.int64)
         for place, feature in enumerate(columns):
@@ -125,7 +125,7 @@ class Spectrum:
 
 
 def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
-    """Return the distinct keys in order, the order that sorts rows, and where each distinct key starts in it."""
+    """Return the distinct keys in order, the sorting order of the rows, and the start of each distinct key in it."""
     order = np.argsort(keys[:, 0], kind="stable") if keys.shape[1] == 1 else np.lexsort(keys.T[::-1])
     ordered = keys[order]
     fresh = np.ones(len(keys), dtype=bool)
@@ -180,7 +180,7 @@ class CoefficientMatrix:
 
 
 def combination(spectra: Sequence[Spectrum], factors: Sequence[float] | Array) -> Spectrum:
-    """Return the spectrum of sum_i factors[i] f_i: an ensemble's (section 4.3)."""
+    """Return the spectrum of sum_i factors[i] f_i, such as an ensemble (section 4.3)."""
     keys = np.concatenate([s.keys for s in spectra])
     weights = np.concatenate([s.weights * factor for s, factor in zip(spectra, factors, strict=True)])
     return Spectrum.of_terms(spectra[0].domain, keys, weights)
@@ -200,7 +200,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Interaction:
-    """The coefficients that hold exactly these features, whatever the values: their share of the energy."""
+    """The coefficients with exactly these features, for all values: their share of the energy."""
 
     features: tuple[int, ...]
     n_coefficients: int
@@ -208,7 +208,7 @@ class Interaction:
 
 
 def largest(spectrum: Spectrum, top: int) -> list[Term]:
-    """Return the `top` coefficients of most energy, those of lower order first where energies are equal."""
+    """Return the `top` coefficients of most energy, at equal energies the lower order first."""
     order = np.lexsort([spectrum.orders, -_rounded(spectrum.energies)])[:top]
     partitions = Spectrum(spectrum.domain, spectrum.keys[order], spectrum.weights[order]).partitions()
     total = spectrum.energy or 1.0
@@ -223,7 +223,7 @@ def largest(spectrum: Spectrum, top: int) -> list[Term]:
 
 
 def interactions(spectrum: Spectrum, top: int) -> list[Interaction]:
-    """Return the `top` sets of at least two features by the energy of the coefficients that hold just them."""
+    """Return the `top` sets of at least two features by the energy of the coefficients with exactly these features."""
     at = np.flatnonzero(spectrum.orders >= 2)
     held = np.zeros((len(at), len(spectrum.used)), dtype=bool)
     for column, feature in enumerate(spectrum.used):
@@ -240,5 +240,5 @@ def interactions(spectrum: Spectrum, top: int) -> list[Interaction]:
 
 
 def _rounded(energies: np.ndarray) -> np.ndarray:
-    """Energies to ten digits of the largest, so that rounding does not decide an order."""
+    """Return energies rounded to ten digits of the largest, so that rounding errors do not affect their order."""
     return np.round(energies / (energies.max(initial=0.0) or 1.0), 10)

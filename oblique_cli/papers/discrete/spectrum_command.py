@@ -1,4 +1,4 @@
-"""`oblique spectrum`: the Fourier spectrum of a tree or an ensemble, and what it says of the features."""
+"""`oblique spectrum`: the Fourier spectrum of a tree or an ensemble, and the energy of sets of features."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def spectrum(
 
 
 def _outputs(classes: Sequence[str]) -> list[str]:
-    """Names of the functions: the indicator of the second of two classes, else of every class."""
+    """Return the names of the functions: the indicator of the second of two classes, else of every class."""
     return [f"class {name}" for name in (classes[1:] if len(classes) == 2 else classes)]
 
 
 def _numbers(
     whole: Spectrum, terms: Sequence[Term], sets: Sequence[Interaction], features: Sequence[str]
 ) -> dict[str, Any]:
-    """A spectrum as entries of the JSON document."""
+    """Return a spectrum as entries of the JSON document."""
     return {
         "n_coefficients": len(whole),
         "energy": whole.energy,

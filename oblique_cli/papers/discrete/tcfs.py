@@ -1,8 +1,8 @@
 """TCFS: a tree from a Fourier spectrum (Kargupta et al. 2006, section 5, figures 4 and 5).
 
 A schema h fixes some features. Its average is the mean of the function over the points that match it, and the average
-for one more feature, phi(h_{k=i}), is phi(h) plus the coefficients of h that hold k alone. The next feature is the one
-of the largest information gain of these averages.
+for one more feature, phi(h_{k=i}), is phi(h) plus the coefficients of h that hold only k. The next feature has the
+largest information gain of these averages.
 
 The bookkeeping is the paper's, bottom-up: at a node the spectrum is that of the function restricted to h. When a
 feature is fixed, every coefficient that holds this feature is multiplied by its basis value, added to the coefficient
@@ -22,8 +22,8 @@ from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTree
 from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys, phases
 from oblique_cli.papers.discrete.spectrum import Spectrum, TooLarge, group_keys
 
-NOTHING = 1e-11  # what is left of a coefficient that cancelled, beside the spectrum's largest
-TIE = 1e-9  # gains closer than this are equal, and the first feature is taken
+NOTHING = 1e-11  # remainder of a cancelled coefficient, relative to the largest one of the spectrum
+TIE = 1e-9  # gains closer than this are equal, and the first feature wins
 MAX_NODES = 2**17
 
 
@@ -70,13 +70,13 @@ def tree_from_spectrum(
     """Return a tree whose nodes hold the averages of the spectrum's function over their schemata.
 
     max_depth      : longest path; a leaf at the limit has the average of the sub-tree below it
-    min_confidence : a schema whose largest share is at least this is a leaf; None where averages count: after
-                     truncation a share of 1 does not mean that points agree
+    min_confidence : a schema whose largest share is at least this is a leaf; None for leaves of averages:
+                     after truncation a share of 1 does not mean that points agree
     decide         : stop where no point can have another label, and merge leaves of one label. This is not in the
                      paper; labels stay the same, averages in the leaves do not
     max_nodes      : TooLarge beyond it
 
-    If no feature gains anything (as in an exclusive-or), the one whose coefficients hold most energy is taken.
+    If no feature has a gain (as in an exclusive-or), the feature with the most energy is taken.
     """
     used = spectrum.used
     part = Domain([spectrum.domain.cardinalities[k] for k in used] or [1])
@@ -110,7 +110,7 @@ def tree_from_spectrum(
 class _Restricted:
     """The spectrum of the function restricted to a schema, over the features that are still free.
 
-    keys, weights : the coefficients but the constant
+    keys, weights : the coefficients except the constant
     orders, only  : features that each partition holds, and the sum of their numbers: the feature itself for order 1
     average       : (K,) the constant, phi(h)
     """
@@ -140,7 +140,7 @@ class _Restricted:
         return len(self.keys) == 0
 
     def is_decided(self, shares: ClassShares) -> bool:
-        """Whether the label is the same on every point of the schema: no sum of coefficients can change the label."""
+        """Return whether the label is the same on every point of the schema, whatever the signs of the coefficients."""
         reach = np.abs(self.weights).sum(axis=0)
         if len(self.average) == 1:
             middle = 0.5 * (shares.low + shares.high)
@@ -150,14 +150,14 @@ class _Restricted:
         return bool(self.average[leader] - reach[leader] > max(others.max(), shares.low) + TIE)
 
     def best_feature(self, share: Array, shares: ClassShares) -> int:
-        """Return the feature of the largest information gain, the first of those within TIE of it."""
+        """Return the feature with the largest information gain, the first of those within TIE of it."""
         first = np.flatnonzero(self.orders == 1)
         gains = np.full(self.domain.n_features, -np.inf)
         words, shifts, _ = self.domain.layout
         for cardinality in np.unique(self.domain.lambdas[self.only[first]]):
             at = first[self.domain.lambdas[self.only[first]] == cardinality]
             features, which = np.unique(self.only[at], return_inverse=True)
-            # In a partition of order 1, the word of its feature holds nothing else.
+            # In a partition of order 1, the word of its feature has no other feature.
             held = (self.keys[at, words[self.only[at]]] >> shifts[self.only[at]]).astype(np.int64)
             # psi conjugated, as in the inverse transform: (terms, values) times the coefficients, summed by feature.
             change = phases(int(cardinality)).conj()[held][:, :, None] * self.weights[at][:, None, :]
@@ -202,6 +202,6 @@ class _Restricted:
 
 
 def _entropy(shares: Array) -> Array:
-    """Entropy in bits of class shares along the last axis."""
+    """Return the entropy in bits of class shares along the last axis."""
     bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
     return bits

@@ -1,1 +1,1 @@
-"""Hierarchies over dissimilarities: AVALANCHE, supervised taxonomies, and what can be read off them (Amalaman 2015)."""
+"""Hierarchies over dissimilarities: AVALANCHE, supervised taxonomies, and their measures (Amalaman 2015)."""

@@ -1,4 +1,4 @@
-"""Nearest neighbors, edited and not, in the table of algorithms."""
+"""Registration of nearest-neighbor classifiers, with and without editing, as algorithms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, ModelFamily, ready
 
 NEIGHBORS = ModelFamily("nearest neighbors")
 _PLAIN, _EDITED = f"{__package__}.neighbors:NearestNeighbors", f"{__package__}.editing_classifiers:"
-# Name, title, source, class (imported when an algorithm makes one), parameter of a path of models, fixed parameters.
+# Name, title, source, class (imported on first use), parameter of a path of models, fixed parameters.
 _LINES: tuple[tuple[str, str, str, str, str | None, dict[str, Any]], ...] = (
     ("knn", "k-NN", "Cover & Hart (1967)", _PLAIN, None, {"weights": "uniform"}),
     ("knn_weighted", "weighted k-NN", "Dudani (1976)", _PLAIN, None, {"weights": "distance"}),

@@ -1,4 +1,4 @@
-"""Dissimilarities between objects: checked matrices, distances of rows, and how many objects a matrix holds.
+"""Dissimilarities between objects: checked matrices, distances of rows, and the number of objects of a matrix.
 
 A condensed matrix lists n (n - 1) / 2 dissimilarities as SciPy does: d(0,1), d(0,2), ..., d(1,2), ... In float64 that
 is 4 n (n - 1) bytes, in float32 half of it (100 and 50 MB for 5000 objects).
@@ -25,7 +25,7 @@ Condensed = NDArray[Any]
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
 SCALINGS = ("zscore", "none")
 DTYPES = ("float64", "float32")
-LEAST = np.finfo(float).smallest_subnormal  # a scale is never rounded to 0
+LEAST = np.finfo(float).smallest_subnormal  # so that no scale is rounded to 0
 
 
 def number_of_objects(condensed: Condensed) -> int:
@@ -41,7 +41,7 @@ def number_of_objects(condensed: Condensed) -> int:
 
 
 def checked_condensed(values: ArrayLike) -> Condensed:
-    """Return a condensed matrix as a contiguous array of finite numbers that are not negative; DataError otherwise."""
+    """Return a condensed matrix as a contiguous array of finite non-negative numbers; DataError otherwise."""
     array = _numbers(values)
     if array.ndim != 1:
         raise DataError(f"a condensed matrix is a list of dissimilarities. Got {array.ndim} dimensions.")
@@ -87,9 +87,9 @@ def to_square(condensed: Condensed) -> Array:
 
 def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
     """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none". A column
-    of equal values has scale 1, so that it is 0 in every row. Units do not matter: a column of very large or very small
-    numbers is measured in a power of 2. Without scaling they do, and DataError names such a column, unless the metric
-    asks for nothing but equality."""
+    of equal values has scale 1, so that it is 0 in every row. With scaling, columns of very large or very small numbers
+    are first divided by a power of 2. Without scaling DataError names such a column, unless the metric only tests
+    equality."""
     if scaling == "none":
         if metric != "hamming":
             refuse_extreme(X, "scaling none")
@@ -111,7 +111,7 @@ def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", d
 
 
 def between(A: Array, B: Array, metric: str) -> Array:
-    """Return the distances of the rows of A (m, p) to those of B (n, p), (m, n); at most the largest float."""
+    """Return the distances of the rows of A (m, p) to those of B (n, p), (m, n), limited to the largest float."""
     with np.errstate(over="ignore", invalid="ignore"):
         distances = np.asarray(distance.cdist(A, B, metric))
     beyond = ~np.isfinite(distances).all(axis=1)
@@ -121,9 +121,9 @@ def between(A: Array, B: Array, metric: str) -> Array:
 
 
 def _from_afar(A: Array, B: Array, metric: str) -> Array:
-    """Distances of rows whose squares or sums overflow: measured in a power of 2 for each, and brought back."""
+    """Return distances of rows whose squares or sums overflow, computed after scaling by a power of 2."""
     powers = np.frexp(np.abs(A).max(axis=1))[1]
-    turns = metric in ("cosine", "correlation")  # of directions, which no unit changes
+    turns = metric in ("cosine", "correlation")  # metrics of directions, which no unit changes
     distances = np.empty((len(A), len(B)))
     for row, power, line in zip(A, powers, distances, strict=True):
         near = distance.cdist(np.ldexp(row, -power)[None], B if turns else np.ldexp(B, -power), metric)[0]
@@ -135,7 +135,7 @@ def _from_afar(A: Array, B: Array, metric: str) -> Array:
 def _defined(distances: Array, metric: str) -> Array:
     if not np.isfinite(distances).all():
         raise DataError(f"the {metric} distance of some rows is not a number; choose another metric or scaling.")
-    # Cosine and correlation of equal directions may come out below zero by rounding.
+    # Rounding may make cosine and correlation of equal directions negative.
     return np.maximum(distances, 0.0)
 
 

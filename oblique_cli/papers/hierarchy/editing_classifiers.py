@@ -1,4 +1,4 @@
-"""Nearest neighbors over the training rows that an editor keeps (Amalaman 2015, chapter 6)."""
+"""Nearest neighbors over edited training rows (Amalaman 2015, chapter 6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TREES = ("staxac", "upgma")
 
 
 class _Edited(NearestNeighborsClassifier):
-    """What neighbors among edited rows share."""
+    """Parameters of neighbors among edited rows."""
 
     n_neighbors: int = parameter(default=1, kw_only=True)
 
@@ -36,7 +36,7 @@ class _Edited(NearestNeighborsClassifier):
 
 
 class _DrawnEdit(_Edited):
-    """Editing that draws."""
+    """Parameters of editing with random draws."""
 
     random_state: Any = parameter(default=None, kw_only=True, help="What is drawn: see the notes.")
 
@@ -149,7 +149,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         return Taxonomy.of(tree, codes, len(self.classes_))
 
     def _chosen_beta(self, square: Array, groups: Groups | None, seed: int) -> float:
-        """The threshold in [purity of the root, 1) with most right answers over inner folds, of equals the highest."""
+        """Return the threshold in [purity of the root, 1) with most correct inner predictions, in a tie the highest."""
         candidates = purity_thresholds(self.taxonomy_)
         candidates = candidates[(candidates >= self.taxonomy_.purity[-1]) & (candidates < 1.0)]
         if len(candidates) < 2:
@@ -166,7 +166,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
             inner = square[np.ix_(train, train)]
             taxonomy = self._grown(from_square(inner), self._codes[train])
             apart, codes = square[np.ix_(valid, train)], self._codes[train]
-            known: dict[bytes, int] = {}  # many thresholds keep the same rows
+            known: dict[bytes, int] = {}  # many thresholds retain the same rows
             for k, beta in enumerate(candidates):
                 mask = editing.hc_edit(taxonomy, float(beta))
                 if mask.tobytes() not in known:
@@ -176,7 +176,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         return float(candidates[np.flatnonzero(right == right.max())[-1]])
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """Return what each value of `beta` would predict, from the tree of this fit.
+        """Return the predictions for each value of `beta`, from the tree of this fit.
 
         X : (m, p) or (m, n); values : (v,) in (0, 1]; returns (m, v) labels. The dissertation prints, for each k, the
         best test accuracy over several values: the choice of the best column uses the test labels.
@@ -185,7 +185,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         return np.stack([self.classes_.take(self._predict(rows, part)[0]) for part in self._path(values)], axis=1)
 
     def n_leaves_path(self, values: ArrayLike) -> Ints:
-        """Return the number of rows kept for each value of `predict_path`, (v,)."""
+        """Return the number of retained rows for each value of `predict_path`, (v,)."""
         check_is_fitted(self)
         return np.array([len(part) for part in self._path(values)], dtype=np.int64)
 

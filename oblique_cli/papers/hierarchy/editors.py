@@ -1,7 +1,7 @@
-"""Editing: which objects a k-nearest-neighbor classifier should keep (Amalaman 2015, chapter 6).
+"""Editing: selection of objects for a k-nearest-neighbor classifier (Amalaman 2015, chapter 6).
 
 Every editor takes the square matrix of distances between training objects and their class codes and returns a mask of
-the objects that stay. An editor that would leave nothing leaves everything: a classifier needs an object.
+the objects that stay. An editor that would remove all objects removes none, because a classifier needs one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def hc_edit(taxonomy: Taxonomy, threshold: float) -> Mask:
 
 
 def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask:
-    """Keep the objects that the k-NN rule of all others classifies rightly (Wilson 1972; weighted: WilsonProb)."""
+    """Keep the objects that the k-NN rule of all others classifies correctly (Wilson 1972; weighted: WilsonProb)."""
     if len(square) == 1:
         return np.ones(1, dtype=bool)
     others = square.copy()
@@ -36,10 +36,10 @@ def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask
 
 
 def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator) -> Mask:
-    """Keep what rounds of mutual editing leave (Devijver & Kittler 1980); one permutation is drawn a round.
+    """Keep the objects left by rounds of mutual editing (Devijver & Kittler 1980), with one permutation per round.
 
     In every round each of `n_subsets` random subsets is edited by the k-NN rule of the next one, until `quiet_rounds`
-    rounds remove nothing, or a subset would have no object, or no object would be left.
+    rounds remove nothing, or a subset or the result would be empty.
     """
     remaining = np.arange(len(codes))
     quiet = 0
@@ -62,7 +62,7 @@ def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds:
 
 
 def supervised_clustering(square: Array, codes: Ints, weight: float, restarts: int, rng: np.random.Generator) -> Mask:
-    """Keep the representatives of the best supervised clustering (Eick, Zeidat & Vilalta 2004), found by SRIDHCR.
+    """Keep the representatives of the best supervised clustering (Eick, Zeidat & Vilalta 2004) by SRIDHCR.
 
     A clustering is scored by its impurity plus `weight` sqrt((k - c) / n) for k representatives beyond the c classes.
     Each climb starts from c + 1 to 2c objects, drawn in number and place; among climbs of equal score the first wins.

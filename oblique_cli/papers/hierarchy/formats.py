@@ -1,4 +1,4 @@
-"""Matrices in: square or condensed CSV and PHYLIP. Trees out: Newick."""
+"""Readers of square or condensed CSV and PHYLIP matrices, and the writer of Newick trees."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from oblique_cli.errors import DataError
 from oblique_cli.papers.hierarchy.dissimilarities import Condensed, checked_condensed, from_square
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, shown_names
 
-COUNT_DIGITS = 18  # a longer whole number counts no objects
+COUNT_DIGITS = 18  # a longer integer is no number of objects
 
 
 def read_matrix(text: str, where: str) -> tuple[list[str] | None, Condensed]:
-    """Return the names of the objects, None if the text has none, and the condensed matrix. where : begins messages
+    """Return the names of the objects, None if the text has none, and the condensed matrix. where : prefix of messages
 
-    A whole number alone in the first line begins a PHYLIP matrix, square or lower triangle, whose rows may go on over
-    several lines. Anything else is CSV (comma, semicolon or tab): one row or column is a condensed matrix, several are
+    A single integer in the first line begins a PHYLIP matrix, square or lower triangle, whose rows may span several
+    lines. Anything else is CSV (comma, semicolon or tab): one row or column is a condensed matrix, several are
     a square one, with names in the first row, the first column, both or neither. DataError for anything else.
     """
     lines = [line for line in text.splitlines() if line.strip()]
@@ -38,7 +38,7 @@ def read_matrix(text: str, where: str) -> tuple[list[str] | None, Condensed]:
 
 
 def _is_phylip(lines: Sequence[str]) -> bool:
-    """Whether a whole number stands alone in the first line and the second begins with a name."""
+    """Return whether the first line is an integer and the second begins with a name."""
     first = lines[0].strip()
     if not (first.isdecimal() and first.isascii() and len(first) <= COUNT_DIGITS and len(lines) > 1):
         return False
@@ -47,9 +47,9 @@ def _is_phylip(lines: Sequence[str]) -> bool:
 
 
 def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """The names and the square matrix below the first line of a PHYLIP file."""
+    """Return the names and the square matrix below the first line of a PHYLIP file."""
     tokens = " ".join(lines).split()
-    begins = set(np.cumsum([0, *(len(line.split()) for line in lines)]).tolist())  # words that begin a line
+    begins = set(np.cumsum([0, *(len(line.split()) for line in lines)]).tolist())  # indices of words that begin a line
     if n < 1:
         raise DataError(f"a PHYLIP matrix begins with the number of its objects, at least 1. Got {n}.")
     is_square = len(tokens) == n * (n + 1)
@@ -72,7 +72,7 @@ def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
 
 
 def _csv(lines: Sequence[str]) -> tuple[list[str] | None, list[list[float]]]:
-    """Names and rows of numbers of a CSV file."""
+    """Return names and rows of numbers of a CSV file."""
     delimiter = max(",;\t", key=lines[0].count)
     try:
         cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter, strict=True)]
@@ -111,7 +111,7 @@ def _is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
-        return not cell  # an empty cell is a number that is missing, not a name
+        return not cell  # an empty cell is a missing number, not a name
     return True
 
 
@@ -123,7 +123,7 @@ def _number(cell: str, place: str) -> float:
 
 
 def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> list[str]:
-    """Return the label of each of n objects from a text with one label a line, or with a name and a label a line. With
+    """Return the label of each of n objects from a text with one label, or a name and a label, per line. With
     two columns and named objects, lines are matched by name, and a first line that names no object is a header. With
     one column, the first of n + 1 lines is a header. DataError if an object has no label, or a label no object."""
     try:
@@ -157,8 +157,8 @@ def _not_blank(labels: list[str], where: str, names: Sequence[str]) -> list[str]
 
 
 def newick(tree: Hierarchy, names: Sequence[str] | None = None) -> str:
-    """Return the tree in Newick form, with branch lengths to 10 digits. Lengths are the tree's own or, where it has
-    none, half the difference of its `raised` heights, so that two objects joined at distance d lie d apart. Names with
+    """Return the tree in Newick form, with branch lengths to 10 digits. Without branch lengths of the tree they are
+    half the difference of its `raised` heights, so that two objects joined at distance d lie d apart. Names with
     other than letters, digits and ._- are quoted."""
     shown = [_quoted(name) for name in shown_names(names, tree.n)]
     lengths = tree.lengths
@@ -168,7 +168,7 @@ def newick(tree: Hierarchy, names: Sequence[str] | None = None) -> str:
     parts: list[str] = list(shown)
     for a, b in tree.children.tolist():
         parts.append(f"({parts[a]}:{lengths[a]:.10g},{parts[b]}:{lengths[b]:.10g})")
-        parts[a] = parts[b] = ""  # texts of a deep tree would add up to its square
+        parts[a] = parts[b] = ""  # the texts of a deep tree would take quadratic memory
     return parts[-1] + ";\n"
 
 

@@ -24,10 +24,10 @@ class Hierarchy:
     root is the last node.
 
     children   (n - 1, 2) the two nodes under each join
-    heights    (n - 1,) how far the two sides of each join are apart, as the method that made the tree measures it:
-               the mean distance between their objects, but for neighbor joining, where it is the joined distance.
+    heights    (n - 1,) distance between the two sides of each join by the method of the tree: the mean distance
+               between their objects, or for neighbor joining the joined distance.
                A join may be lower than one below it
-    lengths    (2n - 1,) length of the branch above each node, where the method gives one, else None
+    lengths    (2n - 1,) length of the branch above each node, or None
     """
 
     children: Ints
@@ -83,13 +83,13 @@ class Hierarchy:
 
     @cached_property
     def order(self) -> Ints:
-        """The objects from left to right in a drawing without crossings, (n,): objects of one node are neighbors."""
+        """Objects from left to right in a drawing without crossings, (n,): objects under a node are adjacent."""
         out = np.empty(self.n, dtype=np.int64)
         out[self.starts[: self.n]] = np.arange(self.n)
         return out
 
     def owners(self, nodes: ArrayLike) -> Ints:
-        """Return, for each object, which of `nodes` it is under, (n,). Together the nodes hold every object once."""
+        """Return the one of `nodes` above each object, (n,). Every object must be under exactly one of `nodes`."""
         chosen = np.asarray(nodes, dtype=np.int64)
         chosen = chosen[np.argsort(self.starts[chosen])]
         out = np.empty(self.n, dtype=np.int64)
@@ -98,7 +98,7 @@ class Hierarchy:
 
     @cached_property
     def raised(self) -> Array:
-        """Heights of joins, lifted to that of the highest join below: no parent is lower than a child; (n - 1,)."""
+        """Heights of joins, raised to the highest join below, so that no parent is lower than a child; (n - 1,)."""
         out = self.heights.copy()
         for k, (a, b) in enumerate(self.children.tolist()):
             out[k] = max(out[k], *(out[c - self.n] for c in (a, b) if c >= self.n), 0.0)
@@ -106,7 +106,7 @@ class Hierarchy:
 
     def linkage(self) -> Array:
         """Return the tree as SciPy's linkage matrix, (n - 1, 4), valid and monotone. Heights are `raised` and joins are
-        sorted by them, so joins are numbered anew."""
+        renumbered in their order."""
         order = np.argsort(self.raised, kind="stable")
         number = np.arange(self.n_nodes)
         number[self.n + order] = np.arange(self.n, self.n_nodes)
@@ -114,7 +114,7 @@ class Hierarchy:
         return np.column_stack([pairs, self.raised[order], self.sizes[self.n :][order]]).astype(np.float64)
 
     def cut(self, n_clusters: int) -> Ints:
-        """Return a cluster number, 0 to n_clusters - 1, for each object: the highest joins (`raised`) are undone."""
+        """Return a cluster number, 0 to n_clusters - 1, for each object, after undoing the highest joins (`raised`)."""
         if not 1 <= n_clusters <= self.n:
             raise DataError(f"{self.n} objects can be cut into 1 to {self.n} clusters. Got {n_clusters}.")
         undone = np.argsort(self.raised, kind="stable")[self.n - n_clusters :] + self.n
@@ -136,7 +136,7 @@ class Taxonomy:
 
     @classmethod
     def of(cls, tree: Hierarchy, codes: ArrayLike, n_classes: int | None = None) -> Taxonomy:
-        """Give classes to the objects of a tree; codes (n,) from 0. DataError if there are too many or too few."""
+        """Return a tree with classes of its objects, codes (n,) from 0. DataError for a wrong number of codes."""
         labels = np.asarray(codes, dtype=np.int64)
         if labels.shape != (tree.n,):
             raise DataError(f"{tree.n} objects need {tree.n} labels. Got {len(labels)}.")
@@ -150,7 +150,7 @@ class Taxonomy:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes that have objects."""
+        """Number of classes with objects."""
         return int((self.counts[-1] > 0).sum())
 
     @cached_property
@@ -161,8 +161,8 @@ class Taxonomy:
 
     @cached_property
     def majority(self) -> Ints:
-        """The largest class under each node, (2n - 1,). Among equals, the parent's class if it is one of them, else the
-        lowest code. The paper calls this class the node's sub-family and has no rule for ties."""
+        """The largest class under each node, (2n - 1,). In a tie the parent's class if it is tied, else the lowest
+        code. The paper calls this class the node's sub-family and has no rule for ties."""
         most = self.counts == self.counts.max(axis=1, keepdims=True)
         out: Ints = most.argmax(axis=1).astype(np.int64)
         for node in range(self.tree.n_nodes - 2, -1, -1):
@@ -173,7 +173,7 @@ class Taxonomy:
 
     @cached_property
     def purity_above(self) -> Array:
-        """The highest purity among the nodes above each node, (2n - 1,); 0 for the root."""
+        """Highest purity of the ancestors of each node, (2n - 1,); 0 for the root."""
         out = np.zeros(self.tree.n_nodes)
         for node in range(self.tree.n_nodes - 2, -1, -1):
             above = self.tree.parents[node]
@@ -182,5 +182,5 @@ class Taxonomy:
 
 
 def shown_names(names: Sequence[str] | None, n: int) -> list[str]:
-    """Return the names of n objects: those given, else their numbers from 1."""
+    """Return the names of n objects, or their numbers from 1."""
     return [str(i + 1) for i in range(n)] if names is None else list(names)

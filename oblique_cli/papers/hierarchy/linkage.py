@@ -25,12 +25,12 @@ def avalanche(condensed: Condensed) -> Hierarchy:
 
 
 def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tuple[Hierarchy, int]:
-    """Return the supervised taxonomy of algorithm 1 (Amalaman 2015, section 5.3), and how often its graph was made.
+    """Return the supervised taxonomy of algorithm 1 (Amalaman 2015, section 5.3), and how many graphs it needed.
 
-    Every step merges the two neighboring clusters whose union leaves the purest clustering; of equally pure merges the
-    one of the smaller mean distance, then of the lowest objects. The union has the neighbors of both; graph "renewed"
-    finds neighbors anew after every merge, as step 2 has it; "gabriel" is the wider graph that the paper proposes. The
-    paper stops without candidates; here the remaining clusters are linked with their nearest ones, and merging goes on.
+    Every step merges the two neighboring clusters whose union leaves the purest clustering; in a tie the merge of the
+    smaller mean distance, then of the lowest objects. The union has the neighbors of both; graph "renewed" recomputes
+    neighbors after every merge, as in step 2; "gabriel" is the wider graph that the paper proposes. The paper stops
+    without candidates; here the remaining clusters are linked with their nearest ones, and merging goes on.
     """
     n = number_of_objects(condensed)
     labels = np.ascontiguousarray(codes, dtype=np.int32)
@@ -42,10 +42,10 @@ def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tu
 
 
 def neighbor_joining(condensed: Condensed) -> Hierarchy:
-    """Return the tree of neighbor joining (Saitou & Nei 1987), with branch lengths, which may be negative. The tree has
-    no root of its own: as in Amalaman (2015), section 5.5.1.1, the last ancestor found is taken, here the join of the
-    last two clusters. O(n^3) time and 8 n^2 bytes. Libraries with neighbor joining (scikit-bio, Biopython) are larger
-    than this package."""
+    """Return the tree of neighbor joining (Saitou & Nei 1987), with branch lengths, which may be negative. The tree is
+    unrooted: as in Amalaman (2015), section 5.5.1.1, the last ancestor becomes the root, here the join of the last two
+    clusters. O(n^3) time and 8 n^2 bytes. Libraries with neighbor joining (scikit-bio, Biopython) are larger than this
+    package."""
     tree, lengths = _core.neighbor_joining(to_square(condensed))
     return Hierarchy(*tree, lengths)
 

@@ -1,4 +1,4 @@
-"""What can be read off trees: distances within and between clusters, and EUREKA's background knowledge.
+"""Measures of trees: distances within and between clusters, and EUREKA's background knowledge.
 
 Amalaman (2015), sections 4.4.3 (distances) and 5.4 (EUREKA).
 """
@@ -33,7 +33,7 @@ def mean_distances(tree: Hierarchy, condensed: Condensed) -> tuple[float, float]
     np.cumsum(np.cumsum(square, axis=0), axis=1, out=corner[1:, 1:])
 
     def block(a: Ints, b: Ints) -> Array:
-        """Sum of distances of the objects under the nodes a and b."""
+        """Return the sum of distances between the objects under the nodes a and b."""
         i, j, k, m = tree.starts[a], tree.starts[a] + tree.sizes[a], tree.starts[b], tree.starts[b] + tree.sizes[b]
         return np.asarray(corner[j, m] - corner[i, m] - corner[j, k] + corner[i, k])
 
@@ -49,22 +49,22 @@ def mean_distances(tree: Hierarchy, condensed: Condensed) -> tuple[float, float]
 
 
 def edited_size(taxonomy: Taxonomy, threshold: float = 1.0) -> int:
-    """Return how many nodes are left when every sub-tree of at least this purity is made one leaf."""
+    """Return the number of nodes after every sub-tree of at least this purity becomes a leaf."""
     return int((taxonomy.purity_above < threshold).sum())
 
 
 def family_changes(taxonomy: Taxonomy) -> int:
-    """Return how many branches have different majority classes at their ends."""
+    """Return the number of branches with different majority classes at their ends."""
     below = np.arange(taxonomy.tree.n_nodes - 1)
     return int((taxonomy.majority[below] != taxonomy.majority[taxonomy.tree.parents[below]]).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class PurityPerDepth:
-    """Purity at each depth, the root's first.
+    """Purity at each depth from the root on.
 
     purity   (depth + 1,) mean purity of the nodes there
-    nodes    (depth + 1,) how many there are
+    nodes    (depth + 1,) number of nodes there
     """
 
     purity: Array
@@ -72,7 +72,7 @@ class PurityPerDepth:
 
     @property
     def share(self) -> Array:
-        """Nodes in relation to the 2^d that a balanced tree could have."""
+        """Number of nodes relative to the 2^d nodes of a balanced tree."""
         return self.nodes / 2.0 ** np.arange(len(self.nodes))
 
 
@@ -96,14 +96,14 @@ def purity_thresholds(taxonomy: Taxonomy) -> Array:
 
 def extract_clusters(taxonomy: Taxonomy, threshold: float) -> Ints:
     """Return the largest sub-trees of at least this purity, as nodes by falling size, then rising number (algorithm 2).
-    Together these sub-trees hold every object once."""
+    Every object is in exactly one of these sub-trees."""
     nodes = np.flatnonzero((taxonomy.purity >= threshold) & (taxonomy.purity_above < threshold))
     return nodes[np.argsort(-taxonomy.tree.sizes[nodes], kind="stable")]
 
 
 @dataclass(frozen=True)
 class Subclass:
-    """A cluster that is pure and large enough: its node, class code, number of objects, and purity."""
+    """A sufficiently pure and large cluster: its node, class code, number of objects, and purity."""
 
     node: int
     label: int

@@ -1,4 +1,4 @@
-"""Nearest neighbors over training rows, some with the taxonomy that edited them."""
+"""Model kinds of nearest neighbors over training rows, some with the taxonomy of their editing."""
 
 from __future__ import annotations
 

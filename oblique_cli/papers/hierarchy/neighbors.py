@@ -1,4 +1,4 @@
-"""The nearest-neighbor rule over training rows, which an editor may thin out (`editing`)."""
+"""The nearest-neighbor rule over training rows, optionally after editing (`editing`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from oblique_cli.parameters import parameter
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BLOCK = 1000  # rows that are predicted at once, to bound memory
+BLOCK = 1000  # rows to predict at once, to bound memory
 
 
 class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEstimator, kw_only=True):
@@ -44,7 +44,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         Rows kept, the size of the model; `depth_` is 0. The tables of experiments call the size leaves.
     """
 
-    # A configuration's data set holds rows, so "precomputed" is not for it.
+    # The data set of a configuration holds rows, so it cannot use "precomputed".
     words: ClassVar[Mapping[str, Constraint]] = {"metric": Choice(METRICS)}
     needs_pruning_rows: ClassVar[bool] = False
 
@@ -71,7 +71,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._codes = codes.astype(np.int64)
         if self.metric == PRECOMPUTED:
-            from_square(rows)  # checks it
+            from_square(rows)  # raises DataError for an invalid matrix
         else:
             self._shift, self._scale = spread_of(rows, self.scaling, self.metric)
             self._rows = (rows - self._shift) / self._scale
@@ -79,7 +79,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         return self
 
     def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
-        """Which training rows stay; X and the codes of its groups as fit was given them."""
+        """Return the mask of the retained training rows; X and group codes as passed to `fit`."""
         return np.ones(len(X), dtype=bool)
 
     def _keep(self, mask: NDArray[np.bool_]) -> None:
@@ -112,7 +112,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         rows = np.asarray(checked(self, X, dtype=np.float64, reset=False))
         if self.metric != PRECOMPUTED:
             most = np.finfo(np.float64).max
-            with np.errstate(over="ignore"):  # as far as numbers go
+            with np.errstate(over="ignore"):  # an overflow gives the largest number
                 return np.clip((rows - self._shift) / self._scale, -most, most)
         if (rows < 0).any():
             raise DataError(f"dissimilarities must be 0 or more. Got {rows.min():g}.")

@@ -1,4 +1,4 @@
-"""Artificial sequences with p-distances, as the dissertation makes them (sections 4.4.1 and 5.5.1.1)."""
+"""Artificial sequences with p-distances, as in the dissertation (sections 4.4.1 and 5.5.1.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`oblique taxonomy`: a hierarchy over objects, and what it says of their classes."""
+"""`oblique taxonomy`: a hierarchy over objects, and its relation to their classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oblique_cli.papers.hierarchy.hierarchies import Hierarchy
     from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
-# Names that the help must know without importing where they are defined.
+# Names for the help, which must not import the modules that define them.
 METHODS = ("staxac", "avalanche", "upgma", "nj")
 GRAPHS = ("nearest", "renewed", "gabriel")
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
@@ -37,7 +37,7 @@ def _choice(name: str, choices: tuple[str, ...], text: str) -> Any:
 
 @dataclass(frozen=True)
 class TaxonomyOptions:
-    """What the command is given, by the names of its options."""
+    """Options of the command, by their names."""
 
     data: str = declare.argument()
     labels: str | None = declare.option(
@@ -174,7 +174,7 @@ def _report(objects: Objects, options: TaxonomyOptions) -> TaxonomyReport:
 
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:
-    """The tree, and what a reader should know of how it was made."""
+    """Return the tree, and notes on its construction for the reader."""
     from oblique_cli.papers.hierarchy.linkage import avalanche, neighbor_joining, staxac, upgma
 
     if method == "staxac":

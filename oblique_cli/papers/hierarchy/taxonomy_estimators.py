@@ -1,4 +1,4 @@
-"""The scikit-learn faces of hierarchies: AVALANCHE, and supervised taxonomies by STAXAC."""
+"""scikit-learn estimators of hierarchies: AVALANCHE, and supervised taxonomies by STAXAC."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRECOMPUTED = "precomputed"
 
 
 class DistanceEstimator(Declared, BaseEstimator, kw_only=True):
-    """What estimators share that work on rows and a metric, or on a matrix of distances."""
+    """Base of estimators that use rows and a metric, or a matrix of distances."""
 
     metric: str = parameter(
         default="euclidean",
@@ -40,7 +40,7 @@ class DistanceEstimator(Declared, BaseEstimator, kw_only=True):
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
 
     def _condensed(self, X: Array, dtype: str = "float64") -> Condensed:
-        """The condensed distances between training rows; X is the square matrix for metric "precomputed"."""
+        """Return the condensed distances between training rows; X is the square matrix for metric "precomputed"."""
         if self.metric == PRECOMPUTED:
             return from_square(X, dtype)
         return pairwise(X, self.metric, self.scaling, dtype)
@@ -52,7 +52,7 @@ class DistanceEstimator(Declared, BaseEstimator, kw_only=True):
 
 
 class _Condensed(DistanceEstimator):
-    """What keeps the distances between all rows."""
+    """Base of estimators that store the distances between all rows."""
 
     dtype: str = parameter(
         default="float64",

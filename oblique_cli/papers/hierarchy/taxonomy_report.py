@@ -1,4 +1,4 @@
-"""A taxonomy for people: text and SVG, colored by class."""
+"""Report of a taxonomy: text and SVG, colored by class."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ BAR = 40  # characters of the longest bar
 MAX_LINES = 200  # of one block of text
 MODES = {0: "no subclass", 1: "unimodal"}
 
-# Distinct in print and for most color-blind readers (Okabe and Ito); classes beyond them start over.
+# Distinct in print and for most color-blind readers (Okabe and Ito); further classes repeat them.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
 MIXED = "#999999"
 
 
 @dataclass(frozen=True, eq=False)
 class TaxonomyReport:
-    """What a report shows: clusters of at least `threshold` purity, subclasses of at least `min_size` objects.
+    """Content of a report: clusters of at least `threshold` purity, subclasses of at least `min_size` objects.
 
-    classes : names of the class codes; names : of the objects, None for numbers from 1; notes : how the tree was made
+    classes : names of the class codes; names : of the objects, None for numbers from 1; notes : origin of the tree
     """
 
     title: str
@@ -65,7 +65,7 @@ class TaxonomyReport:
         return measures.modality(self.taxonomy, self.threshold, self.min_size)
 
     def text(self, paint: Callable[[str, int], str] = lambda text, code: text) -> str:
-        """Return the report as text. paint : what gives a text the color of a class code."""
+        """Return the report as text. paint : gives a text the color of a class code."""
         blocks = [
             "\n".join([printable(self.title), *map(printable, self.notes)]),
             self._summary(),
@@ -91,7 +91,7 @@ class TaxonomyReport:
         return "\n".join(f"{name:<{width}}  {value}" for name, value in facts.items())
 
     def _tree_lines(self, paint: Callable[[str, int], str]) -> list[str]:
-        """One line a node of the edited tree, indented by branches."""
+        """Return one line per node of the edited tree, indented by branches."""
         taxonomy, tree = self.taxonomy, self.taxonomy.tree
         lines: list[str] = []
         open_ = [(tree.n_nodes - 1, "", "")]
@@ -176,7 +176,7 @@ class TaxonomyReport:
 
 
 def printable(text: object) -> str:
-    """Return text with a blank for every control character: terminals obey them, and XML cannot hold them."""
+    """Return text with control characters replaced by blanks: terminals would execute them, and XML forbids them."""
     return "".join(char if char.isprintable() else " " for char in str(text))
 
 

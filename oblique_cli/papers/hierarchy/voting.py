@@ -12,7 +12,7 @@ WEIGHTS = ("uniform", "distance")
 
 
 def nearest(distances: Array, k: int) -> Ints:
-    """Return the columns of the k smallest distances of each row, nearest first, (m, k); of equals the first."""
+    """Return the columns of the k smallest distances of each row, nearest first, (m, k); in a tie the first column."""
     return np.argsort(distances, axis=1, kind="stable")[:, :k]
 
 
@@ -31,7 +31,7 @@ def votes(distances: Array, columns: Ints, codes: Ints, n_classes: int, weights:
 
 
 def winners(ballots: Array, columns: Ints, codes: Ints) -> Ints:
-    """Return the class with most votes of each row; of equals (within 1e-12) that of the nearest neighbor."""
+    """Return the class with most votes of each row; in a tie (within 1e-12) the class of the nearest neighbor."""
     rows = np.arange(len(columns))
     most = ballots.max(axis=1, initial=0.0)
     out = np.zeros(len(columns), dtype=np.int64)
@@ -43,6 +43,6 @@ def winners(ballots: Array, columns: Ints, codes: Ints) -> Ints:
 
 
 def classify(distances: Array, codes: Ints, k: int, n_classes: int, weights: str = "uniform") -> Ints:
-    """Return the class that the k-NN rule gives to each row of distances (m, n) to objects with codes (n,)."""
+    """Return the class by the k-NN rule for each row of distances (m, n) to objects with codes (n,)."""
     columns = nearest(distances, k)
     return winners(votes(distances, columns, codes, n_classes, weights), columns, codes)

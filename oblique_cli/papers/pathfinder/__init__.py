@@ -1,1 +1,1 @@
-"""PATHFINDER: trees that split by clusters on a grid and the points between them (Amalaman 2015, chapter 3)."""
+"""PATHFINDER: trees split by clusters of rows on a grid and points between clusters (Amalaman 2015, chapter 3)."""

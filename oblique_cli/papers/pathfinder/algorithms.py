@@ -1,4 +1,4 @@
-"""PATHFINDER in the table of algorithms."""
+"""Registration of PATHFINDER as an algorithm."""
 
 from __future__ import annotations
 

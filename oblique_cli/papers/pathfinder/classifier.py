@@ -1,4 +1,4 @@
-"""The scikit-learn face of PATHFINDER."""
+"""scikit-learn estimator of PATHFINDER."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from oblique_cli.parameters import Declared, parameter
 Array = NDArray[np.float64]
 
 SMALLEST_GRID = 2
-LARGEST_GRID = 1000  # a plane's cells are counted class by class
+LARGEST_GRID = 1000  # class counts of all cells of a plane must fit into memory
 
 
 class GridSize(Constraint):
-    """A whole number of cells, from 2 to 1000, or "auto"."""
+    """A number of cells from 2 to 1000, or "auto"."""
 
     def holds(self, value: Any) -> bool:
         return value == "auto" if isinstance(value, str) else Integer(SMALLEST_GRID, LARGEST_GRID).holds(value)
@@ -105,7 +105,7 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
     )
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for limits of purity that are the wrong way round, or None."""
+        """Return the error message for purity limits in the wrong order, or None."""
         if self.alpha <= self.theta:
             return None
         return f"alpha of {owner} must not exceed theta, {self.theta:g}. Got {self.alpha:g}."
@@ -165,12 +165,12 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
         return leaves
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return what the reject option does to rows X (n, p) of classes y (n,), in percent.
+        """Return the effects of the reject option on rows X (n, p) of classes y (n,), in percent.
 
         reject_percent              rejected rows
-        published_accuracy_percent  100 less the percentage of rows that are classified, and wrongly: section 3.4.3, in
-                                    which a rejected row counts as right
-        accepted_accuracy_percent   right among the rows that are classified; 100 where none is, as none is wrong
+        published_accuracy_percent  100 less the percentage of misclassified rows: section 3.4.3, in which a rejected
+                                    row counts as correct
+        accepted_accuracy_percent   accuracy among the classified rows; 100 if there are none
         """
         predicted, rejected = self.predict_with_reject(X)
         wrong = (predicted != np.asarray(y)) & ~rejected
@@ -182,7 +182,7 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
         }
 
     def _decreases(self) -> Array:
-        # A split is a line of pieces in the plane of two features, in units of their ranges: either has half a share.
+        # A split is a line of pieces in the plane of two features, in units of their ranges: each has half a share.
         counts = np.array([node.counts for node in self.tree_.nodes], dtype=np.float64)
         totals = counts.sum(axis=1)
         gains = spread_decreases(self.tree_.parents, totals / totals[0], counts / totals[:, None])
@@ -206,7 +206,7 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
     ) -> TreeView:
         texts = node_texts(tree, features, classes)
         counts = np.array([node.counts for node in tree.nodes], dtype=np.float64)
-        # The picture shows the counts at every node.
+        # The drawing shows the counts at every node.
         texts = [text.rpartition("  (")[0] or text for text in texts]
         shades = [node.label if node.split is None else -1 for node in tree.nodes]
         sketch = Sketch(tree.parents, texts, yes_or_no(tree.left), shades)
@@ -221,5 +221,5 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
         return np.array([node.label for node in tree.nodes])
 
     def _normalized(self, X: Array) -> Array:
-        # By halves, since the range of finite numbers need not be finite.
+        # By halves, since the range of finite numbers may overflow.
         return np.ascontiguousarray((X / 2 - self._low / 2) / self._half_width)

@@ -1,4 +1,4 @@
-"""Clusters of one class against another in a plane, and which rows lie inside (algorithms 2, 2.1 and 3).
+"""Clusters of one class against another in a plane, and the rows inside (algorithms 2, 2.1 and 3).
 
 The work is in `core/pathfinder/`, whose comments list the choices that the paper leaves open.
 """
@@ -19,7 +19,7 @@ Ints = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class CellGrid:
-    """Cells along an axis, and the least share of the pivot class in a row or column, and in a cluster."""
+    """Cells per axis, and the least share of the pivot class in a row or column, and in a cluster."""
 
     cells: int
     alpha: float
@@ -31,9 +31,9 @@ class GridClusters:
     """Rectangles of the class `pivot` against the class `other` in the plane of two features. Arrays are read-only.
 
     corners : (m, 4)   x and y of the lower, then of the upper corner of each rectangle (sub-cluster)
-    cluster : (m,)     the cluster that each rectangle is part of; its rectangles touch
+    cluster : (m,)     the cluster of each rectangle; rectangles of a cluster touch
     centers : (m, 2)   middles of the rectangles
-    points  : (k, 2)   boundary points; owner : (k,) the rectangle that each belongs to
+    points  : (k, 2)   boundary points; owner : (k,) the rectangle of each
     """
 
     x: int
@@ -59,7 +59,7 @@ class GridClusters:
 
     def inside(self, U: Array) -> NDArray[np.bool_]:
         """Return whether each row lies inside a cluster: on the center's side of the line through two points near it.
-        U : (n, p); no row does if there are no boundary points"""
+        U : (n, p); False for all rows without boundary points"""
         if len(self.points) == 0:
             return np.zeros(len(U), dtype=bool)
         rows = np.ascontiguousarray(U[:, [self.x, self.y]])
@@ -85,7 +85,7 @@ def clusters_of(
 
 def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[GridClusters, float] | None:
     """Return the clusters whose inside and outside part the rows with the largest Gini gain, and the gain. The search
-    goes over all planes and ordered pairs of classes, and the first of equals wins; None if nothing is gained. U : (n,
+    goes over all planes and ordered pairs of classes, and the first wins in a tie; None without a gain. U : (n,
     p); y : (n,)"""
     best = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
     if best is None:

@@ -1,4 +1,4 @@
-"""PATHFINDER: trees of regions, whose leaves may reject a row."""
+"""Model kind of PATHFINDER: trees of regions, whose leaves may reject a row."""
 
 from __future__ import annotations
 

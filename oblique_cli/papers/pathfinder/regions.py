@@ -18,7 +18,7 @@ Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-region-tree/1"
 
-# Which rows a leaf rejects.
+# Rows that a leaf rejects.
 OUTSIDE, IMPURE = "outside", "impure"
 
 
@@ -28,8 +28,8 @@ class RegionNode:
 
     left, right   children, -1 at leaves
     counts        (C,) training rows of each class
-    accepts       of a leaf: the clusters that a row must lie inside; None if it takes every row (`rejects` False) or
-                  none (`rejects` True)
+    accepts       of a leaf: the clusters that a row must lie inside; None if it accepts every row (`rejects` False)
+                  or none (`rejects` True)
     """
 
     counts: Ints
@@ -41,7 +41,7 @@ class RegionNode:
 
     @property
     def label(self) -> int:
-        """Class code of the node: the most frequent, the lowest code on a tie."""
+        """Class code of the node: the most frequent class, in a tie the lowest code."""
         return int(np.argmax(self.counts))
 
 
@@ -78,7 +78,7 @@ class RegionTree:
 
     @cached_property
     def parents(self) -> NDArray[np.int64]:
-        """(n_nodes,) parent of every node, -1 for the root."""
+        """Parent of every node, -1 for the root, (n_nodes,)."""
         return parents_of(self.left, self.right)
 
     def apply(self, U: Array) -> tuple[Ints, NDArray[np.bool_]]:
@@ -155,10 +155,10 @@ def _leaf(
     n_classes: int,
     grid: CellGrid,
 ) -> RegionNode:
-    """Return the node as a leaf, which takes rows inside a cluster of its class (section 3.3.3), in its parent's plane.
+    """Return the node as a leaf that accepts rows inside a cluster of its class (section 3.3.3), in its parent's plane.
 
-    For the pivot class these are the clusters of the split, which rows have passed or failed already. A root has no
-    clusters: one of one class takes every row, any other none.
+    For the pivot class these are the clusters of the split, whose result is known. A root has no clusters: it
+    accepts every row if it has one class, else none.
     """
     if parent is None:
         return RegionNode(node.counts, rejects=int((node.counts > 0).sum()) > 1)

@@ -1,1 +1,1 @@
-"""Reproductions: the published tables cell by cell, and the verdict on every cell."""
+"""Reproductions: the published tables cell by cell, with a verdict on every cell."""

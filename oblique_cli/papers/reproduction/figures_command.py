@@ -1,4 +1,4 @@
-"""`oblique figures`: the figures of the papers, drawn again."""
+"""`oblique figures`: the redrawn figures of the papers."""
 
 from __future__ import annotations
 

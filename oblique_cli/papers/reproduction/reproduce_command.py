@@ -15,15 +15,15 @@ from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE, ConfigError
 if TYPE_CHECKING:
     from oblique_cli.papers.reproduction.framework.studies import Study
 
-# The names in studies.PROFILES, which the help must know without importing them.
+# The names in studies.PROFILES; the help must not import that module.
 PROFILES = ("quick", "full")
 SEED = 20260101
-# Investigations in studies/ of the sources, which were studies here
+# Investigations of the sources in studies/, formerly studies of this command
 SCRIPTS = ("sensitivity", "faults", "causes", "planes", "draws", "weka", "prints")
 
 
 def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Turn "dataset=bupa,wine" into names by kind."""
+    """Convert "dataset=bupa,wine" to names by kind."""
     names_of: dict[str, tuple[str, ...]] = {}
     for text in texts:
         kind, _, names = text.partition("=")
@@ -106,7 +106,7 @@ def reproduce(
 
 
 def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
-    """Return the studies that NAME stands for; ConfigError if `only` names what a study does not select by."""
+    """Return the studies of a NAME; ConfigError if `only` has a kind that a study does not select by."""
     from oblique_cli.papers.reproduction.framework.studies import STUDIES
 
     if name == "all":
@@ -135,7 +135,7 @@ def _documented(results: Path) -> list[str]:
     blocks = document.blocks(results)
     studies = document.studied(results)
     texts = {Path(name): document.filled(Path(name).read_text("utf-8"), blocks) for name in document.DOCUMENTS}
-    # Reasons may have changed since the cells were made.
+    # Reasons may have changed since the cells were written.
     texts |= {results / "reproduction" / f"{study}.csv": write_cells(cells) for study, cells in studies.items()}
     texts[results / "reproduction" / "deviations.csv"] = verdicts(cell for each in studies.values() for cell in each)
     contents = {path: text.encode() for path, text in texts.items()}
@@ -147,7 +147,7 @@ def _documented(results: Path) -> list[str]:
 
 
 def _resolved(only: dict[str, tuple[str, ...]], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return `only` with our own names of data sets; UnknownName says what is close. ids : algorithms of the studies"""
+    """Return `only` with our names of data sets; UnknownName suggests close names. ids : algorithms of the studies"""
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
 

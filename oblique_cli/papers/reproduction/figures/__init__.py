@@ -1,4 +1,4 @@
-"""The figures of the papers, drawn again. Importing this package registers the figures of every module beside it."""
+"""The redrawn figures of the papers. Importing this package registers the figures of all its modules."""
 
 import pkgutil
 from importlib import import_module

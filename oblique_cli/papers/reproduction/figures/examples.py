@@ -1,4 +1,4 @@
-"""The two-dimensional examples of the thesis and of the geometric tree paper, drawn again."""
+"""The two-dimensional examples of the thesis and of the geometric tree paper, redrawn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PRINTED = {
 
 
 def full_tree(name: str, dataset: Dataset) -> Tree:
-    """Return the tree of an algorithm grown to the end on all rows, unpruned, with its other defaults."""
+    """Return the unpruned tree of an algorithm on all rows, grown completely, with its other defaults."""
     algorithm = ALGORITHMS[name]
     limits: dict[str, Any] = {"epsilon": 0.0} if "epsilon" in algorithm.parameters else {"pruning": "none"}
     tree: Tree = algorithm.make(random_state=SEED, **limits).fit(dataset.X, dataset.y).tree_
@@ -53,11 +53,11 @@ def full_tree(name: str, dataset: Dataset) -> Tree:
 
 
 def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return the clustering hyperplanes (w, b) of the rows marked, and of the others (thesis 5.1.2)."""
+    """Return the clustering hyperplanes (w, b) of the marked rows and of the other rows (thesis 5.1.2)."""
     moments = [augmented_moment(X[mask]) for mask in (positive, ~positive)]
     planes = []
     for mine, other in (moments, moments[::-1]):
-        # A plane near its own rows and far from the others has the largest quotient of the others' moment by its own.
+        # A plane near its rows and far from the others maximizes the quotient of the others' moment and its own.
         w, _ = clustering_hyperplane(mine, other)
         assert w is not None  # two clouds of points in the plane
         plane = normalize_plane(w)
@@ -67,8 +67,8 @@ def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Arr
 
 
 def thesis_numbers(tree: Tree) -> dict[int, int]:
-    """Return the thesis' number of each inner node -> ours: the root is 1, the children of t are 2t and 2t + 1. Child
-    2t lies where the hyperplane is at most 0, once its first coefficient is negative, as in all printed ones."""
+    """Return the node number in our tree for each number of the thesis: the root is 1, the children of t are 2t and 2t
+    + 1. Child 2t is where the hyperplane is at most 0, with a negative first coefficient as in all printed ones."""
     theirs = {0: 1}
     for node in range(tree.n_nodes):
         if not tree.is_leaf[node]:
@@ -86,12 +86,12 @@ def angle(first: Sequence[float] | Array, second: Sequence[float] | Array) -> fl
 
 
 def accuracy(tree: Tree, dataset: Dataset) -> float:
-    """Percent of the training rows that the tree has right."""
+    """Return the accuracy of the tree on the training rows, in percent."""
     return 100.0 * float((tree.labels[tree.apply(dataset.X)] == dataset.y).mean())
 
 
 def scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None) -> Array:
-    """Draw the rows on a frame of their own, with a tree's partition if there is one; return the rectangle."""
+    """Draw the rows on new axes, optionally with a tree's partition; return the rectangle."""
     box = surroundings(dataset.X)
     partition.frame(axes, box, title)
     if tree is not None:
@@ -111,7 +111,7 @@ def scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None) 
     "direction is an axis, a split along the second axis finds it.",
 )
 def householder(setting: FigureSetting) -> Picture:
-    """Two bands, their reflection, and the one split in the original space."""
+    """Draw two bands, their reflection, and the single split in the original space."""
     dataset = data.load("two_bands", setting.data_dir, setting.offline)
     figure, axes = blank(1, 3)
     box = scatter(axes[0], dataset, "dominant eigenvectors")
@@ -147,7 +147,7 @@ def householder(setting: FigureSetting) -> Picture:
     "and terminal nodes 5, 6, 7, 8, 18 and 19.",
 )
 def hhcart_growth(setting: FigureSetting) -> Picture:
-    """The five splits in the thesis' order, ours in black and the printed ones dashed."""
+    """Draw the five splits in the order of the thesis, ours in black and the printed ones dashed."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
     nodes = thesis_numbers(tree)
@@ -178,7 +178,7 @@ def hhcart_growth(setting: FigureSetting) -> Picture:
     "oblique splits need fewer leaves than axis-parallel ones (sections 3.4 and 5.1.3).",
 )
 def partitions(setting: FigureSetting) -> Picture:
-    """One panel an algorithm."""
+    """Draw one panel per algorithm."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     names = ("axis_parallel", "hhcart_a", "hhcrv", "gdt", "hhgdt", "oc1")
     figure, axes = blank(2, 3)
@@ -202,7 +202,7 @@ def partitions(setting: FigureSetting) -> Picture:
     "to 5 and 6 to 9, which are drawn here.)",
 )
 def range_space(setting: FigureSetting) -> Picture:
-    """The nine points of Table 5.1."""
+    """Draw the nine points of Table 5.1."""
     X = np.repeat(np.arange(1.0, 10.0), 2).reshape(-1, 2)
     y = (np.arange(9) > 4).astype(np.int32)
     A, B = (augmented_moment(X[y == code]) for code in (0, 1))
@@ -232,7 +232,7 @@ def range_space(setting: FigureSetting) -> Picture:
     "unnecessarily large, and HHGDT's is simpler.",
 )
 def two_class(setting: FigureSetting) -> Picture:
-    """Scatter, clustering hyperplanes, and both partitions."""
+    """Draw the scatter plot, the clustering hyperplanes, and both partitions."""
     dataset = data.load("three_clouds", setting.data_dir, setting.offline)
     gdt, hhgdt = full_tree("gdt", dataset), full_tree("hhgdt", dataset)
     figure, axes = blank(2, 2)
@@ -254,7 +254,7 @@ def two_class(setting: FigureSetting) -> Picture:
 
 
 def clouds_crossed(dataset: Dataset, plane: Array) -> int:
-    """Return how many of the clouds of `three_clouds` have points on both sides of a plane (w, b)."""
+    """Return the number of clouds of `three_clouds` with points on both sides of a plane (w, b)."""
     middle = float(np.median(dataset.X[dataset.y == 0, 0]))
     side = dataset.X @ plane[:2] + plane[2] > 0
     second = dataset.y == 1
@@ -269,7 +269,7 @@ def clouds_crossed(dataset: Dataset, plane: Array) -> int:
     "axis and searches all axes of the reflected space; unpruned, HHGDT's tree is simpler than GDT's.",
 )
 def five_class(setting: FigureSetting) -> Picture:
-    """Scatter, the bisector, the reflected space, HHGDT's best split, both partitions."""
+    """Draw the scatter plot, the bisector, the reflected space, HHGDT's best split, and both partitions."""
     dataset = data.load("five_clouds", setting.data_dir, setting.offline)
     gdt, hhgdt = full_tree("gdt", dataset), full_tree("hhgdt", dataset)
     figure, axes = blank(2, 3)
@@ -304,7 +304,7 @@ def five_class(setting: FigureSetting) -> Picture:
     "representative vector captures it.",
 )
 def representative_vector(setting: FigureSetting) -> Picture:
-    """The class with its ellipse, both vectors, and what trees make of them."""
+    """Draw the class with its ellipse, both vectors, and the trees that use them."""
     dataset = data.load("extreme_values", setting.data_dir, setting.offline)
     rows = dataset.X[dataset.y == 0]
     major, dominant, representative, usual = class_directions(rows)
@@ -339,7 +339,7 @@ def representative_vector(setting: FigureSetting) -> Picture:
 
 
 def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Return main direction of the majority, dominant eigenvector, representative vector, and which rows are usual.
+    """Return main direction of the majority, dominant eigenvector, representative vector, and the mask of usual rows.
     Usual rows are all but the two farthest from the median."""
     distance = np.linalg.norm(rows - np.median(rows, axis=0), axis=1)
     usual = distance < np.sort(distance)[-2]
@@ -358,7 +358,7 @@ def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_
     "only, do not.",
 )
 def checkerboard(setting: FigureSetting) -> Picture:
-    """The hyperplanes of the root and its left child, GDT and OC1."""
+    """Draw the hyperplanes of the root and its left child, for GDT and OC1."""
     dataset = data.load("checkerboard_4x4", setting.data_dir, setting.offline)
     figure, axes = blank(1, 2, width=3.4, height=3.4)
     seen = []
@@ -376,8 +376,8 @@ def checkerboard(setting: FigureSetting) -> Picture:
 
 
 def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
-    """How far a hyperplane is off the lines of the 4 x 4 checkerboard: in degrees, and in squares at mid-board. The
-    distance is taken at mid-board, from the nearest line of the direction that is closer to the hyperplane's own."""
+    """Return the deviation of a hyperplane from the lines of the 4 x 4 checkerboard: in degrees, and in squares.
+    The distance is measured at mid-board, from the nearest line of the direction closer to the hyperplane's."""
     turn = np.radians(30.0)
     axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     angles = [angle(tree.coef_[node], axis) for axis in axes]
@@ -397,7 +397,7 @@ def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
     "terminal nodes at depths 2, 2, 2, 3, 4 and 4.",
 )
 def tree(setting: FigureSetting) -> Picture:
-    """The tree as a diagram."""
+    """Draw the tree as a diagram."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
     figure = drawing(tree, dataset.feature_names, dataset.classes)

@@ -1,4 +1,4 @@
-"""The figures of the papers: their list, what each remakes, and the page that shows them."""
+"""The figures of the papers: their list, the published figures that each redraws, and their page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FigureSetting:
-    """Where data sets come from, as `data.load` takes it."""
+    """Location of data sets, with the parameters of `data.load`."""
 
     data_dir: str | None = None
     offline: bool = False
@@ -24,7 +24,7 @@ class FigureSetting:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A drawn figure, and a sentence or two on what is seen in it, with its numbers."""
+    """A drawn figure, and a sentence or two on its content, with numbers."""
 
     figure: Figure
     seen: str
@@ -35,12 +35,12 @@ Draw = Callable[[FigureSetting], Picture]
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure that can be drawn.
+    """A figure with its drawing function.
 
-    remakes   the figures of the papers that it makes again
-    claim     what their text says
+    remakes   the figures of the papers that it redraws
+    claim     the claim of their text
     seed      of every random draw in it
-    draw      draws it
+    draw      the drawing function
     """
 
     name: str
@@ -52,7 +52,7 @@ class Illustration:
 
 
 def _fault(figure: Any) -> str | None:
-    """What is wrong with a figure, as it follows its name."""
+    """Return the error message for a figure, without its name, or None."""
     if fault := fault_of_type(figure, Illustration, "put @illustration(...) over the function that draws it"):
         return fault
     if type(figure.seed) is not int:
@@ -77,7 +77,7 @@ def illustration(title: str, remakes: str, claim: str, seed: int = SEED) -> Call
 
 def pages(pictures: Mapping[str, Picture], form: str = "svg") -> dict[str, str]:
     """Return the files that describe the pictures, by name: a page that shows all of them, and a table of claims. The
-    table has a row for each figure: what it remakes, what the paper's text claims, the seed, and what is seen."""
+    table has a row per figure: the published figures, the claim of the paper's text, the seed, and the observation."""
     shown = [
         f"![{about.title}]({name}.{form})\n\n`{name}` remakes {about.remakes}.\n"
         for name, about in ((name, FIGURES[name]) for name in pictures)

@@ -1,4 +1,4 @@
-"""Chapter 6 of the thesis in the plane: top-down and bottom-up trees, clusters as leaves, and where they fail."""
+"""Chapter 6 of the thesis in the plane: top-down and bottom-up trees, clusters as leaves, and their failures."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 ONE_CLUSTER: Mapping[str, Any] = {"max_components": 1}
-BY_BIC: Mapping[str, Any] = {"n_init": 10}  # a mixture of a single start may miss the second cluster
-FRESH = SEED + 1000  # of rows that no tree was grown on
-HARD = 1e6  # cost at which no row may enter the margin of classes that a line separates
-SOFT = (1.0, 100.0)  # costs where none does: a wide margin, and a narrow one
+BY_BIC: Mapping[str, Any] = {"n_init": 10}  # a mixture with a single start may miss the second cluster
+FRESH = SEED + 1000  # seed of rows that no tree was grown on
+HARD = 1e6  # penalty at which no row may enter the margin between linearly separable classes
+SOFT = (1.0, 100.0)  # penalties where none does: a wide margin, and a narrow one
 
 
 def bottom_up_tree(dataset: Dataset, **options: Any) -> Tree:
@@ -46,7 +46,7 @@ def bottom_up_tree(dataset: Dataset, **options: Any) -> Tree:
     "partition can be thought of as a cluster of its class, and a class may have more than one.",
 )
 def top_down_sequence(setting: FigureSetting) -> Picture:
-    """The tree, and the partition after each of its splits."""
+    """Draw the tree, and the partition after each of its splits."""
     dataset = data.load("alternating_clusters", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
     numbers = _numbers(tree)
@@ -68,7 +68,7 @@ def top_down_sequence(setting: FigureSetting) -> Picture:
 
 
 def cluster_of_leaf(tree: Tree, dataset: Dataset) -> dict[int, int]:
-    """Return, by leaf, the number of the drawn cluster of `alternating_clusters` that its rows are; 45 rows each."""
+    """Return, by leaf, the number of the drawn cluster of `alternating_clusters` with its rows; 45 rows each."""
     leaves = tree.apply(dataset.X)
     drawn = np.arange(dataset.n) // 45
     clusters_in = {int(leaf): np.unique(drawn[leaves == leaf]) for leaf in np.unique(leaves)}
@@ -111,7 +111,7 @@ def _diagram(axes: Axes, tree: Tree, numbers: Mapping[int, int]) -> None:
 
 
 def _number_regions(axes: Axes, tree: Tree, box: Array, numbers: Mapping[int, int], split: list[int]) -> None:
-    """Write the number of each node into its region, of the nodes that `split` leaves undivided."""
+    """Write the number of each node into its region, for the nodes that `split` leaves undivided."""
     leaves = divide(tree, box).leaves
     of_split = {numbers[node] for node in split}
     for number in numbers.values():
@@ -122,7 +122,7 @@ def _number_regions(axes: Axes, tree: Tree, box: Array, numbers: Mapping[int, in
 
 
 def _is_below(number: int, ancestor: int) -> bool:
-    """Whether a node is another one or below it, by the thesis' numbers."""
+    """Return whether a node is or descends from another node, by the numbers of the thesis."""
     while number > ancestor:
         number //= 2
     return number == ancestor
@@ -136,7 +136,7 @@ def _is_below(number: int, ancestor: int) -> bool:
     "three without trading off accuracy.",
 )
 def bottom_up_leaves(setting: FigureSetting) -> Picture:
-    """HHBUT beside an unpruned top-down tree on two clouds; HHBUT with as many clusters as BIC finds, and with one."""
+    """Draw HHBUT beside an unpruned top-down tree on two clouds; HHBUT with BIC's clusters, and with one."""
     clouds = data.load("overlapping_clusters", setting.data_dir, setting.offline)
     fresh = draw("overlapping_clusters", FRESH)
     paired = data.load("paired_clusters", setting.data_dir, setting.offline)
@@ -162,7 +162,7 @@ def bottom_up_leaves(setting: FigureSetting) -> Picture:
     "larger cost makes the margin narrower and a smaller one lets rows into it.",
 )
 def svm_margin(setting: FigureSetting) -> Picture:
-    """Two bands with the hard margin; two clouds with a small and a large cost."""
+    """Draw two bands with the hard margin; two clouds with a small and a large penalty."""
     bands = data.load("two_bands", setting.data_dir, setting.offline)
     clouds = data.load("overlapping_clusters", setting.data_dir, setting.offline)
     figure, axes = blank(1, 3)
@@ -186,12 +186,12 @@ def svm_margin(setting: FigureSetting) -> Picture:
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """What a linear machine finds between two classes.
+    """Margin of a linear SVM between two classes.
 
     plane    (w1, w2, b), w of length 1
     half     distance of either edge of the margin from the plane: 1 / ||beta|| (thesis eq. 6.4.1)
     inside   row numbers on the margin's edge, inside it or beyond the plane: the support vectors
-    wrong    how many rows lie on the other class' side of the plane
+    wrong    number of rows on the other class' side of the plane
     """
 
     plane: Array
@@ -201,7 +201,7 @@ class Margin:
 
 
 def margin(dataset: Dataset, cost: float) -> Margin:
-    """Return what the machine of thesis eq. 6.4.4 finds at a cost, features in their own units."""
+    """Fit the linear SVM of thesis eq. 6.4.4 with penalty C = cost; return its margin in the units of the features."""
     from sklearn.svm import SVC
 
     machine = SVC(C=cost, kernel="linear", tol=1e-6).fit(dataset.X, dataset.y)
@@ -220,7 +220,7 @@ def margin(dataset: Dataset, cost: float) -> Margin:
     "would start bottom-up and go on top-down from impure terminal nodes.",
 )
 def bottom_up_failures(setting: FigureSetting) -> Picture:
-    """A class bent around the other, and two clouds that overlap: one cluster a class, HHCART(A), and the hybrid."""
+    """Draw a class bent around the other, and two overlapping clouds: one-cluster trees, HHCART(A), the hybrid."""
     figure, axes = blank(2, 3)
     seen = []
     for row, (name, what) in enumerate((("bent_class", "not separable"), ("overlapping_clusters", "overlapping"))):
@@ -238,7 +238,7 @@ def bottom_up_failures(setting: FigureSetting) -> Picture:
 
 
 def failures(dataset: Dataset) -> dict[str, Tree]:
-    """Return the trees that section 6.7 compares, each class one cluster, and the hybrid of section 7.2."""
+    """Return the trees that section 6.7 compares, with one cluster per class, and the hybrid of section 7.2."""
     return {
         "HHBUT": bottom_up_tree(dataset, **ONE_CLUSTER),
         "HHCART(A), unpruned": full_tree("hhcart_a", dataset),

@@ -18,21 +18,21 @@ from oblique_cli.papers.reproduction.studies.odt import SETTINGS, STAND_IN, Samp
 SEED = 20260101
 NAMES = ("spect", "house_votes", "contraceptive")
 WIDE = (STAND_IN, "dna")  # 99 and 180 features
-TREES_OF_DNA = 10  # the paper gives no number; the study takes 40, as for SPECT
+TREES_OF_DNA = 10  # the paper gives no number; the study uses 40, as for SPECT
 
 
 def samples(setting: FigureSetting, names: Sequence[str]) -> dict[str, Sample]:
-    """Return training and test rows of the data sets that are drawn."""
+    """Return training and test rows of the drawn data sets."""
     return {name: SETTINGS[name].load(setting.data_dir, setting.offline, SEED) for name in names}
 
 
 def bag_of(name: str) -> Mapping[str, Any]:
-    """Return how the trees of a data set are bagged."""
+    """Return the bagging parameters of a data set."""
     return {"n_trees": TREES_OF_DNA} if name == "dna" else SETTINGS[name].bag
 
 
 def _variance(setting: FigureSetting, names: Sequence[str]) -> Picture:
-    """One panel a data set, with inner products and with covariances: the paper does not say which."""
+    """Draw one panel per data set, with inner products and with covariances, because the paper names neither."""
     figure, axes = blank(1, len(names), width=2.6, height=2.6)
     seen = []
     for place, (name, (X, y, _, _)) in zip(axes, samples(setting, names).items(), strict=True):
@@ -55,7 +55,7 @@ def _variance(setting: FigureSetting, names: Sequence[str]) -> Picture:
 
 
 def _reconstructed(setting: FigureSetting, names: Sequence[str]) -> Picture:
-    """Errors on the test rows above, numbers of nodes below, a pair of points a tree."""
+    """Draw the errors on the test rows above, numbers of nodes below, a pair of points per tree."""
     figure, axes = blank(2, len(names), width=2.6, height=2.2)
     seen = []
     for column, (name, (X, y, X_test, y_test)) in enumerate(samples(setting, names).items()):
@@ -84,7 +84,7 @@ def _reconstructed(setting: FigureSetting, names: Sequence[str]) -> Picture:
 
 ONE_DRAW = "one draw of bags"
 WIDE_SETS = f"NASDAQ, by made-up data of its form, and DNA; {ONE_DRAW}"
-# The figures of sets of few features and of many: name, title, what it remakes, claim, what draws it, data sets.
+# The figures of sets of few features and of many: name, title, published figures, claim, drawing function, data sets.
 for _name, _title, _remakes, _claim, _draw, _names in (
     (
         "odt_variance",

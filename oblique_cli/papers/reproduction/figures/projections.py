@@ -1,4 +1,4 @@
-"""Two figures of the thesis in which something is projected on a line: levels of a feature, and rows of a class."""
+"""Two figures of the thesis with projections on a line: of the levels of a feature, and of the rows of a class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 # Rows of two levels, as in figure 3.11, by two classes; the figure's numbers are not printed.
 LEVELS = np.array([[30.0, 10.0], [10.0, 30.0]])
-STEPS = 720  # directions that are tried, over half a turn
+STEPS = 720  # directions to try, over half a turn
 
 
 def directions(count: int = STEPS) -> Array:
@@ -44,7 +44,7 @@ def sums_of_squares(table: Array, scores: Array) -> tuple[Array, Array]:
     "smallest within them; the levels are replaced by the projections v'1 and v'2 of their dummy vectors on it.",
 )
 def level_scores(setting: FigureSetting) -> Picture:
-    """The dummy vectors, the class means between them, and all of them projected on a*."""
+    """Draw the dummy vectors, the class means between them, and all of them projected on a*."""
     scores = crimcoord(LEVELS)
     means = (LEVELS / LEVELS.sum(axis=0)).T
     figure, (axes,) = blank(1, 1, width=4.0, height=4.0)
@@ -74,7 +74,7 @@ def level_scores(setting: FigureSetting) -> Picture:
 
 
 def _projected(axes: Axes, place: Array, unit: Array, shade: str, name: str, image: str, form: str) -> None:
-    """Draw a point, its name, and where it falls on the line along `unit`, with a name too."""
+    """Draw a point, its name, and its projection on the line along `unit`, also with a name."""
     foot = (place @ unit) * unit
     axes.plot(*np.array([place, foot]).T, color=shade, linestyle=":", linewidth=0.8)
     axes.plot(*place, marker=form, color=shade, markersize=5)
@@ -91,7 +91,7 @@ def _projected(axes: Axes, place: Array, unit: Array, shade: str, name: str, ima
     "them; the v of the smallest sum of their squares, n - v'X'Xv, is the dominant eigenvector of X'X.",
 )
 def representative_proof(setting: FigureSetting) -> Picture:
-    """One row with its angle and distance, then all rows of a class on the circle with the best line."""
+    """Draw one row with its angle and distance, then all rows of a class on the circle with the best line."""
     dataset = data.load("extreme_values", setting.data_dir, setting.offline)
     rows = dataset.X[dataset.y == 0]
     units, scatter = unit_rows(rows), unit_scatter(rows)

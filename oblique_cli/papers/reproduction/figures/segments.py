@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ARTIFICIAL = ("patches_4", "patches_6", "sine_2d", "circles_2d")
-STEPS = 100  # points along an axis at which the regions are looked up
+STEPS = 100  # points along an axis at which the regions are evaluated
 
 
 @illustration(
@@ -31,7 +31,7 @@ STEPS = 100  # points along an axis at which the regions are looked up
     "rejected, 2.2 leaves on 6Patches and 2.4 on 2DCircles with 2.3 and 6.1 % rejected (cross-validated).",
 )
 def pathfinder_regions(setting: FigureSetting) -> Picture:
-    """One panel a set: tints of the classes, white where a row is rejected, and the root's clusters of one class."""
+    """Draw a panel per set: tints of the classes, white where a row is rejected, the root's clusters of one class."""
     figure, axes = blank(2, 2, width=2.3, height=2.3)
     seen = []
     for panel, name in zip(axes, ARTIFICIAL, strict=True):
@@ -46,7 +46,7 @@ def pathfinder_regions(setting: FigureSetting) -> Picture:
         tints = np.array([tint(code, 0.3) for code in range(len(dataset.classes))])
         image = np.where(rejected[:, None], 1.0, tints[codes]).reshape(STEPS, STEPS, 3)
         panel.imshow(image, origin="lower", extent=(left, right, bottom, top), aspect="auto", interpolation="nearest")
-        partition.points(panel, dataset.X[::3], dataset.y[::3], 2.0)  # a third of them, for a small file
+        partition.points(panel, dataset.X[::3], dataset.y[::3], 2.0)  # a third of the rows, for a small file
         root = model.tree_.nodes[0].split
         if root is not None:
             low, width = dataset.X.min(axis=0), np.ptp(dataset.X, axis=0)
@@ -68,7 +68,7 @@ def pathfinder_regions(setting: FigureSetting) -> Picture:
     "several clusters fit into a single leaf, most clusters are kept whole, and trees are very short.",
 )
 def pathfinder_trees(setting: FigureSetting) -> Picture:
-    """Circles are nodes with the number of their clusters, squares leaves with their rows; a dash rejects all."""
+    """Draw nodes as circles with their clusters' number, leaves as squares with their rows; a dash rejects all."""
     figure, axes = blank(1, len(ARTIFICIAL), width=2.0, height=2.0)
     seen = []
     for panel, name in zip(axes, ARTIFICIAL, strict=True):
@@ -82,7 +82,7 @@ def pathfinder_trees(setting: FigureSetting) -> Picture:
 
 
 def _diagram(axes: Axes, tree: RegionTree) -> None:
-    """Draw a tree, leaves side by side."""
+    """Draw a tree with its leaves side by side."""
     places: dict[int, tuple[float, float]] = {}
     leaves = 0.0
 
@@ -119,7 +119,7 @@ def _diagram(axes: Axes, tree: RegionTree) -> None:
     "PATHFINDER consistently has low complexity.",
 )
 def pathfinder_sizes(setting: FigureSetting) -> Picture:
-    """One tree of all rows each, grids of Table 3.4; pruning by cross-validation."""
+    """Draw one tree of all rows per set, with the grids of Table 3.4; pruning by cross-validation."""
     figure, (axes,) = blank(1, 1, width=6.0, height=2.4)
     sizes = []
     for name, size in GRID_SIZES.items():

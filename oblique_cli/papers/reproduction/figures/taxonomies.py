@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SEED = 20260101
-MOST_NAMED = 12  # bars whose classes can be read below them
-# Sets of two classes and two features, and whether their classes are dealt out anew.
+MOST_NAMED = 12  # bars with readable classes below them
+# Sets of two classes and two features, and whether their classes are permuted.
 ARTIFICIAL = (
     ("two_bands", False),
     ("overlapping_clusters", True),
@@ -58,7 +58,7 @@ ARTIFICIAL = (
     SEED,
 )
 def purity_by_depth(setting: FigureSetting) -> Picture:
-    """Mean purity above, the share of 2^d nodes below, at all depths; one draw of sequences a column."""
+    """Draw mean purity above, the share of 2^d nodes below, at all depths; one column per draw of sequences."""
     figure, axes = blank(2, len(LABELLED_SETS), width=3.4, height=2.0)
     seen = []
     for column, name in enumerate(LABELLED_SETS):
@@ -79,7 +79,7 @@ def purity_by_depth(setting: FigureSetting) -> Picture:
 
 
 def depths_of(name: str, draw: int = 0) -> dict[str, measures.PurityPerDepth]:
-    """Return purity by depth of both trees of a draw of labelled sequences, as the study of the chapter draws them."""
+    """Return purity by depth of both trees of a draw of labeled sequences, as drawn in the study of the chapter."""
     *_, sequences = drawn(SEED, name, draw + 1)
     return {method: measures.purity_per_depth(tree) for method, tree in both_taxonomies(*sequences).items()}
 
@@ -98,7 +98,7 @@ def first_depth(purity: Array, least: float) -> int:
     SEED,
 )
 def subclass_modality(setting: FigureSetting) -> Picture:
-    """A bar a subclass of at least 15 rows, in the color of its class; purity 1 above, 0.9 below."""
+    """Draw a bar per subclass of at least 15 rows, in the color of its class; purity 1 above, 0.9 below."""
     figure, axes = blank(2, len(EIGHT), width=1.35, height=1.6)
     seen = []
     for column, (name, dataset, taxonomy) in enumerate(_taxonomies(EIGHT, setting)):
@@ -140,7 +140,7 @@ CODES = dict(zip((*EIGHT, IRIS), ("Vot", "Bld", "Hea", "Bos", "Bcw", "Pid", "Veh
     SEED,
 )
 def complexity_and_accuracy(setting: FigureSetting) -> Picture:
-    """Accuracies and complexity by set; complexity against mean accuracy; complexity and rows a pure cluster."""
+    """Draw accuracies and complexity by set; complexity against mean accuracy; complexity and rows per pure cluster."""
     figure, axes = blank(1, 3)
     results: list[tuple[float, str, list[float], float]] = []
     for name, dataset, taxonomy in _taxonomies(EIGHT, setting):
@@ -190,7 +190,7 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     SEED,
 )
 def pure_clusters(setting: FigureSetting) -> Picture:
-    """A row a set: sizes in the colors of classes; the share of rows outside the k largest, whose mean counts."""
+    """Draw a row per set: sizes in the colors of classes; the share of rows outside the k largest, with its mean."""
     names = (*EIGHT, IRIS)
     figure, axes = blank(len(names), 2, width=2.8, height=0.8)
     shares = []
@@ -233,7 +233,7 @@ def _clusters(axes: Axes, taxonomy: Taxonomy, name: str) -> None:
     SEED,
 )
 def complexity_of_artificial_sets(setting: FigureSetting) -> Picture:
-    """Six sets with their complexity; in b and c the classes are dealt out at random."""
+    """Draw six sets with their complexity; in b and c the classes are permuted at random."""
     figure, axes = blank(2, 3, width=2.3, height=2.3)
     seen = []
     for panel, letter, (name, dealt) in zip(axes, "abcdef", ARTIFICIAL, strict=True):

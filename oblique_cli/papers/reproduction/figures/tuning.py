@@ -21,7 +21,7 @@ from oblique_cli.papers.reproduction.figures.illustrations import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# That of `oblique compare`, whose runs of chapter 5 are in results/: the choices here are those made there.
+# Seed of `oblique compare`, whose runs of chapter 5 are in results/: the choices here equal those.
 SEED = 20260101
 EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 
@@ -42,7 +42,7 @@ def curves(scheme: str, datasets: Sequence[str], setting: FigureSetting, folds: 
 
 
 def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
-    """Draw curves of one fold; a dot where the accuracy is highest, a dashed line down to the value chosen."""
+    """Draw curves of one fold; a dot at the highest accuracy, a dashed line down to the chosen value."""
     floor = min(min(curve.accuracy) for curve in mine) - 1.0
     for k, curve in enumerate(mine):
         best = curve.accuracy[curve.values.index(curve.chosen)]
@@ -61,7 +61,7 @@ def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
     SEED,
 )
 def epsilon_two_stage(setting: FigureSetting) -> Picture:
-    """One panel a data set."""
+    """Draw one panel per data set."""
     all_curves = curves("two_stage", ("balance_scale", "bupa"), setting)
     figure, axes = blank(1, 2, width=4.0)
     seen = []
@@ -81,7 +81,7 @@ def epsilon_two_stage(setting: FigureSetting) -> Picture:
 
 
 def _by_fold(setting: FigureSetting, name: str) -> Picture:
-    """One panel a fold of repetition 1."""
+    """Draw one panel per fold of repetition 1."""
     all_curves = curves("nested", (name,), setting)
     figure, axes = blank(2, 5, width=2.1, height=2.0)
     for fold, place in enumerate(axes):

@@ -1,1 +1,1 @@
-"""What every study shares: cells, runs, steps, reports."""
+"""Shared parts of all studies: cells, runs, steps, reports."""

@@ -1,8 +1,8 @@
-"""One rule for all studies where the words of a text and its tables disagree on how a method works.
+"""Rule of all studies for texts and tables that disagree on a method.
 
-Both readings are run and shown. The study takes the one that meets more claims of the text on its results, and on a tie
-the words; cells do not count. The estimator's default stays with the words. Readings of TPRTI, whose
-words say both, are by sizes (docs/algorithms/tprti.md).
+Both readings are run and shown. The study takes the reading that meets more of the text's claims on its results, in a
+tie the words; cells do not count. The estimator's default stays with the words. Readings of TPRTI, whose
+words support both, are chosen by sizes (docs/algorithms/tprti.md).
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from collections.abc import Callable, Mapping, Sequence
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable
 
-# Whether a claim holds; None if chance decides.
+# Whether a claim holds; None if the difference is within chance.
 Claims = Sequence[bool | None]
 HOLDS = {True: "holds", False: "fails", None: "-"}
 
 
 def of_claims(claims: Mapping[str, Claims]) -> str:
-    """Return the reading that meets most claims; the first one, that of the words, on a tie. claims : by reading"""
+    """Return the reading that meets most claims; in a tie the first, that of the words. claims : by reading"""
     return max(claims, key=lambda reading: met(claims[reading]))
 
 
 def met(claims: Claims) -> int:
-    """Return how many claims hold."""
+    """Return the number of claims that hold."""
     return sum(holds is True for holds in claims)
 
 
 def side_of(ours: tuple[float, float], theirs: tuple[float, float]) -> int:
-    """Return 1 if ours, mean and SD, is significantly more, -1 if theirs is, 0 if their intervals of one SD overlap."""
+    """Return 1 if ours, mean and SD, is significantly larger, -1 if theirs is, 0 if their 1-SD intervals overlap."""
     gap, spread = ours[0] - theirs[0], ours[1] + theirs[1]
     return 0 if abs(gap) < spread - 1e-9 else 1 if gap > 0 else -1
 
 
 def claims_sentence(claims: Mapping[str, Claims]) -> str:
-    """Return how many claims each reading meets, in words."""
+    """Return the number of claims that each reading meets, in words."""
     return ", ".join(f"{reading} meets {met(answers)} of {len(answers)} claims" for reading, answers in claims.items())
 
 
@@ -45,7 +45,7 @@ def table_of(
     claims: Mapping[str, Mapping[str, bool | None]],
     wanted: Callable[[Cell], bool],
 ) -> ExtraTable:
-    """Return every claim and every wanted cell by each reading, and how many claims each meets.
+    """Return every claim and every wanted cell by each reading, and the number of claims that each meets.
     cells, claims : by reading, that of the words first; cells in one order, claims by their text"""
     first = next(iter(claims.values()))
     rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in claims.values())) for text in first]

@@ -1,4 +1,4 @@
-"""The parts of the documentation that are made from the results of the studies, so that both cannot drift apart."""
+"""Parts of the documentation generated from the results of the studies, so that both always agree."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ DOCUMENTS = (
     "docs/choosing.md",
     "README.md",
 )
-# Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
+# Blocks of sentences that tools/field_folds.py makes from the folds, and their file.
 TEXT_FILES = {"field-front": "field/front"}
-# Of the field, what docs/choosing.md recommends or somebody would compare it with; and what it says of each.
+# Methods of the field that docs/choosing.md recommends or that readers compare, and their descriptions.
 CHOICES = (
     "logistic_tree",
     "logistic_forest",
@@ -73,7 +73,7 @@ def blocks(results: Path) -> dict[str, str]:
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
-    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none. Studies
+    """Return the cells of every study with results in `results`, by its name; ConfigError if there are none. Studies
     are in the order of names: the order in which modules are imported may differ."""
     names = sorted(name for name, study in STUDIES.items() if study.tables)
     paths = {name: results / "reproduction" / f"{name}.csv" for name in names}
@@ -84,7 +84,7 @@ def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
 
 
 def filled(text: str, made: Mapping[str, str]) -> str:
-    """Return `text` with every block made anew; ConfigError for a block that nothing makes."""
+    """Return `text` with every block regenerated; ConfigError for an unknown block."""
 
     def block(match: re.Match[str]) -> str:
         name = match["name"]
@@ -102,7 +102,7 @@ def _table(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _counts(cells: Iterable[Cell]) -> tuple[int, ...]:
-    """How many cells are compared, agree, deviate with a measured reason, and are unexplained."""
+    """Return the numbers of cells that are compared, agree, deviate with a measured reason, and are unexplained."""
     kinds = Counter(kind_of(cell) for cell in cells if cell.verdict in (AGREES, DEVIATES))
     return kinds.total(), *(kinds[kind] for kind in KINDS)
 
@@ -116,7 +116,7 @@ def _agreement(cells: Sequence[Cell]) -> str:
 
 
 def _power(path: Path) -> str:
-    """Return how many measures of tables are biased or weak, by the file that `python -m studies.power` writes."""
+    """Return the numbers of biased and weak measures of tables, from the file of `python -m studies.power`."""
     if not path.is_file():
         return NOT_YET
     with open(path, encoding="utf-8", newline="") as handle:
@@ -130,7 +130,7 @@ def _power(path: Path) -> str:
 
 
 def _classes(cells: Iterable[Cell]) -> str:
-    """Return how many deviating cells there are of each class of reasons, and of those without any."""
+    """Return the number of deviating cells of each class of reasons, and of those without a reason."""
     none = ("readings tried, none fits", "")
     counts = Counter(classes().get(cell.key, none)[0] for cell in cells if cell.verdict == DEVIATES)
     rows = [(kind, str(count), "yes" if kind in EXPLAINING else "no") for kind, count in counts.most_common()]
@@ -147,7 +147,7 @@ def _summary(cells: Iterable[Cell]) -> str:
 
 
 def _studies(studies: Mapping[str, tuple[Cell, ...]]) -> str:
-    """Return how many cells of each study agree, deviate with a measured reason, and are unexplained."""
+    """Return the numbers of cells of each study that agree, deviate with a measured reason, and are unexplained."""
     rows = [(f"`{study}`", *map(str, _counts(cells))) for study, cells in studies.items()]
     return _table(("study", "cells", "agree", "measured reason", UNEXPLAINED), rows)
 
@@ -179,14 +179,14 @@ KINDS = ("agrees", "has a measured reason", "unexplained")
 
 
 def kind_of(cell: Cell) -> str:
-    """Return which of KINDS a cell with both numbers is."""
+    """Return the kind, one of KINDS, of a cell with both numbers."""
     if cell.verdict == AGREES:
         return KINDS[0]
     return KINDS[1] if cell.key in reasons() else KINDS[2]
 
 
 def agreement_picture(studies: Mapping[str, tuple[Cell, ...]]) -> Figure:
-    """Return ours against the printed number, a panel a table. Scales are linear from -1 to 1, logarithmic beyond."""
+    """Draw ours against the printed number, one panel per table, linear from -1 to 1 and logarithmic beyond."""
     tables: dict[str, list[Cell]] = {}
     for cells in studies.values():
         for cell in cells:

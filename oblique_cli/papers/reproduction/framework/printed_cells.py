@@ -1,4 +1,4 @@
-"""One cell of a published table beside ours, and the rule for their agreement."""
+"""A cell of a published table with our number, and the rule for their agreement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_PRINTED = "not printed"
 
 RULE = "a cell agrees if |ours - published| <= 2 sqrt(SD_ours^2 + SD_published^2); an SD that is not there counts as 0"
 
-# Two decimals of a printed number and 1e-9 of rounding are no difference.
+# Differences by two printed decimals or 1e-9 of rounding are ignored.
 TOLERANCE = 1e-9
 ROUNDED = 0.0005  # of errors, which are printed to three decimals
 
@@ -26,9 +26,9 @@ class Cell:
     dataset     name in our catalogue
     method      as printed, such as "HHCART(A)"
     metric      "accuracy_percent", "n_leaves", "epsilon", ...
-    ours, published             means, None for one that is not there; the SDs likewise
-    qualifier   what tells cells of one data set, method and metric apart: "sampling=STRS; class_index=1"
-    note        why there is no number of ours, or what a reader must know of it
+    ours, published             means, None if absent; the SDs likewise
+    qualifier   distinction of cells of one data set, method and metric: "sampling=STRS; class_index=1"
+    note        reason for a missing number of ours, or a remark on it
     """
 
     table: str
@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus published, None unless both are there."""
+        """Ours minus published, None unless both exist."""
         return None if self.ours is None or self.published is None else self.ours - self.published
 
     @property
@@ -63,13 +63,13 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What names the cell."""
+        """The key that identifies the cell."""
         return self.table, self.dataset, self.method, self.metric, self.qualifier
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many cells of a kind agree among those with both numbers; the others were not run or not printed."""
+    """Number of agreeing cells of a kind among those with both numbers; the others were not run or not printed."""
 
     agree: int
     compared: int
@@ -91,8 +91,8 @@ def agreement(cells: Iterable[Cell]) -> dict[tuple[str, str], Agreement]:
 
 
 def is_wide(cell: Cell) -> bool:
-    """Whether a cell agrees although one number is less than half the other: only because its SD is large. A gain, a
-    difference of two numbers, is not so compared: near 0 its ratio says nothing. Nor is what print rounds off."""
+    """Return whether a cell agrees although one number is less than half the other, only because its SD is large. A
+    gain, a difference of two numbers, never counts, because its ratio near 0 is meaningless; nor do rounded digits."""
     if cell.verdict != AGREES or cell.ours is None or cell.published is None or "gain" in cell.metric:
         return False
     small, large = sorted((abs(cell.ours), abs(cell.published)))

@@ -1,4 +1,4 @@
-"""Configurations and steps run for a study, and their tables turned into cells."""
+"""Runs of configurations and steps for a study, and the conversion of their tables to cells."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.studies import Cost, ExtraTable, StudyRequest, StudyResult
 
 QUICK_REPEATS = 2
-QUICK_ROWS = 800  # of the largest data set of a quick profile
+QUICK_ROWS = 800  # rows of the largest data set of a quick profile
 DATABASE = "oblique.sqlite"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A configuration that was run: the experiment, its stored rows, and its table. Empty if nothing was wanted."""
+    """A configuration that was run: the experiment, its stored rows, and its table. Empty if nothing was requested."""
 
     experiment: Experiment
     rows: tuple[Row, ...] = ()
@@ -67,8 +67,8 @@ def outcome(
 
     datasets, algorithms    names or ids to keep, None for all
 
-    The run is stored under a name made of its content. A fold that any run in the store has done already is taken from
-    there, so studies that share folds, and a full profile after a quick one, run them once.
+    The run is stored under a name derived from its content. Folds that any run in the store has completed are reused,
+    so studies that share folds, and a full profile after a quick one, run them once.
     """
     experiment = config.load(name, [f"seed={request.seed}", *overrides])
     is_full = request.profile == "full"
@@ -122,7 +122,7 @@ def outcome(
 
 
 def is_quick(dataset: str) -> bool:
-    """Return whether a data set is small and at hand, bundled or drawn, as the quick profile requires."""
+    """Return whether a data set is small and available, bundled or generated, as the quick profile requires."""
     entry = catalogue.entry(dataset)
     return (entry.bundled or entry.generated) and entry.n <= QUICK_ROWS
 
@@ -136,7 +136,7 @@ def dataset_names(source: str) -> dict[str, str]:
 # Mean, SD and a note.
 Number = tuple[float | None, float | None, str]
 
-# Finds our number beside a published one on a data set; None if this run has no such number.
+# Returns our number for a published one on a data set; None if this run has no such number.
 Ours = Callable[[Published, str], Number | None]
 
 
@@ -145,11 +145,11 @@ def cells(
 ) -> tuple[Cell, ...]:
     """Return the cells of a published table.
 
-    ours        finds our number for a published one and the name of its data set, or returns None
-    not_run     why a method as printed, a data set of ours or a metric is not run
+    ours        returns our number for a published one and the name of its data set, or None
+    not_run     reason for not running a printed method, a data set of ours or a metric
 
-    A number that the profile or `only` leaves out makes no cell. In a full profile without `only` every printed number
-    makes one.
+    A number that the profile or `only` leaves out has no cell. In a full profile without `only` every printed number
+    has one.
     """
     source, table = reference.split(":")
     names = dataset_names(source)
@@ -182,7 +182,7 @@ def cells(
     return tuple(cells)
 
 
-# Qualifiers that say how a number was made, not which one it is.
+# Qualifiers that describe how a number was computed but do not identify it.
 DESCRIPTIVE = ("sd_over", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel", "printed_code")
 
 
@@ -195,7 +195,7 @@ METRICS = {"accuracy_percent": "accuracy", "n_leaves": "leaves"}
 
 
 def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
-    """Return what finds accuracy and leaves in `lines`, by data set and title of the method."""
+    """Return a function for accuracy and leaves in `lines`, by data set and title of the method."""
 
     def ours(number: Published, dataset: str) -> Number | None:
         name = METRICS.get(number.metric)
@@ -209,14 +209,14 @@ def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
 
 
 def of_outcomes(*outcomes: Outcome) -> Ours:
-    """Return what finds accuracy and leaves in the lines of runs; of one method in two runs, those of the later one."""
+    """Return a function for accuracy and leaves in the lines of runs; the later of two runs of a method wins."""
     return of_lines({key: line for each in outcomes for key, line in each.lines().items()})
 
 
 def result_of(
     outcomes: Iterable[Outcome | Steps], cells: Iterable[Cell] = (), tables: Iterable[ExtraTable] = ()
 ) -> StudyResult:
-    """Return the result of a study: the cost of its runs together, their worst exit code, and the tables with rows."""
+    """Return the result of a study: the total cost of its runs, their worst exit code, and the tables with rows."""
     outcomes = list(outcomes)
     cost = sum((each.cost for each in outcomes), Cost())
     code = max((each.exit_code for each in outcomes), default=0)
@@ -230,7 +230,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Steps:
-    """What is stored of a study's steps, no folds of a configuration: good rows, and how many were taken now."""
+    """Stored rows of a study's steps, which are not folds of a configuration: good rows, and the number of new ones."""
 
     rows: tuple[Row, ...]
     now: int
@@ -239,12 +239,12 @@ class Steps:
 
     @property
     def cost(self) -> Cost:
-        """What the steps took."""
+        """The cost of the steps."""
         work = sum(row.fit_seconds + row.predict_seconds for row in self.rows)
         return Cost(self.now, self.seconds, len(self.rows), work)
 
     def measures_by(self, keyed: Iterable[tuple[Key, Call]]) -> dict[Key, list[Mapping[str, float]]]:
-        """Return what was measured, by what each step is of. keyed : the steps, in the order of the keys"""
+        """Return the measures by the key of each step. keyed : the steps, in the order of the keys"""
         measured = {row.key: row.measures for row in self.rows}
         measures: dict[Key, list[Mapping[str, float]]] = {}
         for key, (job, *_) in keyed:
@@ -254,7 +254,7 @@ class Steps:
 
 
 def loaded(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | None:
-    """Return a data set, or None with a message that the study leaves it out."""
+    """Return a data set, or None after a message that the study leaves it out."""
     try:
         return catalogue.load(policy, request.data_dir, request.offline)
     except DataError as error:
@@ -263,7 +263,7 @@ def loaded(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | 
 
 
 def measuring(measure: Callable[..., Mapping[str, float]]) -> Callable[..., Row]:
-    """Decorator that makes a step of what measures it: the function takes the step's job first and returns its row."""
+    """Decorator that makes a step of a measuring function; the step takes its job first and returns its row."""
 
     @wraps(measure)
     def row_of(job: Job, *arguments: Any) -> Row:
@@ -275,19 +275,19 @@ def measuring(measure: Callable[..., Mapping[str, float]]) -> Callable[..., Row]
 
 
 def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:
-    """Return the job of a step. `decides` is what else decides its result, as plain data."""
+    """Return the job of a step. `decides` is plain data on which its result also depends."""
     key = digests.digest([digests.FORM, study, dataset, algorithm, repeat, seed, *decides])
     return Job(key, dataset, algorithm, repeat, 0, seed)
 
 
 def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
-    """Take those steps of a study that are not stored yet, and return the rows of all in the order of `calls`.
+    """Run the steps of a study that are not stored yet, and return the rows of all in the order of `calls`.
 
-    calls   a step's job, what makes its row, and the arguments that follow the job
+    calls   a step's job, the function for its row, and the arguments after the job
 
     The rows are in the store under a name that no configuration can have, so `oblique status` does not list them. The
-    name goes by what the steps are; a step that another profile has taken already, in the same environment, is taken
-    over. A step that fails is shown with its message, and is taken again next time.
+    name depends on the steps; a step that another profile has run in the same environment is reused. A failed step is
+    shown with its message, and runs again next time.
     """
     started = time.perf_counter()
     by_key = {job.key: (job, function, arguments) for job, function, arguments in calls}
@@ -323,10 +323,10 @@ def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
 
 
 def _attempt(job: Job, function: Callable[..., Row], arguments: tuple[Any, ...]) -> Row:
-    """Return the row of a step; an exception is the message of a failed one."""
+    """Return the row of a step; for an exception the row of a failed step with its message."""
     try:
         return function(job, *arguments)
-    except Exception as error:  # an exception belongs to this step alone, as in a fold
+    except Exception as error:  # an exception affects only this step, as in a fold
         return failed(job, error)
 
 
@@ -352,7 +352,7 @@ def by_repeat(rows: Iterable[Row], score: Score) -> dict[int, list[float]]:
 @dataclass(frozen=True)
 class FoldScore:
     """Mean over all folds, SD over the folds of the first repetition, and SD over the means of the repetitions.
-    Chapters 2 and 3 of Amalaman (2015) speak of ten repetitions, but the printed leaf counts fit ten whole numbers:
+    Chapters 2 and 3 of Amalaman (2015) state ten repetitions, but the printed leaf counts fit ten whole numbers:
     their SDs are over the ten folds of one cross-validation. All other tables use the SD over repetition means."""
 
     mean: float
@@ -360,7 +360,7 @@ class FoldScore:
     over_repeats: float | None
 
     def number(self) -> Number:
-        """What a cell needs; its SD is the one over folds."""
+        """The number for a cell; its SD is over folds."""
         note = "SD over the folds of one cross-validation"
         if self.over_repeats is not None:
             note += f"; over repetition means {self.over_repeats:.3g}"

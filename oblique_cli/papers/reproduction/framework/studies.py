@@ -1,4 +1,4 @@
-"""A study: the published tables that one set of experiments answers, and how they are run."""
+"""Studies: the published tables that a set of experiments reproduces, and the run of these experiments."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class StudyRequest:
     n_jobs      processors, or "auto" for all
     results     folder of results
     data_dir    folder of data files that are not bundled
-    only        "dataset" and "algorithm" -> the names that are wanted; {} for all
-    say         takes a line of progress
-    fresh       run again what is stored
+    only        "dataset" and "algorithm" -> the requested names; {} for all
+    say         receives lines of progress
+    fresh       rerun stored folds
     offline     never use the network
     """
 
@@ -38,18 +38,18 @@ class StudyRequest:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every printed number is wanted."""
+        """Whether all printed numbers are requested."""
         return self.profile == "full" and not self.only
 
     def wants(self, kind: str, *names: str) -> bool:
-        """Return whether `only` lets a data set or algorithm through that goes by any of `names`."""
+        """Return whether `only` includes a data set or algorithm with any of `names`."""
         selected = self.only.get(kind)
         return not selected or bool(set(selected) & set(names))
 
 
 @dataclass(frozen=True)
 class ExtraTable:
-    """A table beside the cells, of finished text: ranks, memory, readings. The first `left` columns hold names."""
+    """A table beside the cells, with formatted text: ranks, memory, readings. The first `left` columns hold names."""
 
     name: str
     caption: str
@@ -60,7 +60,7 @@ class ExtraTable:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a study took: trees grown now, wall time, and the stored time of all its folds, resumed ones included."""
+    """Cost of a study: trees grown now, wall time, and the stored time of all its folds, including resumed ones."""
 
     trees: int = 0
     seconds: float = 0.0
@@ -87,21 +87,21 @@ class StudyResult:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was run: no cell, no row of a table, no fold that failed."""
+        """Whether nothing was run: no cell, no table row, no failed fold."""
         return not (self.cells or self.exit_code or any(table.rows for table in self.tables))
 
 
 @dataclass(frozen=True)
 class Study:
-    """Published tables and the experiments that answer them.
+    """Published tables and the experiments that reproduce them.
 
-    name        what `oblique reproduce` calls it
+    name        name for `oblique reproduce`
     title       one line for people
     run         runs or resumes the experiments and returns every cell of the tables that the request asks for
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
     in_all      whether `oblique reproduce all` runs it
-    selects     what `only` may name: kinds of `StudyRequest.only`
-    ids         what `only` may name as an algorithm besides the names of algorithms: ids of its configurations
+    selects     kinds of `StudyRequest.only` that the study supports
+    ids         names that `only` accepts as algorithms beside algorithm names: ids of its configurations
     """
 
     name: str
@@ -114,12 +114,12 @@ class Study:
 
 
 def study(title: str, *tables: str, **about: Any) -> Callable[[Callable[[StudyRequest], StudyResult]], Study]:
-    """Decorator that makes a study, called like it, of a function. about : further fields of `Study`"""
+    """Decorator that converts a function to a study of the same name. about : further fields of `Study`"""
     return lambda run: Study(run.__name__, title, run, tables, **about)
 
 
 def _fault(study: Any) -> str | None:
-    """What is wrong with a study, as it follows its name."""
+    """Return the error message for a study, without its name, or None."""
     if fault := fault_of_type(study, Study, "put @study(...) over the function that runs it"):
         return fault
     return fault_of_texts(study, "title") or fault_of_function(study.run, "request")

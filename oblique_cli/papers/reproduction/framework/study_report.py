@@ -1,4 +1,4 @@
-"""A study's cells as tables and as a CSV file, what they cost, and whether any stopped agreeing."""
+"""Report of a study: its cells as tables and as a CSV file, its cost, and cells that no longer agree."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CLASSES = (*EXPLAINING, "reading per set", "too few draws", "not measured")
 
 
 def _by_key(path: Path) -> dict[tuple[str, ...], dict[str, str]]:
-    """The rows of a table about cells, by `Cell.key`."""
+    """Return the rows of a table about cells, by `Cell.key`."""
     with open(path, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     return {tuple(row[name] for name in ("table", "dataset", "method", "metric", "qualifier")): row for row in rows}
@@ -72,7 +72,7 @@ def reasons() -> dict[tuple[str, ...], str]:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """A study's result as it is shown and stored.
+    """A study's result for display and storage.
     baseline : cells of the committed quick profile, () if this is no quick profile or there is none"""
 
     study: Study
@@ -87,7 +87,7 @@ class StudyReport:
 
     @property
     def regressions(self) -> list[str]:
-        """A sentence for each cell that agreed in the baseline and no longer does, by more than its noise."""
+        """A message for each cell that agreed in the baseline and no longer does, by more than its noise."""
         return regressions(self.baseline, self.result.cells, complete=not self.request.only)
 
     def render(self, format: str) -> str:
@@ -95,8 +95,8 @@ class StudyReport:
         return render(self, format)
 
     def save(self) -> Path:
-        """Write the cells, and beside them what the run cost; return the file of the cells. StoreError if there can be
-        no folder for them."""
+        """Write the cells, and the cost of the run beside them; return the file of the cells. StoreError if their
+        folder cannot be created."""
         folder = Path(self.request.results) / "reproduction"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ class StudyReport:
         }
 
     def sheet(self) -> Sheet:
-        """What `render` prints."""
+        """Sheet that `render` prints."""
         cells = self.result.cells
         grids = []
         for reference in dict.fromkeys(cell.table for cell in cells):
@@ -179,7 +179,7 @@ def of(study: Study, result: StudyResult, request: StudyRequest) -> StudyReport:
 def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bool) -> list[str]:
     """Return a sentence for each cell that agreed in `baseline` and deviates now, having moved by more than its noise.
 
-    complete    whether a cell that agreed and is missing now is worth a sentence too
+    complete    whether a cell that agreed and is missing now counts too
 
     Noise is 2 sqrt(SD_now^2 + SD_baseline^2), of our own numbers.
     """
@@ -218,7 +218,7 @@ def _records_of(tables: Sequence[ExtraTable]) -> tuple[dict[str, Any], ...]:
 
 
 def verdicts(cells: Iterable[Cell]) -> str:
-    """Return the cells that deviate as CSV, with the readings that were tried on those without a reason."""
+    """Return the deviating cells as CSV, with the readings tried on those without a reason."""
     columns = (*COLUMNS, "tried")
     rows = (
         (*_record(cell).values(), "" if cell.key in reasons() else tried().get(cell.key, ""))
@@ -234,7 +234,7 @@ def write_cells(cells: Iterable[Cell]) -> str:
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
-    """Return the cells of a file that `write_cells` made; DataError for any other file."""
+    """Return the cells of a file written by `write_cells`; DataError for any other file."""
 
     def value(name: str, text: str) -> Any:
         is_number = name in ("ours", "ours_sd", "published", "published_sd")
@@ -289,6 +289,6 @@ def shown(mean: float | None, sd: float | None) -> str:
 
 
 def peak_megabytes() -> float:
-    """Return the largest memory this process and its largest child have held."""
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
+    """Return the peak memory of this process or of its largest child."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes on macOS, kilobytes elsewhere
     return sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / unit

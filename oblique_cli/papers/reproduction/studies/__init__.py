@@ -1,4 +1,4 @@
-"""One module a study. Importing this package registers the study of every module beside it."""
+"""One module per study. Importing this package registers the studies of all its modules."""
 
 import pkgutil
 from importlib import import_module

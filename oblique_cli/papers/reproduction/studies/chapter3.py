@@ -53,7 +53,7 @@ def chapter3(request: StudyRequest) -> StudyResult:
 
 
 def _of_classes(accuracies_by: Mapping[str, Mapping[str, ClassAccuracies]]) -> Ours:
-    """Return what finds the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
+    """Return a function for the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
     accuracies_by : sampling scheme and data set"""
     names = dataset_names(THESIS)
     printed: dict[str, dict[int, int]] = {}
@@ -80,8 +80,8 @@ def _of_classes(accuracies_by: Mapping[str, Mapping[str, ClassAccuracies]]) -> O
 
 
 def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | None:
-    """Return our class for a printed class index: the class of as many rows, the i-th for the i-th if there are
-    several. The thesis numbers classes in its own order (of Shuttle), and prints how many rows each has."""
+    """Return our class for a printed class index: the class of equal size, the i-th for the i-th if there are
+    several. The thesis has a different order of classes (of Shuttle), and prints the size of each."""
     same = [key for key in sorted(printed) if printed[key] == printed[index]]
     fits = [name for name, rows in ours.items() if rows == printed[index]]
     return fits[same.index(index)] if len(same) == len(fits) else None

@@ -39,8 +39,8 @@ MEASURES: dict[str, Score] = {
     *(f"{THESIS}:5.{table}" for table in range(2, 10)),
 )
 def chapter5(request: StudyRequest) -> StudyResult:
-    """Run Tables 5.2, 5.3 and 5.9, and read the others from their folds. The single repetitions and folds of Tables 5.4
-    to 5.8 are the first two of Tables 5.2 and 5.3, whose partitions are the same."""
+    """Run Tables 5.2, 5.3 and 5.9, and derive the others from their folds. The single repetitions and folds of Tables
+    5.4 to 5.8 are the first two of Tables 5.2 and 5.3, whose partitions are the same."""
     two_stage, shuttle, nested, hhcrv = (
         outcome(request, f"reproduce/chapter5_{name}") for name in ("two_stage", "shuttle", "nested", "hhcrv")
     )
@@ -58,7 +58,7 @@ def chapter5(request: StudyRequest) -> StudyResult:
 
 
 def fold_table(runs: Mapping[str, Outcome]) -> ExtraTable:
-    """Return between which values all folds of GDT lie, on the sets of which single folds are printed."""
+    """Return the range of all folds of GDT, for the sets with printed single folds."""
     names = dataset_names(THESIS)
     sets = sorted({names[number.dataset] for table in SINGLE_FOLDS for number in numbers(THESIS, table)})
     rows = []
@@ -80,7 +80,7 @@ def _folds(run: Outcome, dataset: str, repeat: int) -> list[Row]:
 
 
 def _of_repetitions(run: Outcome) -> Ours:
-    """Return what finds the mean over the folds of one repetition; its SD is the one over all our repetitions."""
+    """Return a function for the mean over the folds of one repetition; its SD is over all our repetitions."""
 
     def ours(number: Published, dataset: str) -> Number | None:
         folds = {repeat: _folds(run, dataset, repeat) for repeat in range(run.experiment.cv.repeats)}
@@ -94,7 +94,7 @@ def _of_repetitions(run: Outcome) -> Ours:
 
 
 def _of_folds(runs: Mapping[str, Outcome]) -> Ours:
-    """Return what finds one fold, or the mean and SD over the ten folds, of a repetition under one of two schemes."""
+    """Return a function for one fold, or mean and SD over the ten folds, of a repetition under one of two schemes."""
 
     def ours(number: Published, dataset: str) -> Number | None:
         which = number.qualifiers

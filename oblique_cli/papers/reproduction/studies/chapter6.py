@@ -25,7 +25,7 @@ from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTabl
 
 THESIS = "wickramarachchi2015"
 TABLES = tuple(f"{THESIS}:6.{table}" for table in range(1, 5))
-# Readings of what a row costs the support vector machine at a node; the configuration has the last one.
+# Readings of the penalty of a row in the support vector machine at a node; the configuration has the last one.
 WORDS, READING = GROUP_COSTS
 # Of Table 6.1: where one splitter is significantly better "(1-SD rule)" than the other; elsewhere neither is. Of Table
 # 6.2: "SVM performs significantly better than HHBUT on five example sets", "for the other seven" HHBUT is at least as
@@ -37,20 +37,20 @@ HHBUT_BETTER = ("breast_cancer_wisconsin", "haberman")
 @STUDIES.register("chapter6")
 @study("Bottom-up trees with SVM and HHBUT splits against top-down trees (thesis, chapter 6)", *TABLES)
 def chapter6(request: StudyRequest) -> StudyResult:
-    """Run Tables 6.1 and 6.2, and the sets of Table 3.1 that stand in Tables 6.3 and 6.4. The last two put the trees of
-    Table 6.1 beside those of Table 3.1, as the thesis does. The quick profile leaves out Table 6.2, which takes ten
+    """Run Tables 6.1 and 6.2, and the sets of Table 3.1 in Tables 6.3 and 6.4. The last two compare the trees of Table
+    6.1 with those of Table 3.1, as the thesis does. The quick profile leaves out Table 6.2, which takes ten
     times as long as Table 6.1."""
     full = request.profile == "full"
     names = ("chapter6_bic", "chapter6_cv") if full else ("chapter6_bic",)
     runs = [outcome(request, f"reproduce/{name}") for name in names]
-    # By the words, rows of both groups cost the same.
+    # According to the words, rows of both groups have equal penalties.
     cost_of_words = f"algorithms.1.group_costs={WORDS}"
     words = [outcome(request, f"reproduce/{n}", cost_of_words, algorithms=("butif_svm",)) for n in names if full]
     sets = [spec.name for spec in runs[0].experiment.datasets]
     top_down = outcome(request, "reproduce/chapter3", datasets=sets)
 
     def all_cells(later: list[Outcome]) -> tuple[Cell, ...]:
-        """Cells of the four tables; of two runs with lines of one method, those of the later one."""
+        """Return the cells of the four tables; of two runs with lines of one method, those of the later one."""
         pairs = [[run, *later[i : i + 1]] for i, run in enumerate(runs)]
         beside = of_outcomes(runs[0], top_down, *later[:1])
         finders: list[Ours] = [*map(_of_clusters, pairs), *[_of_clusters([])] * (2 - len(pairs)), beside, beside]
@@ -90,14 +90,14 @@ def claims(cells: Iterable[Cell]) -> dict[str, bool | None]:
 
 
 def by_costs(cells: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
-    """Return every claim and every accuracy of SVM by both readings, and how many claims each meets."""
+    """Return every claim and every accuracy of SVM by both readings, and the number of claims that each meets."""
     holds = {reading: claims(mine) for reading, mine in cells.items()}
     caption = f"Support vector machines of chapter 6 by what a row costs; {taken} is taken"
     return table_of("by_costs", caption, cells, holds, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
 
 
 def _of_clusters(runs: list[Outcome]) -> Ours:
-    """Return what finds accuracy and leaves of the last run, and clusters of a class, a mean over training sets."""
+    """Return a function for accuracy and leaves of the last run, and clusters per class, a mean over training sets."""
     of_lines = of_outcomes(*runs)
 
     def ours(number: Published, dataset: str) -> Number | None:

@@ -38,7 +38,7 @@ BY_TEST_LABELS = f"best of {len(BETAS)} values of beta by the test labels, as pu
 OTHERS = {"WilsonProb": "wilson_prob", "Wilson": "wilson", "k-NN": "knn"}
 IDENTIFYING = ("theta_percent", "theta", "clustering", "rank", "k", "beta_percent", "x")
 
-# What, as published, ours, and whether it holds: None where chance decides, or nothing is published.
+# Finding, published value, our value, and whether it holds: None within chance, or if nothing is published.
 Finding = tuple[str, str, str, bool | None]
 Qualifiers = tuple[tuple[str, str], ...]
 # Data set, method, metric, qualifiers -> values of all draws or repetitions.
@@ -52,19 +52,19 @@ def score_key(dataset: str, method: str, metric: str, **qualifiers: object) -> K
 
 
 def key_of(text: str) -> Key:
-    """Return the key that a step stored as text."""
+    """Return the key from its stored text."""
     dataset, method, metric, qualifiers = json.loads(text)
     return dataset, method, metric, tuple((name, value) for name, value in qualifiers)
 
 
 def as_measures(scores: Scores) -> dict[str, float]:
-    """Return scores of one value each as a step stores them."""
+    """Return scores of one value each in the form that a step stores."""
     return {json.dumps(key): value for key, (value,) in scores.items()}
 
 
 @dataclass
 class Results:
-    """What a part of the dissertation gives again: scores, and findings with their direction."""
+    """Results for a part of the dissertation: scores, and findings with their direction."""
 
     scores: Scores = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
@@ -94,12 +94,12 @@ class Results:
 
 
 def wants(request: StudyRequest, name: str) -> bool:
-    """Return whether a data set is wanted, Boston by either of its names."""
+    """Return whether a data set is requested; Boston has two names."""
     return request.wants("dataset", name, *(("boston_housing",) if name == "boston_housing_3class" else ()))
 
 
 def dataset_of(name: str, data_dir: str | None, offline: bool) -> tuple[Dataset, str]:
-    """Return a data set of the dissertation and how its columns are scaled."""
+    """Return a data set of the dissertation and the scaling of its columns."""
     if name == "boston_housing_3class":
         return _boston(catalogue.load(DatasetSpec("boston_housing"), data_dir, offline)), "zscore"
     data = catalogue.load(DatasetSpec(name, encoding="ordinal"), data_dir, offline)
@@ -107,8 +107,8 @@ def dataset_of(name: str, data_dir: str | None, offline: bool) -> tuple[Dataset,
 
 
 def _boston(data: Dataset, attributes: int = 12) -> Dataset:
-    """Boston in three classes; the limits are not printed, so they are those of earlier comparisons: log prices 9.84
-    and 10.075. The river dummy is left out, which leaves the 12 attributes of Table 5.5; with 13 it stays."""
+    """Return Boston in three classes; the limits are not printed, so they are those of earlier comparisons: log prices
+    9.84 and 10.075. Without the river dummy there are the 12 attributes of Table 5.5; with 13 it stays."""
     columns = [i for i, name in enumerate(data.feature_names) if attributes == 13 or name.lower() != "chas"]
     codes = np.digitize(np.log(1000.0 * data.y), [9.84, 10.075], right=True).astype(np.int32)
     return replace(
@@ -128,7 +128,7 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # training and test rows
 
 
 def calls(request: StudyRequest) -> Iterator[Call]:
-    """Yield the steps of figure 6.4: a cross-validation each."""
+    """Yield the steps of figure 6.4, one cross-validation each."""
     for name in EDITED_SETS:
         if wants(request, name):
             data, scaling = dataset_of(name, request.data_dir, request.offline)
@@ -140,7 +140,7 @@ def calls(request: StudyRequest) -> Iterator[Call]:
 
 @measuring
 def editing_step(job: Job, data: Dataset, scaling: str) -> dict[str, float]:
-    """One 10-fold cross-validation of every method and k: accuracy pooled over folds, compression their mean."""
+    """Run one 10-fold cross-validation of every method and k: accuracy pooled over folds, mean compression."""
     seed = seeds.integer(job.seed, "taxonomy", data.name, "editing", job.repeat)
     return as_measures(edited(data, scaling, random_folds(data, seed), seed, job.repeat == 0))
 
@@ -151,7 +151,7 @@ def random_folds(data: Dataset, seed: int) -> list[Fold]:
 
 
 def edited(data: Dataset, scaling: str, folds: list[Fold], seed: int, choose: bool) -> Scores:
-    """Accuracy and compression of every method and k over these folds; `choose` beta inside as well."""
+    """Return accuracy and compression of every method and k over these folds; `choose` adds an inner choice of beta."""
     results = Results()
     for k in NEIGHBORS:
         settings: dict[str, Any] = {"n_neighbors": k, "scaling": scaling}
@@ -171,7 +171,7 @@ def edited(data: Dataset, scaling: str, folds: list[Fold], seed: int, choose: bo
 def _hc_edit(
     data: Dataset, scaling: str, folds: list[Fold], seed: int, method: str, choose: bool, results: Results
 ) -> None:
-    """HC-edit of one kind of tree in one cross-validation; `choose` beta inside as well."""
+    """Add the results of HC-edit with one kind of tree in one cross-validation; `choose` beta inside as well."""
     right = np.zeros((len(NEIGHBORS), len(BETAS)), dtype=np.int64)
     honest = np.zeros(len(NEIGHBORS), dtype=np.int64)
     compression = np.zeros(len(BETAS))
@@ -196,17 +196,17 @@ def _hc_edit(
 
 
 def _percent(part: int, whole: int) -> float:
-    """Two decimals, as printed, so that the same count of rows is the same number."""
+    """Return a percentage to two decimals, as printed, so that equal row counts give equal numbers."""
     return round(100.0 * int(part) / whole, 2)
 
 
 def notes(scores: Scores) -> dict[Key, str]:
-    """Return what a reader must know of accuracies whose beta the test labels chose, by their keys."""
+    """Return remarks on accuracies whose beta was chosen with the test labels, by their keys."""
     return {key: BY_TEST_LABELS for key in scores if key[1] in EDITORS and key[2] == "accuracy_percent"}
 
 
 def accuracies(results: Results) -> ExtraTable:
-    """Figure 6.4 by its own protocol, beta chosen with the test labels, and beside it beta chosen inside."""
+    """Return figure 6.4 by its protocol, with beta chosen on the test labels, beside an inner choice of beta."""
     rows = []
     methods = (*EDITORS, *OTHERS)
     for name in EDITED_SETS:
@@ -245,7 +245,7 @@ def accuracies(results: Results) -> ExtraTable:
 
 # ---- readings of figure 6.4 ------------------------------------------------------------------------------------------
 
-BLD_ROWS, BLD_DRAWS = 306, 10  # printed accuracies of Bld are multiples of 1/306; draws of so many rows of the 345
+BLD_ROWS, BLD_DRAWS = 306, 10  # printed accuracies of Bld are multiples of 1/306; samples of 306 of the 345 rows
 READINGS = (
     "folds at random",
     "folds in the order of the file",
@@ -257,7 +257,7 @@ READINGS = (
 
 
 def _of_readings(data: Dataset, scaling: str, seed: int, other: Dataset | None) -> Iterator[tuple[str, ...]]:
-    """Rows of the table of readings; `other` holds the same rows with other columns."""
+    """Yield rows of the table of readings; `other` holds the same rows with other columns."""
     shuffled = random_folds(data, seeds.integer(seed, "taxonomy", data.name))
     in_file = list(KFold(10).split(data.X))
     readings = [[edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_file)]
@@ -287,8 +287,8 @@ def _between(values: list[float]) -> str:
 
 
 def readings(request: StudyRequest) -> ExtraTable:
-    """Figure 6.4 under other folds, units and rows, one 10-fold cross-validation each; the least and the largest value
-    where rows are drawn."""
+    """Return figure 6.4 under other folds, units and rows, one 10-fold cross-validation each; the least and the
+    largest value if rows are drawn."""
     rows = []
     for name in filter(lambda name: wants(request, name), EDITED_SETS):
         data, scaling = dataset_of(name, request.data_dir, request.offline)
@@ -303,7 +303,7 @@ def readings(request: StudyRequest) -> ExtraTable:
 # ---- folds and class limits of figure 6.4 ----------------------------------------------------------------------------
 
 FOLDINGS = 200  # cross-validations of each kind
-NEAR = 64  # nearest rows that are looked at, of which 7 must be training rows
+NEAR = 64  # nearest rows to examine, of which 7 must be training rows
 EDITING_RULES = {"Wilson": "uniform", "WilsonProb": "distance"}
 Folds = list[NDArray[np.intp]]
 
@@ -315,8 +315,8 @@ def in_order(n: int) -> Folds:
 
 
 def rights(square: NDArray[np.float64], codes: NDArray[np.int32], folds: Folds) -> dict[tuple[str, int], float]:
-    """Return what k nearest training rows get right, in percent: by ("k-NN", k) of the test rows; by an editor and k
-    of the training rows themselves, each by the others: what the editor keeps."""
+    """Return the percentages that k nearest training rows classify correctly: by ("k-NN", k) of the test rows; by an
+    editor and k of the training rows, each by the others, which is the share that the editor retains."""
     n, k, known = len(codes), max(NEIGHBORS), codes.astype(np.int64)
     order = np.argsort(square + np.diag(np.full(n, np.inf)), axis=1, kind="stable")[:, :NEAR]
     shares = {(name, k): 0.0 for name in ("k-NN", *EDITING_RULES) for k in NEIGHBORS}
@@ -341,7 +341,7 @@ def square_of(data: Dataset, scaling: str) -> NDArray[np.float64]:
 
 
 def foldings(data: Dataset, seed: int, count: int) -> Iterator[Folds]:
-    """Return so many cross-validations at random, and as many with the shares of classes."""
+    """Yield `count` random and `count` stratified cross-validations."""
     for kind in (KFold, StratifiedKFold):
         for draw in range(count):
             folds = kind(10, shuffle=True, random_state=seeds.integer(seed, "taxonomy", data.name, kind.__name__, draw))
@@ -349,7 +349,7 @@ def foldings(data: Dataset, seed: int, count: int) -> Iterator[Folds]:
 
 
 def _printed(dataset: str) -> dict[tuple[str, str, Qualifiers], float]:
-    """Printed numbers of figure 6.4, by method, metric and qualifiers, but those that are 0 by rule."""
+    """Return printed numbers of figure 6.4, by method, metric and qualifiers, without those that are 0 by rule."""
     code = published.dataset_code(SOURCE, dataset)
     return {
         score_key("", n.method, n.metric, **{k: v for k, v in n.qualifiers.items() if k in IDENTIFYING})[1:]: n.mean
@@ -359,8 +359,8 @@ def _printed(dataset: str) -> dict[tuple[str, str, Qualifiers], float]:
 
 
 def pairs(datasets: Mapping[str, tuple[Dataset, str]], seed: int, count: int = FOLDINGS) -> ExtraTable:
-    """Two printed numbers that estimate nearly the same in any random cross-validation: the accuracy of k-NN on test
-    rows, and the share of the training rows that an editor keeps, which k of the other training rows classify rightly.
+    """Return two printed numbers that estimate nearly the same in any random cross-validation: the accuracy of k-NN on
+    test rows, and the share of the training rows that an editor retains, which k of the others classify correctly.
     """
     rows = []
     for name, (data, scaling) in datasets.items():
@@ -399,15 +399,15 @@ LIMITS, WITHIN = (10.0, 40.0, 0.5), 2.0  # of MEDV; points between accuracies, t
 
 
 def limits(boston: Dataset) -> ExtraTable:
-    """Figure 6.4 of Bos by where its three classes are cut, which the text does not print, in folds in the order of the
-    file. Limits are chosen by the four accuracies of k-NN alone; the other numbers are beside them."""
+    """Return figure 6.4 of Bos by the limits of its three classes, which the text does not print, with folds in file
+    order. The four accuracies of k-NN alone choose the limits; the other numbers are beside them."""
     data, prices = _boston(boston), np.asarray(boston.y)
     printed, square, folds = _printed(data.name), square_of(data, "zscore"), in_order(boston.n)
     aims = {k: printed["k-NN", "accuracy_percent", (("k", str(k)),)] for k in NEIGHBORS}
     split = [(np.setdiff1d(np.arange(data.n), test), test) for test in folds]
 
     def scores_of(codes: NDArray[np.int32], right: Mapping[tuple[str, int], float]) -> Scores:
-        """Scores with the accuracies of k-NN from one distance matrix of all rows, by which limits are chosen."""
+        """Return scores with the accuracies of k-NN from one distance matrix of all rows, which choose the limits."""
         of_all = {score_key(data.name, "k-NN", "accuracy_percent", k=k): [right["k-NN", k]] for k in NEIGHBORS}
         return edited(replace(data, y=codes), "zscore", split, 0, False) | of_all
 

@@ -1,10 +1,9 @@
 """The field's comparison: our trees and ensembles beside those of other libraries, on the sets of the catalogue.
 
-The classification sets are divided once into development sets, on which defaults were chosen, and confirmation sets, on
-which nothing was. Every table has both. The regression sets are too few to divide. A method that failed on a data set
+The classification sets are divided once into development sets, used for the choice of defaults, and confirmation sets,
+used for no choice. Every table has both. The regression sets are too few to divide. A method that failed on a data set
 is ranked last there, and means are over the sets that all methods finished, so that no failure improves a mean. Sets
-that only some of the methods were run on, to the end, are in the table of accuracies alone and named, as are sets that
-are not at hand.
+that only some methods finished are listed and appear only in the table of accuracies; missing sets are listed too.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ RUNS = ("field", "field_beyond", "field_more", "field_more_beyond")
 TUNED_RUNS = ("field_tuned",)
 REGRESSION_RUNS = ("field_regression",)
 SEED = 20260401  # of the division
-# Defaults of what goes beyond the papers were chosen on these before the division was made.
+# Our defaults beyond the papers were chosen on these sets before the division.
 CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"})
-# The same rows as another set, or a part of them.
+# Sets with the same rows as another set, or a part of them.
 DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_votes_complete", "magic", "pima_532"})
 LOSS, SIZE = METRICS["log_loss"], METRICS["leaves"]  # metrics of ranks beside accuracy or RMSE
-REFERENCES = ("tao", "tao_logistic")  # the methods that tests hold against every other one
-ROPE = 1.0  # points of accuracy that are practically none
+REFERENCES = ("tao", "tao_logistic")  # the methods that are tested against every other one
+ROPE = 1.0  # region of practical equivalence, in points of accuracy
 DEVELOPMENT, CONFIRMATION = "development", "confirmation"
 
 
 def division() -> dict[str, str]:
     """Return the part, development or confirmation, of every classification set of the catalogue. Sets are put in order
     of the number of classes (two or more) and of rows; of each two neighbors one is drawn for development. A set of
-    CHOSEN_ON is always there, so its neighbor goes to the other part; for two of them the next two go there."""
+    CHOSEN_ON is always a development set, so its neighbor is for confirmation; for two of them the next two are."""
     entries = [catalogue.entry(name) for name in catalogue.names()]
     entries = [e for e in entries if e.task == "classification" and not e.generated and e.name not in DERIVED]
     names = [e.name for e in sorted(entries, key=lambda e: (len(e.classes) > 2, e.n, e.name))]
     parts: dict[str, str] = {}
-    owed = 0  # sets that confirmation has too few
+    owed = 0  # number of sets missing from confirmation
     for at in range(0, len(names), 2):
         pair = names[at : at + 2]
         drawn = [name for name in pair if name in CHOSEN_ON]
@@ -65,12 +64,12 @@ def division() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Numbers of all methods of several runs, by metric, data set and method; NaN where a method has none.
+    """Numbers of all methods of several runs, by metric, data set and method; NaN if absent.
 
     values      the metrics that the configuration of the first run lists, in its order
     main        the metric that every method has on every set that it finished
-    left_out    data sets that only some of the methods were run on, which have no numbers here
-    partly      data set that is left out -> what there is of the main metric, by method
+    left_out    data sets of only some methods, without numbers here
+    partly      data set that is left out -> available values of the main metric, by method
     """
 
     methods: tuple[str, ...]
@@ -82,7 +81,7 @@ class Scores:
 
     @classmethod
     def of(cls, runs: Sequence[Outcome]) -> Scores:
-        """Put runs beside each other: other methods on the same sets, or the same methods on other sets. ConfigError if
+        """Combine runs of other methods on the same sets, or of the same methods on other sets. ConfigError if
         two runs have a method of one name on one data set, if methods of one name differ, if data are divided
         differently, if their tasks differ, or if no data set has all methods."""
         first = runs[0].experiment
@@ -104,7 +103,7 @@ class Scores:
                     )
             for line in run.table.lines:
                 if line.folds_ok + line.folds_failed < line.folds_expected:
-                    continue  # not run, or not to its end
+                    continue  # not run, or not completed
                 if (line.dataset, line.algorithm) in lines:
                     raise ConfigError(
                         f"two runs of the field have an algorithm {line.algorithm!r} on {line.dataset}; give it "
@@ -127,7 +126,7 @@ class Scores:
         return cls(methods, datasets, values, main, tuple(partly), partly)
 
     def part(self, names: Sequence[str]) -> Scores:
-        """Return what there is of some data sets."""
+        """Return the available numbers of some data sets."""
         selected = [i for i, name in enumerate(self.datasets) if name in names]
         values = {metric: table[selected] for metric, table in self.values.items()}
         names = tuple(self.datasets[i] for i in selected)
@@ -135,18 +134,18 @@ class Scores:
 
     @property
     def failed(self) -> np.ndarray:
-        """Whether a method has no result on a data set (data sets x methods)."""
+        """Whether each method lacks a result on each data set (data sets x methods)."""
         return np.asarray(np.isnan(self.values[self.main]))
 
     @property
     def n_whole(self) -> int:
-        """How many data sets all methods finished."""
+        """Number of data sets that all methods finished."""
         return int((~self.failed).all(axis=1).sum())
 
     def ranked(self, metric: str) -> np.ndarray:
-        """Values that are larger for better, those that are missing below all others."""
+        """Return values of which larger is better, with missing ones below all others."""
         scores = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
-        # Rounded, so that equal counts summed in another order are ties.
+        # Rounded, so that equal counts summed in different orders are ties.
         return np.where(np.isnan(scores), -np.inf, np.round(scores, 9))
 
     def means(self, metric: str) -> list[float]:
@@ -159,13 +158,13 @@ class Scores:
             return [nan] * len(self.methods)
         rows = scores[whole]
         if METRICS[metric].ratio:
-            # A tree that is one leaf has no coefficients and no path.
+            # A single-leaf tree has no coefficients and no path.
             least = 0.0 if np.nanmin(rows) > 0 else 1.0
             return [float(np.exp(np.log(column + least).mean()) - least) for column in rows.T]
         return [float(column.mean()) for column in rows.T]
 
     def relative(self) -> np.ndarray:
-        """The main metric, an error, over that of the best method on each data set; NaN where that is 0."""
+        """Return the main metric, an error, relative to the best method on each data set; NaN if that is 0."""
         best = np.min(self.values[self.main], axis=1, initial=np.inf, where=~self.failed)[:, None]
         known = (best > 0) & ~self.failed
         return np.asarray(np.divide(self.values[self.main], best, out=np.full(self.failed.shape, nan), where=known))
@@ -179,8 +178,8 @@ def _mean(line: Line, metric: str) -> float:
 
 
 def compare(runs: Sequence[str], overrides: Sequence[str], request: StudyRequest) -> StudyResult:
-    """Run configurations on the data sets at hand, and put them beside each other.
-    runs : names of the bundled configurations; overrides : what is changed in all of them"""
+    """Run configurations on the available data sets, and compare them.
+    runs : names of the bundled configurations; overrides : changes of all of them"""
     named = {name: [spec.name for spec in config.load(name).datasets] for name in runs}
     absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
     outcomes = [
@@ -192,7 +191,7 @@ def compare(runs: Sequence[str], overrides: Sequence[str], request: StudyRequest
 
 
 def _methods(runs: Sequence[str]) -> Sequence[str]:
-    """The ids of all methods, those of other libraries among them."""
+    """Return the ids of all methods, including those of other libraries."""
     return list(dict.fromkeys(spec.id for name in runs for spec in config.load(name).algorithms))
 
 
@@ -208,8 +207,8 @@ for _name, _title, _runs, _overrides in (
 
 
 def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
-    """Return the data sets that `request` wants and that are nowhere, nor can be fetched; say why. A damaged file is
-    not left out: the run ends with its sentence."""
+    """Return the requested data sets that do not exist and cannot be fetched, and report the reason. A damaged file
+    ends the run with its error message."""
     absent = []
     for name in names:
         known = catalogue.entry(name)
@@ -226,7 +225,7 @@ def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
 
 
 def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[ExtraTable, ...]:
-    """Return all tables of runs. absent : data sets that were not at hand, which a caption names Classification: means,
+    """Return all tables of runs. absent : missing data sets, for a caption. Classification: means,
     ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set. Regression: means, ranks, and errors,
     relative errors and leaves data set by data set."""
     scores = Scores.of(runs)
@@ -246,7 +245,7 @@ def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[E
 
 
 def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTable, ...]:
-    """Means and ranks over all regression sets, and errors and leaves data set by data set."""
+    """Return means and ranks over all regression sets, and errors and leaves by data set."""
     what = "RMSE" + _without(scores, absent)
     grids = {
         "rmse": (what, scores.values["rmse"], "{:.4g}"),
@@ -261,7 +260,7 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
 
 
 def _regression_means(scores: Scores) -> ExtraTable:
-    """Means of every metric; a star marks the front of relative error and leaves."""
+    """Return means of every metric; a star marks the front of relative error and leaves."""
     ratios = scores.relative()
     usable = ~scores.failed.any(axis=1) & ~np.isnan(ratios).any(axis=1)
     relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
@@ -278,14 +277,14 @@ def _regression_means(scores: Scores) -> ExtraTable:
 
 
 def _titled(means: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
-    """Return means as they are shown, by the titles of their metrics."""
+    """Return means as text, by the titles of their metrics."""
     return {title_of(metric): [_shown(metric, value) for value in values] for metric, values in means.items()}
 
 
 def _mean_table(
     name: str, caption: str, scores: Scores, shown: Mapping[str, Sequence[str]], order: Sequence[float], front: set[int]
 ) -> ExtraTable:
-    """Return means by method, that of the least `order` first, a star on methods in front, and counts of failures."""
+    """Return means by method, ordered by `order`, with a star on methods in front, and counts of failures."""
     failed = scores.failed.sum(axis=0)
     rows = tuple(
         (scores.methods[m] + " *" * (m in front), *(column[m] for column in shown.values()), str(failed[m]))
@@ -295,19 +294,19 @@ def _mean_table(
 
 
 def _by_dataset(scores: Scores, name: str, caption: str, values: np.ndarray, form: str) -> ExtraTable:
-    """Return a number of every method on every data set, methods down and data sets across."""
+    """Return a number of every method on every data set, one row per method and one column per data set."""
     rows = tuple((method, *(_text(v, form) for v in values[:, m])) for m, method in enumerate(scores.methods))
     return ExtraTable(name, caption, ("method", *scores.datasets), rows)
 
 
 def _without(scores: Scores, absent: Sequence[str]) -> str:
-    """Return the remark of a caption on data sets that are left out, "" without any."""
+    """Return the remark of a caption on data sets that are left out, or ""."""
     out = f"; not at hand: {', '.join(absent)}" if absent else ""
     return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
 
 
 def mean_table(part: str, scores: Scores) -> ExtraTable:
-    """Means of every metric; a star marks the front of accuracy and leaves."""
+    """Return means of every metric; a star marks the front of accuracy and leaves."""
     means = {metric: scores.means(metric) for metric in scores.values}
     caption = (
         f"Means over the {scores.n_whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and "
@@ -319,7 +318,7 @@ def mean_table(part: str, scores: Scores) -> ExtraTable:
 
 
 def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
-    """Return the methods that no other one beats in accuracy and leaves, as good in one and better in the other."""
+    """Return the methods that no other method dominates in accuracy and leaves."""
     known = [m for m in range(len(accuracies)) if isfinite(accuracies[m]) and isfinite(leaves[m])]
 
     def beats(a: int, b: int) -> bool:
@@ -333,7 +332,7 @@ def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
 
 
 def rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
-    """Average ranks by accuracy or RMSE, with the groups that Nemenyi's test does not tell apart."""
+    """Return average ranks by accuracy or RMSE, with the groups that Nemenyi's test does not separate."""
     n, k = len(scores.datasets), len(scores.methods)
     if n < 2 or k < 2:
         return []
@@ -362,7 +361,7 @@ def rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
 
 
 def against(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
-    """One method against every other method: wins, and the posterior of the Bayesian signed rank test."""
+    """Return one method against every other method: wins, and the posterior of the Bayesian signed rank test."""
     if reference not in scores.methods or len(scores.datasets) < 2:
         return []
     accuracy = scores.values["accuracy"]

@@ -25,20 +25,20 @@ from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTabl
 PAPER = "manwani2012"
 TABLES = (f"{PAPER}:II", f"{PAPER}:III")
 MACHINES = ("gdt_svm_gaussian", "gdt_svm_linear", "gdt_gepsvm_linear", "gdt_gepsvm_gaussian")
-# Our names of the methods that the paper calls otherwise.
+# Our names of methods with other names in the paper.
 OURS = {"CART-LC": "OC1-LC"}
 NOT_RUN = {"time_s": "times of another language and machine are no target"}
-# What the errors of a node are a share of: its own rows, as the words have it, or the parent's.
+# Reference of a node's errors: its own rows, by the words, or the parent's rows.
 READINGS = ("node", "parent")
 
 
 @STUDIES.register("gdt")
 @study("GDT against OC1, CART-LC, SVM and GEPSVM (Manwani & Sastry 2012)", *TABLES)
 def gdt(request: StudyRequest) -> StudyResult:
-    """Run the trees of Table II and the machines of Table III, and GDT by both readings of its limit. The words say
-    that epsilon limits what a node gets wrong as a share of its own rows; the printed sizes follow if it is a share of
-    the parent's. A part of the sets has too few claims to choose by and keeps what the configuration says. The
-    synthetic sets and the rows of Magic are draws of our own."""
+    """Run the trees of Table II and the machines of Table III, and GDT by both readings of its limit. By the words,
+    epsilon limits a node's errors relative to its own rows; the printed sizes result relative to the parent's rows. A
+    part of the sets has too few claims for a choice and keeps the configuration's reading. The synthetic sets and the
+    rows of Magic are draws of our own."""
     trees = outcome(request, "reproduce/gdt_trees")
     words = outcome(request, "reproduce/gdt_trees", f"algorithms.0.misrate_of={READINGS[0]}", algorithms=("gdt",))
     machines = [outcome(request, f"reproduce/{name}") for name in MACHINES]
@@ -64,9 +64,9 @@ def gdt(request: StudyRequest) -> StudyResult:
 
 
 def of_trees(runs: Sequence[Outcome]) -> Ours:
-    """Return what finds accuracy, leaves, and the depth averaged over the trees of a repetition.
+    """Return a function for accuracy, leaves, and the mean depth of the trees of a repetition.
 
-    Of two runs with lines of one method, those of the later one are taken.
+    Of two runs with lines of one method the later run counts.
     """
     of_lines = of_outcomes(*runs)
     depths = {key: number for run in runs for key, number in _depths(run).items()}
@@ -89,8 +89,8 @@ def _depths(run: Outcome) -> dict[tuple[str, str], Number]:
     return depth_of
 
 
-# Readings of linear GEPSVM, whose features may have any units and whose matrices may be made regular. The last one is
-# the configuration's: the units of the support vector machine, and next to nothing added, as the paper adds nothing.
+# Readings of linear GEPSVM: units of the features, and regularization of the matrices. The last reading is the
+# configuration's: units of the support vector machine and minimal regularization, as the paper has none.
 GEPSVM = "gdt_gepsvm_linear"
 UNITS = {
     "variance 1, 0.0001 added": ("algorithms.0.standardize=true", "algorithms.0.regularization=0.0001"),
@@ -101,7 +101,7 @@ UNITS = {
 
 
 def by_gepsvm(request: StudyRequest, runs: Mapping[str, Outcome]) -> ExtraTable:
-    """Return how far linear GEPSVM is from Table III by each reading, on every second set and on the others."""
+    """Return the distance of linear GEPSVM from Table III by each reading, on every second set and on the others."""
     rows = []
     for reading, run in runs.items():
         mine = [
@@ -151,12 +151,12 @@ WORSE_THAN_SVM = ("checkerboard_4x4", "breast_cancer_wisconsin", "vehicle")
 
 
 def numbers_of(cells: Iterable[Cell]) -> Numbers:
-    """Return our numbers as claims read them."""
+    """Return our numbers in the form for claims."""
     return {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
 
 
 def claims(numbers: Numbers) -> list[Claim]:
-    """Return every claim on Tables II and III but for times, in the order of the text, and whether numbers meet it."""
+    """Return every claim on Tables II and III except times, in text order, and whether numbers meet it."""
     return [*_of_trees(numbers), *_of_sizes(numbers), *_of_machines(numbers)]
 
 

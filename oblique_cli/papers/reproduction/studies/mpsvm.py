@@ -1,8 +1,7 @@
-"""Zhang & Suganthan (2014): ranks of the twelve ensembles, and which differences between them are significant.
+"""Zhang & Suganthan (2014): ranks of the twelve ensembles, and the significance of their differences.
 
 The paper's tables of accuracies and its list of data sets are lost; only average ranks and the verdicts of tests over
-44 data sets are left. Our ranks are over the sets of `configs/reproduce/mpsvm.yaml`, so patterns are compared and not
-numbers.
+44 data sets remain. Our ranks are over the sets of `configs/reproduce/mpsvm.yaml`, so we compare patterns, not numbers.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class MethodScores(NamedTuple):
         names = dict.fromkeys(dataset for dataset, _ in accuracies)
         whole = tuple(name for name in names if all((name, method) in accuracies for method in methods))
         values = np.array([[accuracies[name, method] for method in methods] for name in whole])
-        # Rounded, so that equal counts summed in another order are ties.
+        # Rounded, so that equal counts summed in different orders are ties.
         return cls(whole, tuple(methods), np.round(values.reshape(len(whole), len(methods)), 9))
 
     def ranks(self) -> np.ndarray:
@@ -93,8 +92,8 @@ class MethodScores(NamedTuple):
 @STUDIES.register("mpsvm")
 @study("MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)", *TABLES)
 def mpsvm(request: StudyRequest) -> StudyResult:
-    """Run the ensembles of sections IV-B to IV-H: ranks, tests, sizes and times; in the full profile the sweeps over
-    minleaf, mtry and readings, bias and variance too."""
+    """Run the ensembles of sections IV-B to IV-H: ranks, tests, sizes and times; in the full profile also the sweeps
+    over minleaf, mtry and readings, and bias and variance."""
     main = outcome(request, "reproduce/mpsvm")
     sweeps: list[Outcome] = []
     if request.profile == "full":
@@ -114,7 +113,7 @@ def mpsvm(request: StudyRequest) -> StudyResult:
 
 
 def _accuracies(run: Outcome) -> dict[tuple[str, str], float]:
-    """Accuracy in percent by data set and title, of complete lines."""
+    """Return the accuracy in percent by data set and title, of complete lines."""
     return {
         key: line.accuracy.mean
         for key, line in run.lines().items()
@@ -155,7 +154,7 @@ def _family_of(number: Published) -> tuple[str, ...]:
 
 
 def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable]:
-    """Average ranks of every family beside the paper's, and Friedman's test on them."""
+    """Return average ranks of every family beside the paper's, and Friedman's test on them."""
     ranks: list[tuple[str, ...]] = []
     tests: list[tuple[str, ...]] = []
     for section, methods in FAMILIES.items():
@@ -190,7 +189,7 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
 
 
 def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
-    """Every difference that the paper calls significant or not, and what ours is."""
+    """Return every difference with a verdict in the paper on its significance, and our verdict."""
     words = {None: "-", 0.0: "no", 1.0: "yes"}
     rows = tuple(
         (cell.method, _test_of(cell), words[cell.ours], words[cell.published])
@@ -205,7 +204,7 @@ def _test_of(cell: Cell) -> str:
 
 
 def _readings(run: Outcome) -> ExtraTable:
-    """Average ranks of RaF, RoF and RRoF under other readings of the rotation, on the repetitions of that run."""
+    """Return average ranks of RaF, RoF and RRoF by other readings of the rotation, on the run's repetitions."""
     accuracies = {
         (line.dataset, line.algorithm): line.accuracy.mean
         for line in run.table.lines
@@ -230,7 +229,7 @@ def _readings(run: Outcome) -> ExtraTable:
 
 
 def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
-    """Table IX: MPRRoF against MPRaF, rule by rule."""
+    """Return Table IX: MPRRoF against MPRaF, rule by rule."""
     rows = []
     for rule in RULES:
         first, second = f"MPRRoF-{rule}", f"MPRaF-{rule}"
@@ -245,7 +244,7 @@ def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
 
 
 def _accuracy_table(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
-    """Tables IV to VI, for our data sets."""
+    """Return Tables IV to VI for our data sets."""
     datasets = dict.fromkeys(dataset for dataset, _ in accuracies)
     titles = [title for title in TITLES if any((name, title) in accuracies for name in datasets)]
     rows = tuple(
@@ -303,7 +302,7 @@ def resampled(table: ExtraTable) -> ExtraTable:
 
 
 def _costs(run: Outcome) -> ExtraTable:
-    """Node ratio and speed-up factor (equations 21 and 22), each the geometric mean over data sets."""
+    """Return node ratio and speed-up factor (equations 21 and 22), each the geometric mean over data sets."""
     sums: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in run.rows:
         if row.status == "ok":
@@ -326,7 +325,7 @@ def _costs(run: Outcome) -> ExtraTable:
 
 
 def _minleaf(runs: Sequence[Outcome]) -> ExtraTable:
-    """Table X: average ranks of minleaf 1, 2 and 3 within each method, on the repetitions that all three have."""
+    """Return Table X: average ranks of minleaf 1, 2 and 3 within each method, on their common repetitions."""
     repeats = min(run.experiment.cv.repeats for run in runs)
     accuracies: dict[tuple[str, str], float] = {}
     for value, run in enumerate(runs, start=1):
@@ -347,7 +346,7 @@ def _minleaf(runs: Sequence[Outcome]) -> ExtraTable:
 
 
 def _mtry(run: Outcome) -> ExtraTable:
-    """Figure A-II: accuracy over mtry."""
+    """Return Figure A-II: accuracy over mtry."""
     accuracies = {(line.dataset, line.algorithm): line.accuracy.mean for line in run.table.lines}
     values = sorted({int(spec.params["mtry"]) for spec in run.experiment.algorithms})
     names = dict.fromkeys(spec.name for spec in run.experiment.algorithms)
@@ -361,7 +360,7 @@ def _mtry(run: Outcome) -> ExtraTable:
 
 
 def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
-    """Figure 1: average ranks of bias and variance within the families of section IV-C."""
+    """Return Figure 1: average ranks of bias and variance within the families of section IV-C."""
     datasets = load_datasets(run.experiment, request.data_dir, request.offline)
     tables = []
     for base in ("RaF", "RRoF"):

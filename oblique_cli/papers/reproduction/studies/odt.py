@@ -1,7 +1,7 @@
 """Orthogonal decision trees: section 7 of Kargupta, Park and Dutta (2006).
 
-Tables 1 to 5 of the paper, errors and sizes, did not survive in the text at hand; what the text itself says is in the
-published numbers. All tables of the paper are nevertheless made again, for four of its five data sets, and for a
+Tables 1 to 5 of the paper, errors and sizes, are missing from our copy of the text; the numbers in the text are among
+the published numbers. All tables of the paper are reproduced nevertheless, for four of its five data sets, and for a
 stand-in of the fifth, which was never published.
 """
 
@@ -91,8 +91,8 @@ def _nasdaq(data_dir: str | None, offline: bool, seed: int) -> Sample:
 def stand_in(seed: int, rows: int = 1000, stocks: int = 99) -> tuple[np.ndarray, np.ndarray]:
     """Return days by stocks in four levels of change, and whether one more stock rises: in place of the NASDAQ data.
     The returns of a day are those of a market, of ten sectors and of each stock itself; levels are the quarters of a
-    stock's own returns. The paper describes only the form of its data (99 stocks, four levels, up or down), so nothing
-    here says anything about its numbers."""
+    stock's own returns. The paper describes only the form of its data (99 stocks, four levels, up or down), so its
+    numbers cannot be compared."""
     rng = seeds.generator(seed, STAND_IN)
     market = rng.normal(0.0005, 0.012, size=(rows, 1))
     sectors = rng.normal(0.0, 0.010, size=(rows, 10))
@@ -134,7 +134,7 @@ SETTINGS: Mapping[str, OdtSetting] = {
 
 @dataclass(frozen=True)
 class Method:
-    """A column of the paper's tables: how it is printed, our algorithm, and the parameters beside those of the bag."""
+    """A column of the paper's tables: its printed name, our algorithm, and the parameters beside those of the bag."""
 
     title: str
     algorithm: str
@@ -143,7 +143,7 @@ class Method:
 
 
 def methods(setting: OdtSetting) -> list[Method]:
-    """Return the methods of section 7 for a data set. ODTs say classes, as there."""
+    """Return the methods of section 7 for a data set. ODTs predict classes, as there."""
     k = setting.components
     forest = {"n_trees": setting.bag["n_trees"], "max_features": setting.features}
     return [
@@ -160,7 +160,7 @@ def methods(setting: OdtSetting) -> list[Method]:
 
 def fit(job: Job, method: Method, sample: Sample) -> Row:
     """Fit one method to one sample as a step. All bagged methods of a repetition grow the same trees. The row's
-    measures are what the estimator says of itself, and "captured_1" ...: the shares of variance by component."""
+    measures are the estimator's, and "captured_1" ...: the shares of variance by component."""
     X, y, X_test, y_test = sample
     bag = dict(SETTINGS[job.dataset].bag) if method.bagged else {}
     started = time.perf_counter()
@@ -190,12 +190,12 @@ VALIDATED = "C4.5, 10-fold CV"
 
 
 def error_of(row: Row) -> float:
-    """Error in percent on the test rows."""
+    """Return the error in percent on the test rows."""
     return 100.0 * ((row.n_test - row.n_correct) / row.n_test)
 
 
 def ratios_of(row: Row) -> tuple[float, ...]:
-    """Shares of variance by component, the first one first."""
+    """Return the shares of variance by component, the first component first."""
     count = sum(name.startswith(CAPTURED) for name in row.measures)
     return tuple(row.measures[f"{CAPTURED}{q}"] for q in range(1, count + 1))
 
@@ -221,8 +221,8 @@ def validate(job: Job, sample: Sample) -> dict[str, float]:
         return validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
 
 
-# What the matrix of coefficients holds: 90 % of the energy of each tree, as RFT and AFT, or all of it; and whether the
-# trees' means over the domain are taken off.
+# Content of the matrix of coefficients: 90 % of the energy of each tree, as for RFT and AFT, or all of it; with or
+# without the trees' means over the domain.
 READINGS: Mapping[str, Mapping[str, Any]] = {
     "90 % of the energy": {},
     "whole spectra": {"energy": 1.0},
@@ -249,7 +249,7 @@ def variance_step(job: Job, sample: Sample) -> dict[str, float]:
 
 
 def variances(draws_by: Mapping[str, list[Mapping[str, float]]]) -> ExtraTable:
-    """Return the table of readings of the variance, by data set a list of draws."""
+    """Return the table of readings of the variance. draws_by : a list of draws per data set"""
     printed = {n.dataset: n.mean for n in published.numbers(SOURCE, "7") if n.metric == "variance_captured_percent"}
     rows = []
     for name, draws in draws_by.items():
@@ -295,7 +295,7 @@ def odt(request: StudyRequest) -> StudyResult:
 
 
 def _calls(request: StudyRequest, name: str) -> Iterable[Call]:
-    """The steps on one data set: every method, C4.5's validation, and the readings of the variance."""
+    """Yield the steps on one data set: every method, C4.5's validation, and the readings of the variance."""
     sample = SETTINGS[name].load(request.data_dir, request.offline, request.seed)
     data = digest([hashlib.sha256(part.tobytes()).hexdigest() for part in sample])
     bag, many = dict(SETTINGS[name].bag), range(REPEATS[request.profile])
@@ -335,10 +335,10 @@ MEASURES: Mapping[str, Callable[[Row], float]] = {
 
 
 def _of_steps(groups: Mapping[tuple[str, str], list[Row]], failures: Mapping[tuple[str, str], str]) -> Ours:
-    """Return what finds our number for a published one.
+    """Return a function for our number beside a published one.
 
     groups     good rows by data set and method
-    failures   (data set, method) -> why it has no number: a mean over what is left would not say so
+    failures   (data set, method) -> reason for a missing number: a mean over the rest would hide the failure
     """
 
     def ours(number: Published, dataset: str) -> Number | None:

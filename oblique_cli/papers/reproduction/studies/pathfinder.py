@@ -44,7 +44,7 @@ GRID_SIZES: Mapping[str, int] = {
 
 
 def _published_accuracy(row: Row) -> float:
-    """Accuracy in percent as section 3.4.3 has it: a rejected row counts as right."""
+    """Return the accuracy in percent of section 3.4.3, where a rejected row counts as correct."""
     return float(row.measures.get("published_accuracy_percent", 100 * row.n_correct / row.n_test))
 
 
@@ -55,7 +55,7 @@ SCORES: Mapping[str, Score] = {
 }
 
 
-# Which rows have no class, by the words of section 3.3.3 and by figure 3.4. The configuration has the last one.
+# Rows without a class, by the words of section 3.3.3 and by figure 3.4. The configuration has the last reading.
 READINGS: Mapping[str, tuple[str, ...]] = {OUTSIDE: (f"algorithms.0.rejected={OUTSIDE}",), IMPURE: ()}
 BEST = "best of 22 (Cline paper)"
 # Section 3.4.3.2 on the best of 22 programs: 1 above, 0 a tie, -1 below.
@@ -80,8 +80,8 @@ Rows = Mapping[tuple[str, str], list[Row]]
 @STUDIES.register("pathfinder")
 @study("PATHFINDER with its reject option (Amalaman 2015, chapter 3)", *TABLES)
 def pathfinder(request: StudyRequest) -> StudyResult:
-    """Run every data set with its grid size of Table 3.4, by both readings of which rows have no class. A part of the
-    sets has too few claims to choose by and keeps what the configuration says. Our axis-parallel tree stands for Weka's
+    """Run every data set with its grid size of Table 3.4, by both readings of rows without a class. A part of the
+    sets has too few claims for a choice and keeps the configuration's reading. Our axis-parallel tree stands for Weka's
     Simple CART, whose settings are not given."""
     trees = ("pathfinder",)
     runs = {IMPURE: _run(request, *READINGS[IMPURE])}
@@ -134,7 +134,7 @@ def _run(
 
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
-    """Return the claims of section 3.4.3 on PATHFINDER, and whether ours meet them; None if chance decides.
+    """Return the claims of section 3.4.3 on PATHFINDER, and whether ours meet them; None within chance.
     rows : of `cells`; lower : with purity thresholds of 80 %"""
     numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
     out: dict[str, bool | None] = {}
@@ -151,7 +151,7 @@ def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | N
         ours = numbers.get((name, "PATHFINDER", "accuracy_percent"))
         assert best is not None and best.mean is not None
         mine = None if ours is None else side_of(ours, (best.mean, 0.0))
-        # Within one SD of the best, above and below are chance.
+        # Within one SD of the best, above and below are within chance.
         out[f"{name}: {WORDS[side]} the best of 22 programs"] = (
             None if mine is None or (side and mine == 0) else mine == side
         )
@@ -178,7 +178,7 @@ def _right(row: Row) -> float:
 
 
 def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
-    """Return what the reject option costs and gains: accuracy as printed, among accepted rows, and of all rows.
+    """Return costs and gains of the reject option: accuracy as printed, among accepted rows, and of all rows.
     rows : by reading"""
     scores = (SCORES["reject_percent"], _published_accuracy, _accepted, _right, SCORES["n_leaves"])
     lines = []

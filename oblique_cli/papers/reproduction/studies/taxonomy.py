@@ -1,7 +1,7 @@
 """Chapters 4 to 6 of the dissertation (Amalaman 2015): AVALANCHE, STAXAC with EUREKA, and HC-edit.
 
-The sequence sets of the dissertation (E.coli, AV, BE, BV, BH) are not public. Random sequences are made anew; public
-UCI sets are taken as chapter 6 says, z-scores and Euclidean distances, votes as raw 0 and 1.
+The sequence sets of the dissertation (E.coli, AV, BE, BV, BH) are not public. Random sequences are redrawn; public
+UCI sets follow chapter 6: z-scores and Euclidean distances, votes as raw 0 and 1.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ EIGHT = (
 )
 QUICK_SETS = EIGHT[:5]
 SIGMA = 15
-# This package's classifiers among the dissertation's 24, whose accuracies only a figure shows.
+# Our classifiers among the dissertation's 24, whose accuracies only a figure shows.
 CLASSIFIED = "classifiers"  # the name of their mean
 CLASSIFIERS = ("axis_parallel", "quest", "cline", "oc1_ap", "fdt")
 
-# By the dissertation's codes, which stand for sets that our catalogue does not have.
+# By the dissertation's codes of sets that our catalogue does not have.
 NOT_PUBLIC = {code: "the data are not public" for code in ("E.coli", "AV", "BE", "BV", "BH")}
 MADE_HERE = (*UNSUPERVISED_SETS, *LABELLED_SETS, "boston_housing_3class", "eight_uci_sets")
 
@@ -83,8 +83,8 @@ MADE_HERE = (*UNSUPERVISED_SETS, *LABELLED_SETS, "boston_housing_3class", "eight
 @STUDIES.register("taxonomy")
 @study("AVALANCHE, supervised taxonomies and HC-edit (Amalaman 2015, chapters 4 to 6)", *TABLES, selects=("dataset",))
 def taxonomy(request: StudyRequest) -> StudyResult:
-    """Make the trees and return every cell that public data can answer, with the direction of every finding. The slow
-    parts, accuracies of classifiers and repetitions of HC-edit, are stored as steps."""
+    """Build the trees and return every cell that public data can reproduce, with the direction of every finding. The
+    slow parts, accuracies of classifiers and repetitions of HC-edit, are stored as steps."""
     started = time.perf_counter()
     steps = take(request, "taxonomy", [*_accuracy_calls(request), *editing.calls(request)])
     results = Results()
@@ -98,7 +98,7 @@ def taxonomy(request: StudyRequest) -> StudyResult:
         tables += _by_claims(request, section, results, notes)
     tables += [_ties(request), editing.accuracies(results), _readings(request)]
     tables += [editing.readings(request), *editing.folds_and_limits(request)]
-    # Open: the dissertation is silent, or two random draws differ by no more than chance.
+    # Open: the dissertation has no statement, or two random draws differ within chance.
     direction = {True: "the same", False: "not the same", None: "open"}
     rows = tuple((*texts, direction[holds]) for *texts, holds in results.findings)
     summary = ExtraTable("findings", "Published findings", ("finding", "published", "ours", "direction"), rows)
@@ -110,7 +110,7 @@ def taxonomy(request: StudyRequest) -> StudyResult:
 
 
 def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
-    """The cells of a table: mean and SD over draws or repetitions."""
+    """Return the cells of a table: mean and SD over draws or repetitions."""
     names = {published.dataset_code(SOURCE, name): name for name in MADE_HERE}
 
     def ours(number: Published, dataset: str) -> Number | None:
@@ -125,7 +125,7 @@ def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping
 
 
 def _sequences(request: StudyRequest, results: Results) -> None:
-    """Random sequences of length 200 with p-distances: AVALANCHE beside UPGMA."""
+    """Compare AVALANCHE with UPGMA on random sequences of length 200 with p-distances."""
     for name, n in UNSUPERVISED_SETS.items():
         if not request.wants("dataset", name):
             continue
@@ -158,7 +158,7 @@ def both_taxonomies(condensed: Condensed, codes: NDArray[np.int64], graph: str =
 
 
 def _labeled(request: StudyRequest, results: Results, graph: str) -> list[ExtraTable]:
-    """Section 5.5.1: STAXAC beside neighbor joining on labeled sequences."""
+    """Compare STAXAC with neighbor joining on labeled sequences (section 5.5.1)."""
     for name in filter(lambda name: request.wants("dataset", name), LABELLED_SETS):
         depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
         for condensed, codes in drawn(request.seed, name, SEQUENCE_DRAWS[request.profile]):
@@ -179,13 +179,13 @@ def _labeled(request: StudyRequest, results: Results, graph: str) -> list[ExtraT
     return []
 
 
-# Which of equally frequent classes is the majority of a node. The text is silent on trees; of the root of iris it says
+# Choice of the majority of a node in a tie. The text does not state it for trees; of the root of iris it says
 # that "any one of the classes could be made majority class".
 TIES = ("that of the node above (ours)", "the lowest code", "any one, at random")
 
 
 def changes_by_ties(taxonomy: Taxonomy, rng: np.random.Generator) -> tuple[int, ...]:
-    """Return the family changes of a tree by each of TIES. The class of a node is drawn from `rng`, node by node."""
+    """Return the family changes of a tree by each of TIES. `rng` draws the class of a tied node, node by node."""
     most = taxonomy.counts == taxonomy.counts.max(axis=1, keepdims=True)
     at_random = np.array([rng.choice(np.flatnonzero(row)) for row in most])
     parents = taxonomy.tree.parents[: taxonomy.tree.n_nodes - 1]
@@ -194,7 +194,7 @@ def changes_by_ties(taxonomy: Taxonomy, rng: np.random.Generator) -> tuple[int, 
 
 
 def _ties(request: StudyRequest) -> ExtraTable:
-    """Table 5.4 by which of equally frequent classes is the majority, over the draws of the study."""
+    """Return Table 5.4 by the choice of the majority in a tie, over the draws of the study."""
     rows = []
     printed = {(n.dataset, n.method): n.mean for n in published.numbers(SOURCE, "5.4")}
     for name in filter(lambda name: request.wants("dataset", name), LABELLED_SETS):
@@ -224,7 +224,7 @@ def taxonomy_of(data: Dataset, scaling: str, graph: str = "nearest") -> Taxonomy
 
 
 def _eureka(request: StudyRequest, results: Results, graph: str) -> list[ExtraTable]:
-    """Sections 5.4.2 and 5.5.2: thresholds, modality, complexity, and its correlation with accuracy."""
+    """Reproduce sections 5.4.2 and 5.5.2: thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
         data, scaling = dataset_of(IRIS, request.data_dir, request.offline)
         _iris(taxonomy_of(data, scaling, graph), results)
@@ -253,7 +253,7 @@ def _eureka(request: StudyRequest, results: Results, graph: str) -> list[ExtraTa
 
 
 def _correlations(results: Results, numbers: NDArray[np.float64]) -> None:
-    """Correlations with accuracy. numbers : complexity, rows a pure cluster and mean accuracy of each set"""
+    """Add correlations with accuracy. numbers : complexity, rows per pure cluster and mean accuracy of each set"""
     complexity, size, accuracy = numbers.T
     by_complexity, by_size = (float(np.corrcoef(of, accuracy)[0, 1]) for of in (complexity, size))
     if len(numbers) == len(EIGHT):
@@ -266,7 +266,7 @@ def _correlations(results: Results, numbers: NDArray[np.float64]) -> None:
 
 
 def _iris(tree: Taxonomy, results: Results) -> None:
-    """Section 5.4.2 and figure 5.4."""
+    """Add the results of section 5.4.2 and figure 5.4."""
     method = "STAXAC+EUREKA"
     thresholds = measures.purity_thresholds(tree)
     for i, threshold in enumerate(thresholds):
@@ -279,7 +279,7 @@ def _iris(tree: Taxonomy, results: Results) -> None:
 
 
 def _of_set(name: str, results: Results, modes: Mapping[float, NDArray[np.int64]], share: float, size: float) -> None:
-    """The claims of section 5.5.2 on single sets."""
+    """Add the claims of section 5.5.2 on single sets."""
     if name == "breast_cancer_wisconsin":
         at_90, at_1 = modes[0.9].sum(), modes[1.0].sum()
         results.add(at_90, name, "EUREKA", "n_subclasses", theta="0.90")
@@ -313,7 +313,7 @@ def _accuracy_calls(request: StudyRequest) -> Iterator[Call]:
 
 @measuring
 def accuracy_step(job: Job, data: Dataset) -> dict[str, float]:
-    """Mean accuracy in percent of CLASSIFIERS over one stratified 10-fold cross-validation."""
+    """Return mean accuracy in percent of CLASSIFIERS over one stratified 10-fold cross-validation."""
     mean = fmean(value for values in accuracies(data, job.seed).values() for value in values)
     return as_measures({score_key(data.name, CLASSIFIED, "accuracy_percent"): [mean]})
 
@@ -331,16 +331,16 @@ def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
 
 # ---- readings of algorithm 1 -----------------------------------------------------------------------------------------
 
-# Algorithm 1 in its words, in which a cluster inherits the neighbors of both its parts, and its step 2 taken literally.
+# Algorithm 1 by its words, where a cluster inherits the neighbors of both its parts, and by its step 2, literally.
 TRIED = ("nearest", "renewed")
 
-# Parts of chapter 5 whose tables follow from one reading of algorithm 1: name, tables, and what adds to the results.
+# Parts of chapter 5 whose tables depend on the reading of algorithm 1: name, tables, function that adds results.
 Section = tuple[str, tuple[str, ...], Callable[[StudyRequest, Results, str], list[ExtraTable]]]
 SECTIONS: tuple[Section, ...] = (("sequences", ("5.3", "5.4"), _labeled), ("eureka", ("5",), _eureka))
 
 
 def _by_claims(request: StudyRequest, section: Section, results: Results, notes: dict[Key, str]) -> list[ExtraTable]:
-    """Run a section under both readings, keep what the one gives that meets more of its claims, and show both."""
+    """Run a section under both readings, retain the results of the one that meets more claims, and show both."""
     name, references, run = section
     accuracies = {key: values for key, values in results.scores.items() if key[1] == CLASSIFIED}
     results_by = {graph: Results(dict(accuracies)) for graph in TRIED}
@@ -375,7 +375,7 @@ def _plain(cell: Cell) -> str:
 
 
 def _readings(request: StudyRequest) -> ExtraTable:
-    """What STAXAC gives by each reading of its merge candidates, beside what the dissertation prints."""
+    """Return the results of STAXAC by each reading of its merge candidates, beside the printed numbers."""
     printed = {
         IRIS: "11 clusters: 50 44 37 10 and smaller",
         "house_votes_complete": "2 subclasses, 90% of the rows; above 15 rows a cluster",

@@ -30,7 +30,7 @@ from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTabl
 SOURCE = "amalaman2015"
 TABLES = tuple(f"{SOURCE}:2.{table}" for table in (6, 7, 8))
 METHODS = {"tprti_a": "TPRTI-A", "tprti_b": "TPRTI-B", "retis": "RETIS", "m5_style": "M5", "cart_regression": "CART"}
-COPIED = ("GUIDE", "SECRET")  # printed numbers of another paper, which the dissertation compares with as they are
+COPIED = ("GUIDE", "SECRET")  # printed numbers of another paper, which the dissertation uses for comparison
 MEASURES = {"mse": lambda row: row.measures["mse"], "n_leaves": lambda row: row.n_leaves}
 OUTCOMES = ("wins", "ties", "losses")
 
@@ -46,7 +46,7 @@ class Parameters(NamedTuple):
     improvement: int = 10
 
     def overrides(self) -> tuple[str, ...]:
-        """The parameters as `--set` takes them, for the order of algorithms in configs/reproduce/tprti.yaml."""
+        """The parameters in the form of `--set`, for the order of algorithms in configs/reproduce/tprti.yaml."""
         turning = {0: (self.subset_a, self.cos_a), 1: (self.subset_b, self.cos_b)}
         return (
             *(f"algorithms.{i}.subset_size={size}" for i, (size, _) in turning.items()),
@@ -78,7 +78,7 @@ Scores = Mapping[tuple[str, str], Mapping[str, FoldScore]]
 @STUDIES.register("tprti")
 @study("TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)", *TABLES)
 def tprti(request: StudyRequest) -> StudyResult:
-    """Run Table 2.7 data set by data set, and count Tables 2.6 and 2.8 from it once all twelve are there. M5 is our
+    """Run Table 2.7 data set by data set, and derive Tables 2.6 and 2.8 from it once all twelve are complete. M5 is our
     M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation."""
     outcomes = _run(request, TABLE_2_5)
     scores = _scores(outcomes)
@@ -109,8 +109,8 @@ def tprti(request: StudyRequest) -> StudyResult:
     return result_of(outcomes, all_cells, tables)
 
 
-# What chooses a cut, what the least improvement is asked of, and what becomes of a cut that leaves a child below the
-# least size. The first is the study's for TPRTI-A and RETIS, the second its for TPRTI-B and the estimators' default.
+# Choice of a cut, reference of the least improvement, and treatment of a cut that leaves a child below the least
+# size. The first is the study's for TPRTI-A and RETIS, the second its for TPRTI-B and the estimators' default.
 # Kin8nm takes longest and has no RETIS in print.
 READINGS: Mapping[str, tuple[str, ...]] = {
     "RSS, a leaf": ("weighting=sum", "improvement_by=size", "small_children=leaf"),
@@ -141,7 +141,7 @@ def _scores(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], dict[str, Fold
 
 
 def _of_table_2_7(scores: Scores, units_by: Mapping[str, Mapping[str, float]]) -> Ours:
-    """Return what finds errors, in the unit of their row of Table 2.7, and leaves."""
+    """Return a function for errors, in the unit of their row of Table 2.7, and leaves."""
 
     def ours(number: Published, dataset: str) -> Number | None:
         value = scores.get((dataset, number.method), {}).get(number.metric)
@@ -156,7 +156,7 @@ def _of_table_2_7(scores: Scores, units_by: Mapping[str, Mapping[str, float]]) -
 def by_cut(
     request: StudyRequest, runs: Mapping[str, Sequence[Outcome]], units: Mapping[str, Mapping[str, float]]
 ) -> ExtraTable:
-    """Return how far the sizes of each method are from print by each reading, and how many of its cells agree."""
+    """Return the difference of each method's sizes from print by each reading, and the number of agreeing cells."""
     rows = []
     for reading, outcomes in runs.items():
         all_cells = cells(request, TABLES[1], _of_table_2_7(_scores(outcomes), units))
@@ -176,7 +176,7 @@ OWN = "its own units"
 
 
 def units_of(policy: DatasetSpec, request: StudyRequest) -> dict[str, float]:
-    """Return what an error may be printed in units of, by name: 1, the variance of the response, its squared range."""
+    """Return the possible units of a printed error by name: 1, the variance of the response, its squared range."""
     y = catalogue.load(policy, data_dir=request.data_dir, offline=request.offline).y
     return {OWN: 1.0, "the variance of the response": float(np.var(y)), "its squared range": float(np.ptp(y)) ** 2}
 
@@ -184,9 +184,9 @@ def units_of(policy: DatasetSpec, request: StudyRequest) -> dict[str, float]:
 def unit_of(scores: Scores, dataset: str, units: Mapping[str, float], judged: str | None = None) -> str:
     """Return the unit in which the errors of a row of Table 2.7 are nearest to the printed ones, in logarithms.
 
-    judged  a method whose error has no say, so that no cell chooses its own unit; None for the unit of the whole row
+    judged  a method whose error is ignored, so that no cell chooses its own unit; None for the unit of the whole row
 
-    Errors printed as 0 have no say either.
+    Errors printed as 0 are ignored too.
     """
     names = dataset_names(SOURCE)
     pairs = [
@@ -214,7 +214,7 @@ def _in_unit(value: FoldScore, unit: str, units: Mapping[str, float]) -> Number:
 
 def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[str, tuple[float, float]]) -> list[int]:
     """Count data sets by the rule of section 2.4.3: of two errors mu1 < mu2 it is a tie if mu1 + c1 > mu2.
-    ours, theirs : data set -> (mean, SD) of the error; those that both have are counted"""
+    ours, theirs : data set -> (mean, SD) of the error; only common data sets count"""
     counts = [0, 0, 0]
     for dataset in ours.keys() & theirs.keys():
         (a, sd_a), (b, sd_b) = ours[dataset], theirs[dataset]
@@ -227,7 +227,7 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
 
 def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
     """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B over the data sets.
-    units : data set -> what our errors are divided by, beside the printed ones of other methods"""
+    units : data set -> divisor of our errors for comparison with printed errors"""
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), score_of in scores.items():
         unit, mse = units[dataset], score_of["mse"]
@@ -245,7 +245,7 @@ def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], l
 
 
 def best_combinations(scores: Scores) -> dict[str, int]:
-    """Return method -> number of data sets on which it has both the least error and the fewest leaves (Table 2.8)."""
+    """Return by method the number of data sets where its error and its leaves are both the least (Table 2.8)."""
     methods = ("M5", "TPRTI-A", "TPRTI-B", "RETIS")
     counts = dict.fromkeys(methods, 0)
     for dataset in TABLE_2_5:
@@ -258,7 +258,7 @@ def best_combinations(scores: Scores) -> dict[str, int]:
 
 
 def reference_rows(scores: Scores) -> ExtraTable:
-    """Return our numbers with both SDs, CART beside them: a tree of constants, which the dissertation does not have."""
+    """Return our numbers with both SDs, and CART beside them, constant trees absent from the dissertation."""
     rows = []
     for (dataset, method), score_of in scores.items():
         if set(score_of) == set(MEASURES):
