@@ -51,7 +51,7 @@ def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -
 
 @SYNTHETIC.register("checkerboard_2x2")
 def checkerboard_2x2(seed: int) -> Drawn:
-    """2000 points, uniform in [-1, 1]^2; class 1 where x1 + x2 and x1 - x2 have one sign; then turned by 30 degrees.
+    """2000 points, uniform in [-1, 1]^2; class 1 if x1 + x2 and x1 - x2 have the same sign; turned by 30 degrees.
 
     Manwani and Sastry (2012), dataset 1; theirs has 979 points of class 1.
     """
@@ -62,7 +62,7 @@ def checkerboard_2x2(seed: int) -> Drawn:
 
 @SYNTHETIC.register("checkerboard_4x4")
 def checkerboard_4x4(seed: int) -> Drawn:
-    """2000 points, uniform in [0, 4]^2; class 1 where the indices of the unit square add up to an even number; turned.
+    """2000 points, uniform in [0, 4]^2; class 1 if the sum of the unit square's indices is even; turned.
 
     Manwani and Sastry (2012), dataset 2, turned by 30 degrees about the origin; theirs has 997 points of class 1.
     """
@@ -233,10 +233,10 @@ def two_bands(seed: int) -> Drawn:
 def five_regions(seed: int) -> Drawn:
     """Five linearly separable classes on the regions of the five printed hyperplanes (thesis 3.4, figures 3.5 to 3.10).
 
-    Every class is stretched along a hyperplane that bounds it, since the text takes its splits from eigenvectors: of
-    class 1 at the root and at node 3, of 2, 4 and 3 below. The six leaves hold five classes and the text does not say
-    which one has two; here it is class 5, the one that no split is taken from. Two of the printed normals have digits
-    swapped (0.6371 for 0.6311, 0.7321 for 0.7231), as their lengths show.
+    Every class is stretched along a hyperplane that bounds it, since the splits of the text use eigenvectors: node 1
+    (root) and node 3 those of class 1, the nodes below those of classes 2, 4 and 3. The six leaves hold five classes,
+    and the text does not state which class has two leaves; here it is class 5, which no split uses. Two of the printed
+    normals have digits swapped (0.6371 for 0.6311, 0.7321 for 0.7231), as their lengths show.
     """
     along_root = float(np.degrees(np.arctan2(0.7231, -0.6907)))
     along_2_and_9 = float(np.degrees(np.arctan2(0.7757, 0.6311)))
@@ -256,8 +256,8 @@ def five_regions(seed: int) -> Drawn:
 def three_clouds(seed: int) -> Drawn:
     """Class 2 on either side of class 1, the three clouds in a row (thesis 5.1.3, figure 5.3).
 
-    The text: the clustering hyperplane of class 2 goes through all three clouds. It does where class 1 is the wider one
-    across the row; with equal widths chance decides.
+    In the text the clustering hyperplane of class 2 crosses all three clouds. This happens if class 1 is wider across
+    the row; with equal widths it is random.
     """
     across = 125.5
     clouds = [
@@ -270,7 +270,7 @@ def three_clouds(seed: int) -> Drawn:
 
 @SYNTHETIC.register("five_clouds")
 def five_clouds(seed: int) -> Drawn:
-    """Five classes of which A is the largest, so that GDT sets it against the others (thesis 5.1.3, figure 5.6)."""
+    """Five classes with A as the largest, which GDT therefore separates from the others (thesis 5.1.3, figure 5.6)."""
     clouds = [
         ("A", 80, (0.25, 0.60), 60.0, 0.6, 0.16),
         ("B", 50, (0.50, 0.25), 60.0, 0.3, 0.16),
@@ -285,8 +285,8 @@ def five_clouds(seed: int) -> Drawn:
 def extreme_values(seed: int) -> Drawn:
     """Two parallel classes, each an ellipse with two extreme values across it (thesis 5.3, figures 5.15 to 5.17).
 
-    The text shows one such class: its dominant eigenvector is drawn towards the least stretched direction of the
-    majority. The second class, its mirror image, makes a problem of it.
+    The text shows one such class, whose extreme values pull its dominant eigenvector towards the direction of least
+    variance of the majority. The second class, its mirror image, makes this a classification problem.
     """
     rng = _generator(seed, "extreme_values")
     turn = _rotation(45.0)
@@ -302,7 +302,7 @@ def extreme_values(seed: int) -> Drawn:
 
 @SYNTHETIC.register("alternating_clusters")
 def alternating_clusters(seed: int) -> Drawn:
-    """Two classes of two clusters each, in a row in which the classes alternate (thesis 6.2.1, figures 6.1 and 6.2);
+    """Two classes of two clusters each, in a row with alternating classes (thesis 6.2.1, figures 6.1 and 6.2);
     each region of the final partition is a cluster of its class."""
     clouds = [
         ("1", 45, (0.05, 0.10), 110.0, 0.13, 0.045),
@@ -315,7 +315,7 @@ def alternating_clusters(seed: int) -> Drawn:
 
 @SYNTHETIC.register("paired_clusters")
 def paired_clusters(seed: int) -> Drawn:
-    """Class 1 in two clusters, and class 2 in one; one line tells the classes apart (thesis 6.3.3, figure 6.4)."""
+    """Class 1 in two clusters, class 2 in one; the classes are linearly separable (thesis 6.3.3, figure 6.4)."""
     clouds = [
         ("1", 50, (0.10, 0.80), 0.0, 0.06, 0.06),
         ("1", 50, (0.90, 0.80), 0.0, 0.06, 0.06),
@@ -326,14 +326,14 @@ def paired_clusters(seed: int) -> Drawn:
 
 @SYNTHETIC.register("overlapping_clusters")
 def overlapping_clusters(seed: int) -> Drawn:
-    """Two normal clouds, one a class, that share a part of the plane (thesis figures 6.3, 6.6 and 6.8)."""
+    """Two overlapping normal clouds, one per class (thesis figures 6.3, 6.6 and 6.8)."""
     clouds = [("1", 100, (0.35, 0.5), 60.0, 0.2, 0.09), ("2", 100, (0.62, 0.5), 60.0, 0.2, 0.09)]
     return _clouds(_generator(seed, "overlapping_clusters"), clouds)
 
 
 @SYNTHETIC.register("bent_class")
 def bent_class(seed: int) -> Drawn:
-    """Class 1 bent around class 2, so that no line tells them apart, and no row in common (thesis 6.7, figure 6.7)."""
+    """Class 1 bent around class 2, not linearly separable, without overlap (thesis 6.7, figure 6.7)."""
     rng = _generator(seed, "bent_class")
     turn, radius = rng.uniform(0.0, np.pi, 120), rng.normal(1.0, 0.08, 120)
     bow = np.column_stack([radius * np.cos(turn), radius * np.sin(turn)])

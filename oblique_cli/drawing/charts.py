@@ -186,7 +186,7 @@ def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, tic
     return figure
 
 
-# ---- what models say -------------------------------------------------------------------------------------------------
+# ---- predictions -----------------------------------------------------------------------------------------------------
 
 
 def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:

@@ -111,7 +111,7 @@ class Unseen:
             ]
 
     def sentences(self) -> list[str]:
-        """Messages for the user."""
+        """Return the messages for the user."""
         messages = []
         for name, rows in self.rows.items():
             levels = self.levels[name]

@@ -721,7 +721,7 @@ def _voters(state: Any, classes: Classes, probabilities: Any) -> list[Leaf]:
 
 
 def _lane(coef: Any, feature: Any, at: Iterable[int], places: Sequence[tuple[int, int]]) -> Lane:
-    # A product with 0 adds nothing, whatever finite number stands there.
+    # A product of any finite number with 0 adds nothing.
     return tuple(Term(float(coef[i]), *places[feature[i]]) for i in at if coef[i])
 
 

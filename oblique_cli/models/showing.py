@@ -184,7 +184,7 @@ class Shown:
         return self.units or Units.deviations(self.tree_rows, self.tree.levels)
 
     def reads_view(self, full: bool) -> bool:
-        """Return whether the text is that of the view, rather than what the estimator exports."""
+        """Return whether the text comes from the view instead of the export of the estimator."""
         return self.is_hyperplanes or not (self.classes or full)
 
     def rules(self, view: TreeView, precision: int, depth: int | None, width: int, full: bool = False) -> str:

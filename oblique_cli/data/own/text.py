@@ -543,7 +543,7 @@ def _has_row_names(header: Sequence[str], below: Sequence[list[str]], p: int) ->
 
 
 def _lines_under(header: Sequence[str], below: Sequence[list[str]]) -> int:
-    """Return how many lines under the header hold units or further names."""
+    """Return the number of lines under the header with units or further names."""
     count = 0
     while count < MOST_UNDER and _is_under(header, below[count:]):
         count += 1

@@ -80,7 +80,7 @@ class Change:
     """The nearest change of the row that leads to another class.
 
     distance     Euclidean, in standard deviations of the training columns
-    predicted    prediction for the changed row, computed anew
+    predicted    prediction of `predict` for the changed row
     node         leaf of the changed row; row : the changed row as `predict` takes it
     """
 

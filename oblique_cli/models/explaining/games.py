@@ -92,7 +92,7 @@ class TreeGame:
     n_outputs: int
 
     def summands(self, X: Array) -> tuple[Array, Array, Array]:
-        """Return what rows add to splits, (n, entries), what they add to leaves, (n, entries * outputs), and slots."""
+        """Return the summands of rows for splits, (n, entries), and for leaves, (n, entries * outputs), and slots."""
         leaves = np.hstack([np.empty((len(X), 0)), *(part.of(X) for part in self.parts)])
         slots = [_holds(X[:, column], level) for column, level in self.slots]
         return self.splits.of(X), leaves, np.ascontiguousarray(np.array(slots).reshape(len(slots), len(X)).T)

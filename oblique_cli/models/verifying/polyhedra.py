@@ -131,7 +131,7 @@ class Frame:
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """Which variables are 0 or 1, (n,)."""
+        """Whether each variable is 0 or 1, (n,)."""
         return np.asarray(self.sums_of_states().any(axis=0))
 
     def places(self, cell: int) -> list[int]:

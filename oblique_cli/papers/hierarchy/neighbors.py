@@ -119,7 +119,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         return rows
 
     def _predict(self, X: Array, rows: Ints) -> tuple[Ints, Array]:
-        """Class code and votes of scaled rows (or of distances to all training rows), by the training rows `rows`."""
+        """Return code and votes of scaled rows (or of distances to all training rows), by the training rows `rows`."""
         codes, answers, ballots = self._codes[rows], [], []
         for start in range(0, len(X), BLOCK):
             block = X[start : start + BLOCK]

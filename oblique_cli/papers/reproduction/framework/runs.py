@@ -46,7 +46,7 @@ class Outcome:
     exit_code: int = 0
 
     def lines(self) -> dict[tuple[str, str], Line]:
-        """Lines by data set and title of the method."""
+        """Return lines by data set and title of the method."""
         titles = method_titles()
         named = {spec.id: method_of(spec, titles) for spec in self.experiment.algorithms}
         return {(line.dataset, named[line.algorithm]): line for line in self.table.lines}
@@ -360,7 +360,7 @@ class FoldScore:
     over_repeats: float | None
 
     def number(self) -> Number:
-        """The number for a cell; its SD is over folds."""
+        """Return the number for a cell, with the SD over folds."""
         note = "SD over the folds of one cross-validation"
         if self.over_repeats is not None:
             note += f"; over repetition means {self.over_repeats:.3g}"

@@ -128,7 +128,7 @@ class StudyReport:
         }
 
     def sheet(self) -> Sheet:
-        """Sheet that `render` prints."""
+        """Return the sheet that `render` prints."""
         cells = self.result.cells
         grids = []
         for reference in dict.fromkeys(cell.table for cell in cells):

@@ -303,7 +303,7 @@ def readings(request: StudyRequest) -> ExtraTable:
 # ---- folds and class limits of figure 6.4 ----------------------------------------------------------------------------
 
 FOLDINGS = 200  # cross-validations of each kind
-NEAR = 64  # nearest rows to examine, of which 7 must be training rows
+NEAR = 64  # nearest rows to examine, at least 7 of them training rows
 EDITING_RULES = {"Wilson": "uniform", "WilsonProb": "distance"}
 Folds = list[NDArray[np.intp]]
 

@@ -149,7 +149,7 @@ class Scores:
         return np.where(np.isnan(scores), -np.inf, np.round(scores, 9))
 
     def means(self, metric: str) -> list[float]:
-        """Mean of each method over the data sets that all methods with this metric finished; NaN if it has none.
+        """Return each method's mean over the data sets that all methods with this metric finished; NaN without one.
         Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set."""
         scores = self.values[metric]
         has = ~np.isnan(scores).all(axis=0)

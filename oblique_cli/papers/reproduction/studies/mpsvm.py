@@ -37,7 +37,7 @@ def family(base: str) -> tuple[str, ...]:
     return (base, *(f"MP{base}-{rule}" for rule in RULES))
 
 
-# Section IV-B compares the first family, IV-C the second and the fourth. The third is what Table V showed.
+# Section IV-B compares the first family, IV-C the second and the fourth. The third was in Table V.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "IV-B": BASES,
     "IV-C, RaF": family("RaF"),
@@ -63,15 +63,15 @@ class MethodScores(NamedTuple):
         return cls(whole, tuple(methods), np.round(values.reshape(len(whole), len(methods)), 9))
 
     def ranks(self) -> np.ndarray:
-        """Average rank of each method, 1 the best."""
+        """Return the average rank of each method, 1 the best."""
         return significance_tests.average_ranks(self.values)
 
     def ranks_by_set(self) -> np.ndarray:
-        """Rank of each method on each data set, data sets x methods."""
+        """Return the rank of each method on each data set, data sets x methods."""
         return np.array([significance_tests.average_ranks(row[None, :]) for row in self.values])
 
     def rank_errors(self) -> np.ndarray:
-        """Standard error of each average rank, over data sets."""
+        """Return the standard error of each average rank, over data sets."""
         return np.asarray(self.ranks_by_set().std(axis=0, ddof=1) / sqrt(len(self.values)))
 
     def sign_test(self, first: str, second: str, rows: Any = slice(None)) -> significance_tests.SignTest:
@@ -257,11 +257,11 @@ RESAMPLES, PRINTED_SETS, SEED = 2000, 44, 20260101
 
 
 def resampled(table: ExtraTable) -> ExtraTable:
-    """Printed ranks and verdicts beside those of data sets drawn from ours, with replacement: the paper's are others.
+    """Return printed ranks and verdicts beside those of resamples of our data sets, since the paper used other sets.
 
-    table   accuracies, as shown. A printed rank is within the spread where its difference from ours is within 95 % of
-            the differences between two samples of sets, one of the paper's size and one of ours. Of a verdict, how many
-            samples of the paper's size reach it.
+    table   accuracies, as shown. A printed rank is within the spread if its difference from ours is within 95 % of
+            the differences between two resamples, one of the paper's size and one of ours. For a verdict: the number
+            of resamples of the paper's size that reach it.
     """
     accuracies = {(row[0], title): float(text) for row in table.rows
              for title, text in zip(table.header[1:], row[1:], strict=True) if text != "-"}  # fmt: skip

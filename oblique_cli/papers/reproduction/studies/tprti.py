@@ -46,7 +46,7 @@ class Parameters(NamedTuple):
     improvement: int = 10
 
     def overrides(self) -> tuple[str, ...]:
-        """The parameters in the form of `--set`, for the order of algorithms in configs/reproduce/tprti.yaml."""
+        """Return the parameters in the form of `--set`, for the order of algorithms in configs/reproduce/tprti.yaml."""
         turning = {0: (self.subset_a, self.cos_a), 1: (self.subset_b, self.cos_b)}
         return (
             *(f"algorithms.{i}.subset_size={size}" for i, (size, _) in turning.items()),
