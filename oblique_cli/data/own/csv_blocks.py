@@ -81,7 +81,7 @@ class PlainText:
             if cells is None:
                 return None
             columns.append(cells)
-        return columns if _are_rows(*columns[:2]) else None
+        return columns if _are_rows(columns[0], columns[min(1, p - 1)]) else None
 
 
 def _cells(column: Any, is_number: bool) -> Cells | None:

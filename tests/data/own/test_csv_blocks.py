@@ -81,3 +81,16 @@ def test_plain_rows_never_reach_the_reader_of_rows(monkeypatch):
     monkeypatch.setattr(csv_blocks, "PIECE", 300)
     monkeypatch.setattr("oblique_cli.data.own.rows.without_others", lambda *arguments: pytest.fail("rows are read"))
     assert sum(len(chunk.X) for chunk in chunks(Source("it", content=text()), COLUMNS)) == len(ROWS)
+
+
+@pytest.mark.parametrize("gap", ["", "NA", "7"])
+def test_a_table_of_one_column_has_the_same_rows(gap, monkeypatch):
+    content = "\n".join(["b", *(str(i / 7) for i in range(40)), gap, "3.5"]).encode()
+    columns = Columns((Column("b", "number"), Column("y", "target")), "y", "regression", missing=("na",))
+
+    def numbers(piece: int) -> list[list[float]]:
+        monkeypatch.setattr(csv_blocks, "PIECE", piece)
+        parts = list(chunks(Source("it", content=content), columns, 16))
+        return np.nan_to_num(np.concatenate([part.X for part in parts]), nan=-1.0).tolist()
+
+    assert numbers(1) == numbers(300) == numbers(1 << 30)
