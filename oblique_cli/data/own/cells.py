@@ -182,14 +182,14 @@ def chunks(
             columns = replace(columns, missing=(*usual, *(mark.strip().lower() for mark in options.marks)))
         if table.typed:
             written = [replace(column, decimal=".", thousands="") for column in written]
+
+        def request() -> Request:
+            return _request(written, columns, keep, options)
+
         first = True
-        for lines, cells in table.blocks(rows, _request(written, columns, keep, options)):
+        for lines, cells in table.blocks(rows, request):
             if first and not table.typed:
-                there = {
-                    column.source: some
-                    for column in written
-                    if column.source in at and not isinstance(some := cells[at[column.source]], np.ndarray)
-                }
+                there = {column.source: cells[at[column.source]] for column in written if column.source in at}
                 written = _as_written(written, there, columns, options, table.delimiter)
             first, (*features, target) = False, written
             X = np.empty((len(features), len(lines)))

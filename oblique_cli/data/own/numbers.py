@@ -116,11 +116,8 @@ def _grouped(sign: str) -> re.Pattern[str]:
 
 
 def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
-    (
-        """Return the forms to try, the likeliest first. decimal : the mark used elsewhere, `only` if the user said so;
-    thousands : a key of NAMED_SIGNS, or """
-        ""
-    )
+    """Return the forms to try, the likeliest first. decimal : the mark used elsewhere, `only` if the user said so;
+    thousands : a key of NAMED_SIGNS, "" for any"""
     marks = [decimal] if only else [decimal, OTHER[decimal]]
     if thousands:
         return [Form(mark, sign) for mark in marks for sign in NAMED_SIGNS[thousands] if mark != sign]

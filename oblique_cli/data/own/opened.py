@@ -47,7 +47,7 @@ class Request(NamedTuple):
     marks: Collection[str] = ()
 
 
-ALL_TEXTS = Request()
+Requests = Callable[[], Request]  # evaluated again after the first block, which may change the form of numbers
 
 
 def blocks_of(rows: Iterator[Row], size: int) -> Iterator[Block]:
@@ -87,11 +87,11 @@ class Opened(NamedTuple):
     format: str = "csv"
     delimiter: str = ","
     charset: str = "utf-8"
-    typed_blocks: Callable[[int, Request], Iterator[Block]] | None = None
+    typed_blocks: Callable[[int, Requests], Iterator[Block]] | None = None
 
-    def blocks(self, size: int, request: Request = ALL_TEXTS) -> Iterator[Block]:
-        """Yield the rows in blocks of at most `size`."""
-        return blocks_of(self.rows, size) if self.typed_blocks is None else self.typed_blocks(size, request)
+    def blocks(self, size: int, requests: Requests = Request) -> Iterator[Block]:
+        """Yield the rows in blocks of at most `size`; those of the first block of a text as texts."""
+        return blocks_of(self.rows, size) if self.typed_blocks is None else self.typed_blocks(size, requests)
 
 
 def typed(
@@ -111,8 +111,8 @@ def typed(
             return values
         return texts(column) if is_number or request.texts is None or name in request.texts else ()
 
-    def blocks(size: int, request: Request) -> Iterator[Block]:
-        line = 0
+    def blocks(size: int, requests: Requests) -> Iterator[Block]:
+        line, request = 0, requests()
         for part in parts:
             columns = [cells(*pair, request) for pair in zip(header, part, strict=True)]
             for first in range(line, line + len(part[0]), size):
@@ -121,7 +121,7 @@ def typed(
                 yield Block(range(first + 1, last + 1), [cells[rows] for cells in columns])
             line += len(part[0])
 
-    return Opened(header, rows_of(blocks(1 << 20, ALL_TEXTS)), written, True, typed_blocks=blocks, **facts)
+    return Opened(header, rows_of(blocks(1 << 20, Request)), written, True, typed_blocks=blocks, **facts)
 
 
 def one_line(name: str) -> str:

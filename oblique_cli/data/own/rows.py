@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from oblique_cli.data.own.opened import Block, Opened, Request, Row, blocks_of, header_of_names, one_line
+from oblique_cli.data.own.opened import Block, Opened, Requests, Row, blocks_of, header_of_names, one_line
 from oblique_cli.data.own.source import GUESSED, Source, charset_of
 from oblique_cli.data.own.text import (
     NO_OPTIONS,
@@ -25,6 +25,8 @@ from oblique_cli.data.own.text import (
 )
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.labels import is_number
+
+CONTEXT = 5  # rows above a line to read again; they determine whether the line is a row
 
 
 @contextmanager
@@ -70,25 +72,32 @@ def _charset(name: str) -> str:
 
 def _text(source: Source, lines: Iterator[str], layout: Layout, options: TextOptions, charset: str) -> Opened:
     where, lost = source.where, Notes()
-    (line, header), rows = text_rows(lines, layout, options, where, lost)
+    (_, header), rows = text_rows(lines, layout, options, where, lost)
     table, ended = _named(header, rows, layout, options, lost, where)
     if charset not in ("utf-8", *GUESSED) or not layout.is_plain(options):
         return table
 
-    def blocks(size: int, request: Request) -> Iterator[Block]:
-        if not request.numbers:
-            yield from blocks_of(table.rows, size)
+    def blocks(size: int, requests: Requests) -> Iterator[Block]:
+        below, top = table.rows, next(blocks_of(table.rows, size), None)
+        if top is None:
             return
-        from oblique_cli.data.own.csv_blocks import PlainText
+        yield top
+        if len(top.lines) == size and (request := requests()).numbers:
+            from oblique_cli.data.own.csv_blocks import PlainText
 
-        plain = PlainText(source, charset, layout.delimiter, table.header, line)
-        last = yield from plain.blocks(size, request)
-        below: Iterator[Row] = iter(())
-        if last is not None:
-            for _ in range(last - line):
-                next(lines)
-            below = without_others(cut_rows(lines, layout, where, last, lost), header, options, where, lost)
-        yield from blocks_of(ended(below), size)
+            line = top.lines[-1]
+            last = yield from PlainText(source, charset, layout.delimiter, table.header, line).blocks(size, request)
+            if last is None:
+                below = ended(iter(()))
+            elif last > line:
+                again = min(CONTEXT, last - line)
+                with source.opened() as stream:
+                    rest = itertools.islice(lines_of(stream, charset, where), last - again, None)
+                    cut = cut_rows(rest, layout, where, last - again, lost)
+                    repeated = without_others(cut, header, options, where, lost)
+                    yield from blocks_of(ended(itertools.islice(repeated, again, None)), size)
+                return
+        yield from blocks_of(below, size)
 
     return table._replace(typed_blocks=blocks)
 

@@ -83,7 +83,7 @@ def test_plain_rows_never_reach_the_reader_of_rows(monkeypatch):
     assert sum(len(chunk.X) for chunk in chunks(Source("it", content=text()), COLUMNS)) == len(ROWS)
 
 
-@pytest.mark.parametrize("gap", ["", "NA", "7"])
+@pytest.mark.parametrize("gap", ["", "NA", "7", '""'])
 def test_a_table_of_one_column_has_the_same_rows(gap, monkeypatch):
     content = "\n".join(["b", *(str(i / 7) for i in range(40)), gap, "3.5"]).encode()
     columns = Columns((Column("b", "number"), Column("y", "target")), "y", "regression", missing=("na",))
@@ -94,3 +94,25 @@ def test_a_table_of_one_column_has_the_same_rows(gap, monkeypatch):
         return np.nan_to_num(np.concatenate([part.X for part in parts]), nan=-1.0).tolist()
 
     assert numbers(1) == numbers(300) == numbers(1 << 30)
+
+
+MARKED = {
+    "only the target has a decimal comma": "1.234;5;1,5\n" * 40,
+    "a decimal comma in the last row of the first block": "1;5;3\n" * 15 + "1,5;5;3\n" + "2;5;3\n" * 24,
+    "a note in all columns": "1;2;3\n" * 40 + "Note;of;all\n",
+}
+
+
+@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("piece", [1, 48])
+def test_rows_above_a_piece_determine_its_numbers_and_notes(name, piece, monkeypatch):
+    features = Column("a", "number"), Column("b", "number")
+    columns = Columns((*features, Column("y", "target")), "y", "regression", missing=("na", "nan"))
+
+    def parts(piece: int) -> list[object]:
+        monkeypatch.setattr(csv_blocks, "PIECE", piece)
+        notes: list[str] = []
+        blocks = list(chunks(Source("it", content=f"a;b;y\n{MARKED[name]}".encode()), columns, 16, notes=notes))
+        return [[row for block in blocks for row in block.X.tolist()], [v for b in blocks for v in b.y], notes]
+
+    assert parts(piece) == parts(1 << 30)
