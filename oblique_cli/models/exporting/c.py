@@ -240,10 +240,10 @@ double oblique_predict(const double *row)
         shares[k] = total > 0.0 ? shares[k] / total : oblique_even[k];
 """,
     "values cells": "",
-    "values totals": "",
-    "values shares": "",
+    "values totals": "totals",
+    "values shares": "shares",
     "decided label": "    return oblique_labels[at];",
-    "decided first": "    return oblique_largest(shares, OBLIQUE_CLASSES);",
+    "decided first": "    return oblique_largest($values, OBLIQUE_CLASSES);",
     "decided scored": "    return oblique_scored[oblique_largest(totals, $outputs)];",
     "decided clipped": """\
     const double top = shares[oblique_largest(shares, OBLIQUE_CLASSES)];

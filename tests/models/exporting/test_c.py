@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 
 import export_support as support
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from export_support import Policy
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.models.exporting import export
+from oblique_cli.models.exporting import FORMATS, export
+from oblique_cli.models.exporting._exporter import Source
+from oblique_cli.models.procedure import MEAN, Leaf, Steps
 
 COMMANDS = {
     "optimized for this processor": ("gcc", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror"),
@@ -54,6 +57,19 @@ def test_every_compiler_gives_the_same_bits(name, flags, tmp_path):
         assert shares is None or (shares == strict_shares)[shares == shares].all()
     if name != "model tree":
         assert said == support.expected(case, X)[0]
+
+
+def test_a_forest_compares_sums_and_not_rounded_means(tmp_path):
+    # The sums of classes 0 and 1 differ in the last bit; their means over ten trees are equal.
+    shares = (0.49504950495049505, 0.4950495049504951, 0.0)
+    assert shares[0] / 10 == shares[1] / 10
+    case = support.iris("mprof_t", n_estimators=10)
+    empty = Steps((-1,), (-1,), (None,), (Leaf(shares=(0.0, 0.0, 0.0)),))
+    trees = (replace(empty, leaves=(Leaf(shares=shares),)), *[empty] * 9)
+    procedure = replace(case.procedure, trees=trees, voting=MEAN)
+    source = str(FORMATS["c"].write(Source(case.model, procedure)))
+    said, _ = support.say_c(source, case, np.zeros((1, len(procedure.cells))), tmp_path)
+    assert said == [procedure.classes[1]]
 
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump of binutils")
