@@ -226,7 +226,7 @@ def _request(written: Sequence[Column], columns: Columns, keep: Sequence[str], o
 
 def _as_written(
     written: Sequence[Column],
-    cells: Mapping[str, Sequence[str]],
+    cells: Mapping[str, Cells],
     columns: Columns,
     options: TextOptions,
     delimiter: str,
