@@ -16,7 +16,7 @@ from oblique_cli.data.own.source import Source
 if TYPE_CHECKING:
     from oblique_cli.data.own.opened import Cells
 
-PIECE = 1 << 22  # bytes to parse at a time; smaller tables are read before pandas is imported
+PIECE = 1 << 20  # bytes to parse at a time; smaller tables are read before pandas is imported
 LONGEST = 1 << 24  # bytes of a line
 
 
@@ -70,7 +70,7 @@ class PlainText:
         }  # fmt: skip
         try:
             with warnings.catch_warnings(action="ignore"):  # newer versions always round to the nearest number
-                frame = pandas.read_csv(io.StringIO(piece.decode(self.charset)), sep=self.delimiter, **options)
+                frame = pandas.read_csv(io.BytesIO(piece), encoding=self.charset, sep=self.delimiter, **options)
         except ValueError:  # rows of several lengths, or bytes that are no text
             return None
         if frame.shape != (n, p):
