@@ -125,6 +125,8 @@ def run(
     In both cases the summary contains the signal, and the same call resumes the run. Raise StoreError if another
     process restarts the run meanwhile.
     """
+    if unknown := options.keys() - RunOptions.__annotations__.keys():
+        raise TypeError(f"run has no option {min(unknown)!r}; it has {', '.join(RunOptions.__annotations__)}")
     started = time.perf_counter()
     name, fresh = experiment.name, options.get("fresh", False)
     workers = count_workers(options.get("n_jobs", "auto"))

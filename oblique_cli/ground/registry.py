@@ -25,7 +25,7 @@ def close_matches(name: str, names: Iterable[str]) -> str:
 def source_of(thing: Any) -> str:
     """Return the file that defines a class or function; for any other object, the file that is registering it."""
     try:
-        return inspect.getsourcefile(inspect.unwrap(thing)) or caller()
+        return inspect.getsourcefile(thing if isinstance(thing, type) else inspect.unwrap(thing)) or caller()
     except Exception:  # built in, typed at a prompt, an object, or an object that raises when inspected
         return caller()
 

@@ -20,9 +20,10 @@ from waiting import FOREVER, wait_until
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments import fits, running
-from oblique_cli.experiments.environment import environment
+from oblique_cli.experiments.environment import environment, outside
 from oblique_cli.experiments.fits import Case, run_job, tune
 from oblique_cli.experiments.jobs import expand
 from oblique_cli.experiments.progress import Progress
@@ -504,6 +505,15 @@ def test_a_number_of_jobs_that_is_none_is_refused(store, n_jobs):
 
 def test_all_processors_are_used_by_default(store):
     assert run(experiment("stump"), store).done == 6
+
+
+def test_the_environment_names_no_file_for_algorithms_of_the_package():
+    assert outside(type(ALGORITHMS[name]) for name in ("oc1", "hhbut")) == {}
+
+
+def test_an_unknown_option_of_a_run_is_refused(tmp_path):
+    with Store(tmp_path / "results.sqlite") as store, pytest.raises(TypeError, match="no option 'fersh'"):
+        run(experiment(), store, fersh=True)
 
 
 def test_a_run_works_outside_the_main_thread(tmp_path):
