@@ -147,7 +147,7 @@ def _damaged() -> None:
     text = Path("plain.json").read_text()
     Path("link.json").symlink_to("plain.json")
     Path("edited.json").write_text(text.replace('"length_mm"', '"len"'))
-    Path("half.json").write_text(text[: len(text) // 2])
+    Path("half.json").write_text(text[: text.index("{") + 1] + '\n  "format')
     model = load("plain.json")
     save(Model.of(model.estimator, feature_names=model.feature_names), "arrays.json")
     iris = data.load("iris")
