@@ -62,7 +62,7 @@ def fit_beyond(params: Params) -> tuple[Model, str, tuple[str, ...], Any]:
     settings = {**_usual(algorithm, settings), **settings}
     reporting: dict[str, Any] = {}
     if sys.stderr.isatty():
-        reporting["say"] = lambda done: note(str(done))
+        reporting["say"] = lambda progress: note(str(progress))
     workers = count_workers(params.jobs or 1)
     with _workers(params.scheduler, workers) as asker:
         fitted = fit_from_disk.fit(

@@ -83,13 +83,13 @@ def group(kind: type[Any], *left_out: str, **changes: Mapping[str, Any]) -> Any:
 
 def parameters(command: Callable[..., None]) -> Command:
     """Add to a command the options that the defaults of its arguments declare, in their order."""
-    declarations = {name: each.default for name, each in inspect.signature(command).parameters.items()}
+    declarations = {name: parameter.default for name, parameter in inspect.signature(command).parameters.items()}
 
     @functools.wraps(command)
     def called(**values: Any) -> None:
-        command(**{name: _received(each, name, values) for name, each in declarations.items()})
+        command(**{name: _received(default, name, values) for name, default in declarations.items()})
 
-    decorators = [each for name, declaration in declarations.items() for each in _decorators(declaration, name)]
+    decorators = [decorator for name, default in declarations.items() for decorator in _decorators(default, name)]
     for decorator in reversed(decorators):
         decorator(called)
     return called
@@ -100,8 +100,8 @@ def _decorators(declaration: Any, name: str, **changes: Any) -> Iterator[Any]:
     if isinstance(declaration, Declaration):
         yield declaration.make(*declaration.names, name, **{**declaration.about, **changes})
         return
-    own_first = (name for each in declaration.kind.__mro__ for name in inspect.get_annotations(each))
-    for name in dict.fromkeys(own_first):
+    field_names = (name for kind in declaration.kind.__mro__ for name in inspect.get_annotations(kind))
+    for name in dict.fromkeys(field_names):
         if name not in declaration.left_out:
             yield from _decorators(getattr(declaration.kind, name), name, **declaration.changes.get(name, {}))
 
@@ -110,7 +110,7 @@ def _received(declaration: Any, name: str, values: Mapping[str, Any]) -> Any:
     """Return the value of a parameter, or the dataclass of a group; fields without an option are empty."""
     if isinstance(declaration, Declaration):
         return values.get(name, False if declaration.about.get("is_flag") else None)
-    members = {each.name: _received(each.default, each.name, values) for each in fields(declaration.kind)}
+    members = {field.name: _received(field.default, field.name, values) for field in fields(declaration.kind)}
     return declaration.kind(**members)
 
 
@@ -223,7 +223,7 @@ complete_config_or_file = _completer("config.composing:bundled", files=True)
 
 
 def form(
-    choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
+    choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, title: str = "Form"
 ) -> Any:
     """Declare --format; its default is the suffix of --output, else `otherwise`.
 
@@ -236,7 +236,7 @@ def form(
         ending = Path(ctx.params.get("output") or "").suffix.lower().removeprefix(".")
         return value or endings.get(ending, otherwise)
 
-    text = f"{what}.  [default: by the ending of --output, else {otherwise}]"
+    text = f"{title}.  [default: by the ending of --output, else {otherwise}]"
     return option("--format", type=click.Choice(choices), callback=chosen, help=text)
 
 
@@ -344,4 +344,4 @@ SHOWN_ALGORITHMS = names(
     "--algorithm", metavar="ID", help="An algorithm, or several, as in a,b; may be repeated.  [default: all]"
 )
 SHOWN_DATASETS = names("--dataset", help="A data set, or several, as in a,b; may be repeated.  [default: all]")
-TABLE_FORM = form(FORMATS, spelled={"tex": "latex"}, what="Form of the table")
+TABLE_FORM = form(FORMATS, spelled={"tex": "latex"}, title="Form of the table")

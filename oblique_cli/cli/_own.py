@@ -79,7 +79,7 @@ class LineOptions:
         """Return the same options for the readers."""
         from oblique_cli.data.own.text import TextOptions
 
-        options = {each.name: getattr(self, each.name) for each in fields(self) if each.name in TextOptions._fields}
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name in TextOptions._fields}
         options = {key: value for key, value in options.items() if value is not None}
         return TextOptions(**options, marks=self.missing_marks)
 

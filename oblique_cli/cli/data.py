@@ -137,7 +137,7 @@ def verify(
 @declare.parameters
 def fetch(
     names: tuple[str, ...] = declare.argument(nargs=-1, metavar="NAME...", shell_complete=declare.complete_dataset),
-    everything: bool = declare.flag("--all", "Fetch every set that the UCI archive has."),
+    all_sets: bool = declare.flag("--all", "Fetch every set that the UCI archive has."),
     data_dir: str | None = declare.DATA_DIR,
     offline: bool = declare.OFFLINE,
 ) -> None:
@@ -151,9 +151,9 @@ def fetch(
     from oblique_cli.data.fetch import fetch as fetch_entry
     from oblique_cli.data.files import data_folders
 
-    if bool(names) == everything:
+    if bool(names) == all_sets:
         raise click.UsageError("give either names of data sets or --all")
-    wanted = [e for e in catalogue.entries().values() if e.recipe] if everything else [*map(catalogue.entry, names)]
+    wanted = [e for e in catalogue.entries().values() if e.recipe] if all_sets else [*map(catalogue.entry, names)]
     place = data_folders(data_dir)[0]
     failed: list[str] = []
     for entry in wanted:

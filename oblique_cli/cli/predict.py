@@ -40,7 +40,7 @@ class Params:
         help="A column of NEW to put before the predictions; may be repeated; none keeps none.  [default: identifiers "
         "that fit left out]",
     )
-    format_: str = declare.form(FORMATS, "csv", what="Form of the predictions")
+    format_: str = declare.form(FORMATS, "csv", title="Form of the predictions")
     escape: bool = declare.ESCAPE
     output: str | None = declare.OUTPUT
     file: FileOptions = declare.group(FileOptions)

@@ -181,14 +181,14 @@ def _plan(experiment: Experiment, runner: Runner) -> str:
             left, keys = store.pending(experiment.name, jobs), {job.key for job in jobs}
             rows = [row for row in store.rows(experiment.name) if row.key in keys]
 
-    folds, pending = (Counter((job.dataset, job.algorithm) for job in some) for some in (jobs, left))
+    folds, pending = (Counter((job.dataset, job.algorithm) for job in group) for group in (jobs, left))
     seconds = seconds_of(rows)
     failed = Counter((row.dataset, row.algorithm) for row in rows if row.status != "ok")
     lines: list[tuple[str, ...]] = [("data set", "algorithm", "folds", "stored", "failed", "left", "a fold takes")]
     for cell, total in folds.items():
-        takes = f"{fmean(seconds[cell]):.2g} s" if cell in seconds else "-"
+        mean_time = f"{fmean(seconds[cell]):.2g} s" if cell in seconds else "-"
         counts = (total, total - pending[cell], failed[cell], pending[cell])
-        lines.append((*cell, *map(str, counts), takes))
+        lines.append((*cell, *map(str, counts), mean_time))
     about = ""
     if left:
         time_left = str(estimate(pending, rows, count_workers(runner.jobs)))

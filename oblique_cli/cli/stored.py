@@ -40,7 +40,7 @@ class Tidy(Printed):
 
     results: str = declare.RESULTS
     format_: str = declare.form(
-        ("csv", "json", "parquet"), "csv", what="Form of the lines; parquet needs the extra parquet"
+        ("csv", "json", "parquet"), "csv", title="Form of the lines; parquet needs the extra parquet"
     )
     escape: bool = declare.ESCAPE
     output: str | None = declare.OUTPUT
@@ -65,8 +65,8 @@ class Tidy(Printed):
                 stream.writelines(part.encode(errors="replace") for part in tidy.FORMATS[self.format_](table))
 
 
-def _level(most: float) -> Any:
-    limits = declare.NumberRange(0, most, min_open=True, max_open=most == 1)
+def _level(largest: float) -> Any:
+    limits = declare.NumberRange(0, largest, min_open=True, max_open=largest == 1)
     return declare.option("--alpha", type=limits, default=0.05, help="Level of the tests.")
 
 
@@ -147,11 +147,11 @@ def predictions(
         stored_run = read_run(store, run)
         experiment = stored_run.experiment
         known = ("data set", [spec.name for spec in experiment.datasets], datasets)
-        for what, names, wanted in (known, ("algorithm", [spec.id for spec in experiment.algorithms], algorithms)):
+        for noun, names, wanted in (known, ("algorithm", [spec.id for spec in experiment.algorithms], algorithms)):
             for name in wanted:
                 if name not in names:
                     hint = close_matches(name, names) or f" It has {', '.join(names)}."
-                    raise ConfigError(f"run {run!r} has no {what} {name!r}.{hint}")
+                    raise ConfigError(f"run {run!r} has no {noun} {name!r}.{hint}")
         lines = tidy.predictions(
             store,
             stored_run,

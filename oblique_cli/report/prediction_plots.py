@@ -151,9 +151,9 @@ def regions(material: Material, request: Request) -> Plot:
     return Plot(figure, caption)
 
 
-def _only_dataset(material: Material, what: str) -> str:
+def _only_dataset(material: Material, subject: str) -> str:
     if len(material.datasets) > 1:
-        raise ConfigError(f"{what} of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
+        raise ConfigError(f"{subject} of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
     return material.datasets[0]
 
 

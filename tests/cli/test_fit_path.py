@@ -10,45 +10,45 @@ ASKED = ("fit", PLAIN, "--target", "variety", "--algorithm", "fdt", "--folds", "
 
 
 @pytest.fixture
-def found(call):
-    """What --path says of the plain table, as JSON."""
+def document(call):
+    """The JSON document of --path for the plain table."""
     ended = call(*ASKED, "--path", "--format", "json")
     assert ended.code == 0, ended.err
     return json.loads(ended.out)
 
 
-def test_every_tree_of_the_path_can_be_fitted(call, found):
-    path = found["path"]
-    assert {one["max_terms"] for one in path} >= {None, 1, 2}
-    for one in path[:: max(1, len(path) // 6)]:
-        settings = {"pruning": "ccp_alpha", "ccp_alpha": one["alpha"]}
-        settings |= {} if one["max_terms"] is None else {"max_terms": one["max_terms"]}
+def test_every_tree_of_the_path_can_be_fitted(call, document):
+    path = document["path"]
+    assert {tree["max_terms"] for tree in path} >= {None, 1, 2}
+    for tree in path[:: max(1, len(path) // 6)]:
+        settings = {"pruning": "ccp_alpha", "ccp_alpha": tree["alpha"]}
+        settings |= {} if tree["max_terms"] is None else {"max_terms": tree["max_terms"]}
         keys = [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
         ended = call(*ASKED, *keys, "--format", "json")
         assert ended.code == 0, ended.err
         made = json.loads(ended.out)
-        assert (made["leaves"], made["n_terms"]) == (one["leaves"], one["n_terms"])
+        assert (made["leaves"], made["n_terms"]) == (tree["leaves"], tree["n_terms"])
 
 
-def test_the_best_are_those_that_no_tree_of_as_few_terms_matches(found):
-    path = found["path"]
-    for one in path:
-        smaller = [o for o in path if o["n_terms"] <= one["n_terms"] and o is not one]
-        if one["best"]:
-            assert all(o["score"] <= one["score"] for o in smaller)
-    assert next(one for one in path if one["chosen"])["leaves"] == found["leaves"]
-    assert sum(one["chosen"] for one in path) == 1
-    assert all(0.0 <= one["score"] <= 1.0 and one["error"] >= 0.0 and one["alpha"] >= 0.0 for one in path)
+def test_the_best_are_those_that_no_tree_of_as_few_terms_matches(document):
+    path = document["path"]
+    for tree in path:
+        smaller = [other for other in path if other["n_terms"] <= tree["n_terms"] and other is not tree]
+        if tree["best"]:
+            assert all(other["score"] <= tree["score"] for other in smaller)
+    assert next(tree for tree in path if tree["chosen"])["leaves"] == document["leaves"]
+    assert sum(tree["chosen"] for tree in path) == 1
+    assert all(0.0 <= tree["score"] <= 1.0 and tree["error"] >= 0.0 and tree["alpha"] >= 0.0 for tree in path)
 
 
-def test_the_table_and_the_picture(call, found):
+def test_the_table_and_the_picture(call, document):
     ended = call(*ASKED, "--path", "--set", "path_figure=path.svg")
     assert ended.code == 0, ended.err
-    shown = [one for one in found["path"] if one["best"] or one["chosen"]]
+    shown = [tree for tree in document["path"] if tree["best"] or tree["chosen"]]
     lines = ended.out.splitlines()
     first = next(i for i, line in enumerate(lines) if line.split()[1:3] == ["terms", "leaves"])
     rows = [line.split()[1:] for line in lines[first + 1 : first + 1 + len(shown)]]
-    assert [int(row[0]) for row in rows] == sorted(one["n_terms"] for one in shown)
+    assert [int(row[0]) for row in rows] == sorted(tree["n_terms"] for tree in shown)
     assert sum(row[-1] == "fitted" for row in rows) == 1
     text = Path("path.svg").read_text()
     assert "splits of any terms" in text and "at most 2 terms" in text and "terms of the tree" in text
@@ -57,6 +57,6 @@ def test_the_table_and_the_picture(call, found):
 def test_a_limit_that_is_asked_for_is_the_only_one(call):
     ended = call(*ASKED, "--set", "max_terms=2", "--path", "--format", "json")
     assert ended.code == 0, ended.err
-    assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {2}
+    assert {tree["max_terms"] for tree in json.loads(ended.out)["path"]} == {2}
     ended = call("fit", "iris", "--algorithm", "axis_parallel", "--folds", "2", "--path", "--format", "json")
-    assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {None}
+    assert {tree["max_terms"] for tree in json.loads(ended.out)["path"]} == {None}

@@ -41,28 +41,28 @@ def table(text: str) -> list[list[str]]:
 
 
 def test_identifiers_that_fit_left_out_come_first(model, call):
-    found = table(call("predict", model, "new.csv").out)
-    assert found[0] == ["code", "row", "prediction"]
-    assert [row[:2] for row in found[1:]] == [["p,1", "1"], ["p\n2", "2"], ["p3", "3"]]
+    lines = table(call("predict", model, "new.csv").out)
+    assert lines[0] == ["code", "row", "prediction"]
+    assert [row[:2] for row in lines[1:]] == [["p,1", "1"], ["p\n2", "2"], ["p3", "3"]]
     without = NEW.replace("code,", "kode,", 1)
     (call.folder / "new.csv").write_text(without)
     assert table(call("predict", model, "new.csv").out)[0] == ["row", "prediction"]
 
 
 def test_named_columns_take_their_place_and_none_keeps_none(model, call):
-    found = table(call("predict", model, "new.csv", "--keep", "color", "--keep", "code").out)
-    assert found[0] == ["color", "code", "row", "prediction"] and found[2][:3] == ["red", "p\n2", "2"]
+    lines = table(call("predict", model, "new.csv", "--keep", "color", "--keep", "code").out)
+    assert lines[0] == ["color", "code", "row", "prediction"] and lines[2][:3] == ["red", "p\n2", "2"]
     assert table(call("predict", model, "new.csv", "--keep", "none").out)[0] == ["row", "prediction"]
 
 
 def test_a_kept_column_called_as_one_of_the_predictions_is_called_input(model, call):
-    found = table(call("predict", model, "new.csv", "--keep", "row", "--leaf").out)
-    assert found[0] == ["input.row", "row", "prediction", "leaf"] and found[1][:2] == ["7", "1"]
+    lines = table(call("predict", model, "new.csv", "--keep", "row", "--leaf").out)
+    assert lines[0] == ["input.row", "row", "prediction", "leaf"] and lines[1][:2] == ["7", "1"]
 
 
 def test_json_parquet_and_an_empty_table_have_the_kept_columns_too(model, call):
-    found = json.loads(call("predict", model, "new.csv", "--format", "json").out)
-    assert list(found[1]) == ["code", "row", "prediction"] and found[1]["code"] == "p\n2"
+    rows = json.loads(call("predict", model, "new.csv", "--format", "json").out)
+    assert list(rows[1]) == ["code", "row", "prediction"] and rows[1]["code"] == "p\n2"
     (call.folder / "empty.csv").write_text("code,a,b,color\n")
     assert call("predict", model, "empty.csv").out == "code,row,prediction\n"
     pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")

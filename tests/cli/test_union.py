@@ -57,7 +57,7 @@ LISTS = [
 
 @pytest.mark.parametrize(("algorithm", "name", "several", "others"), LISTS)
 def test_a_list_is_one_value(tmp_path, algorithm, name, several, others):
-    given = [item for one in (f"{name}=[{', '.join(several)}]", *others) for item in ("--set", one)]
-    ended = forked(tmp_path, "fit", "iris", "--algorithm", algorithm, "--folds", "2", *given, "-o", "model.json")
+    settings = [word for text in (f"{name}=[{', '.join(several)}]", *others) for word in ("--set", text)]
+    ended = forked(tmp_path, "fit", "iris", "--algorithm", algorithm, "--folds", "2", *settings, "-o", "model.json")
     assert ended.code == 0, ended.err
     assert json.dumps(several) in json.dumps(json.loads((tmp_path / "model.json").read_text()))
