@@ -155,9 +155,9 @@ def _damaged() -> None:
         Model.of(make("hhcart_a").fit(iris.X, iris.y), classes=iris.classes, feature_names=iris.feature_names),
         "bare.json",
     )
-    for name, threshold in (("share", {"class": "fault", "share": "x"}), ("class", {"class": "falt", "share": 0.2})):
+    for name, label, share in (("share", "fault", "x"), ("class", "falt", 0.2), ("range", "fault", 1.5)):
         document = json.loads(Path("threshold.json").read_text())
-        document["threshold"] = threshold
+        document["threshold"] = {"class": label, "share": share}
         document["digest"] = file_format.digest(document)
         Path(f"bad_{name}.json").write_text(json.dumps(document))
     for folder in ("damaged", "foreign"):
@@ -193,10 +193,10 @@ def answered(words: str) -> tuple[int, str, str]:
     return code, out.buffer.getvalue().decode(), message
 
 
-def state() -> dict[str, int]:
-    """The files of the folder with their sizes, but for those that SQLite keeps beside a database."""
+def state() -> dict[str, tuple[int, int]]:
+    """The files of the folder with their sizes and times, but for those that SQLite keeps beside a database."""
     paths = (path for path in Path().rglob("*") if path.is_file() and path.suffix not in (".sqlite-wal", ".sqlite-shm"))
-    return {str(path): path.stat().st_size for path in paths}
+    return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in paths}
 
 
 @pytest.fixture(scope="module")
