@@ -15,7 +15,7 @@ from benchmarks.inputs import grow, letter, tree_of
 from benchmarks.measuring import Ratio, Report, Sample, alternate, main
 from oblique_cli import data
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.default_pruning import KEPT, PRUNED
+from oblique_cli.estimators.default_pruning import BY_CV, BY_HOLDOUT
 from oblique_cli.estimators.encoding import fold_encoder
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.pruning import TIE, cost_complexity_path
@@ -169,7 +169,7 @@ def kept_rows(report: Report) -> None:
     for name in SETS[:1] if report.quick else SETS:
         X, y = matrix(name, report.quick)
         seconds: dict[tuple[str, str], Sample] = {}
-        for algorithm, rule in (("hhcart_d", PRUNED), ("hhcart_d", KEPT), ("hhcart_a", KEPT)):
+        for algorithm, rule in (("hhcart_d", BY_CV), ("hhcart_d", BY_HOLDOUT), ("hhcart_a", BY_HOLDOUT)):
             right, leaves, times = held_out(algorithm, rule, X, y)
             seconds[algorithm, rule["pruning"]] = times
             rows.append(
@@ -183,10 +183,10 @@ def kept_rows(report: Report) -> None:
                 }
             )
         if name == SETS[0]:
-            ratio = Ratio.of(seconds["hhcart_d", PRUNED["pruning"]], seconds["hhcart_d", KEPT["pruning"]])
+            ratio = Ratio.of(seconds["hhcart_d", BY_CV["pruning"]], seconds["hhcart_d", BY_HOLDOUT["pruning"]])
         for few in () if report.quick else FEWER:
             if few <= 2 * len(y) // 3:
-                by_folds, by_tenth = (held_out("hhcart_d", rule, X, y, few)[0] for rule in (PRUNED, KEPT))
+                by_folds, by_tenth = (held_out("hhcart_d", rule, X, y, few)[0] for rule in (BY_CV, BY_HOLDOUT))
                 lost.append({"data": name, "rows": few, "points lost": f"{by_folds - by_tenth:.1f}"})
     report.table(
         "Pruned by cross-validation, and on a tenth of the rows that is kept from growth; one standard error", rows

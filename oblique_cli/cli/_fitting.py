@@ -181,10 +181,10 @@ def _fitted(
 def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
     """Return how many projections of rows HHCART(A) computes at the roots of all trees: n rows times C classes times p
     directions per eigenvector; a class has at most min(p, rows of the class) eigenvectors."""
-    from oblique_cli.estimators.default_pruning import PRUNED
+    from oblique_cli.estimators.default_pruning import BY_CV
 
     folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
-    trees = 1 + folds * repeats if PRUNED.items() <= spec.params.items() else 1
+    trees = 1 + folds * repeats if BY_CV.items() <= spec.params.items() else 1
     (n, p), classes = X.shape, len(dataset.classes)
     return int(trees * n * classes * p * min(p, max(n // classes, 1)))
 

@@ -383,13 +383,13 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Size
 
 def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
     """Remove default pruning if the grid is over a parameter that itself cuts the tree."""
-    from oblique_cli.estimators.default_pruning import KEPT, PRUNED, pruned_spec
+    from oblique_cli.estimators.default_pruning import BY_CV, BY_HOLDOUT, pruned_spec
 
     # 0 standard errors if rows are grouped.
-    usual = ({**rule, "standard_errors": errors} for rule in (PRUNED, KEPT) for errors in (0.0, 1.0))
+    usual = ({**rule, "standard_errors": errors} for rule in (BY_CV, BY_HOLDOUT) for errors in (0.0, 1.0))
     if not any(params.items() <= spec.params.items() for params in usual):
         return spec
-    bare = replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
+    bare = replace(spec, params={key: value for key, value in spec.params.items() if key not in BY_CV})
     return bare if pruned_spec(bare) == bare else spec
 
 

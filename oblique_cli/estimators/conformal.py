@@ -30,7 +30,7 @@ from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, shar
 from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
-KEPT = 0.25  # share of the rows that "split" holds out for the limits
+HELD_OUT = 0.25  # share of the rows that "split" holds out for the limits
 
 
 class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
@@ -104,11 +104,11 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             rng = check_random_state(self.random_state)
             strata = np.searchsorted(self.classes_, y) if classes else None
             split = self.calibration == SPLIT
-            parts = [share_of(groups, KEPT, rng, strata)] if split else parts_of(groups, self.folds, rng, strata)
+            parts = [share_of(groups, HELD_OUT, rng, strata)] if split else parts_of(groups, self.folds, rng, strata)
             return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
         if self.calibration == SPLIT:
             splitter = (StratifiedShuffleSplit if classes else ShuffleSplit)(
-                1, test_size=KEPT, random_state=self.random_state
+                1, test_size=HELD_OUT, random_state=self.random_state
             )
         else:
             splitter = (StratifiedKFold if classes else KFold)(self.folds, shuffle=True, random_state=self.random_state)

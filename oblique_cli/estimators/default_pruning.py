@@ -12,10 +12,10 @@ from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS
 
-PRUNED: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}
-KEPT: Mapping[str, Any] = {"pruning": "cost_complexity", "standard_errors": 1.0}
+BY_CV: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}
+BY_HOLDOUT: Mapping[str, Any] = {"pruning": "cost_complexity", "standard_errors": 1.0}
 CART = "cart_regression"
-CART_PRUNED: Mapping[str, Any] = {"ccp_alpha": "cv"}
+CART_BY_CV: Mapping[str, Any] = {"ccp_alpha": "cv"}
 CART_LIMITS = ("ccp_alpha", "max_leaf_nodes", "max_depth")  # a user who sets one of these has limited the tree
 # A tenth of this many rows gives an error rate with a standard error of at most 1.1 points. On four data sets of 13,000
 # to 29,000 training rows the accuracy was within 0.22 points of that by cross-validation, which grows eleven trees
@@ -33,25 +33,25 @@ def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> Al
     """
     if spec.name == CART:
         is_cut = any(name in spec.params or name in spec.grid for name in CART_LIMITS)
-        return spec if is_cut else replace(spec, params={**spec.params, **CART_PRUNED})
+        return spec if is_cut else replace(spec, params={**spec.params, **CART_BY_CV})
     limit = ALGORITHMS[spec.name].path_parameter or LIMIT
     if ALGORITHMS[spec.name].family is not TOP_DOWN or "pruning" in spec.params or limit in spec.grid:
         return spec
     of_cv = PRUNINGS["cv"].constraints.keys() - PRUNINGS["cost_complexity"].constraints.keys()
     by_cv = rows < MANY_ROWS or of_cv & {*spec.params, *spec.grid}
-    usual = {**(PRUNED if by_cv else KEPT), **({"standard_errors": 0.0} if grouped else {})}
+    usual = {**(BY_CV if by_cv else BY_HOLDOUT), **({"standard_errors": 0.0} if grouped else {})}
     return replace(spec, params={**usual, **spec.params})
 
 
 def how_pruned(spec: AlgorithmSpec) -> str:
     """Return the pruning method of `pruned_spec` for an algorithm; "" for any other pruning."""
-    if CART_PRUNED.items() <= spec.params.items() and spec.name == CART:
+    if CART_BY_CV.items() <= spec.params.items() and spec.name == CART:
         return _by(CV, 1.0)
     rule = spec.params.get("pruning")
-    if rule not in (PRUNED["pruning"], KEPT["pruning"]):
+    if rule not in (BY_CV["pruning"], BY_HOLDOUT["pruning"]):
         return ""
     share = 100 * float(spec.params.get("pruning_fraction", FRACTION))
-    by = CV if rule == PRUNED["pruning"] else f"on {share:g} % of the rows, kept from growth"
+    by = CV if rule == BY_CV["pruning"] else f"on {share:g} % of the rows, kept from growth"
     return _by(by, float(spec.params.get("standard_errors", 0.0)))
 
 
@@ -93,6 +93,6 @@ def pruning_of(spec: AlgorithmSpec) -> str:
 def divides_rows(spec: AlgorithmSpec) -> bool:
     """Return whether pruning holds out training rows, so that an error estimate has to repeat it."""
     if spec.name == CART:
-        return CART_PRUNED.items() <= spec.params.items()
+        return CART_BY_CV.items() <= spec.params.items()
     rule = spec.params.get("pruning")
     return isinstance(rule, str) and PRUNINGS[rule].rows in (TRAINING_ROWS, KEPT_ROWS)

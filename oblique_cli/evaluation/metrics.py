@@ -265,9 +265,9 @@ READ = ("n_terms",)  # sizes that every run measures, and shows beside the leave
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
 # Metrics of a model on rows with known targets.
 SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
-TOLD = ("accuracy", "balanced_accuracy", "f1_macro")  # of every fitted classifier on held-out rows
-TOLD_OF_TWO = (*TOLD, "roc_auc")  # of a classifier with two classes
-TOLD_OF_NUMBERS = ("r2", "mae")
+REPORTED = ("accuracy", "balanced_accuracy", "f1_macro")  # of every fitted classifier on held-out rows
+REPORTED_OF_TWO = (*REPORTED, "roc_auc")  # of a classifier with two classes
+REPORTED_OF_NUMBERS = ("r2", "mae")
 
 
 def to_measure(names: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.estimators.default_pruning import KEPT
+from oblique_cli.estimators.default_pruning import BY_HOLDOUT
 from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.candidates import table
 from oblique_cli.ground.nouns import CVSpec
@@ -66,7 +66,7 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
     classes = len(dataset.classes) or 1
     known = [listed[case.spec.name]] if case.spec.name in listed else list(listed.values())
     once = max(cost.of(max(rows, 1.0), columns, classes) for cost in known)
-    if case.spec.params.get("pruning") == KEPT["pruning"]:
+    if case.spec.params.get("pruning") == BY_HOLDOUT["pruning"]:
         once /= GROWTHS
     path = case.algorithm.path_parameter
     searched = prod(len(values) for name, values in case.spec.grid.items() if name != path)

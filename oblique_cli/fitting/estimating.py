@@ -19,7 +19,7 @@ from oblique_cli import schemes
 from oblique_cli.estimators.n_jobs import in_turn
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.holdout_report import reliability, residuals
-from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_NUMBERS, TOLD_OF_TWO, Undefined
+from oblique_cli.evaluation.metrics import METRICS, REPORTED, REPORTED_OF_NUMBERS, REPORTED_OF_TWO, Undefined
 from oblique_cli.experiments import fits
 from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Step, unseen
@@ -109,7 +109,7 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
         "confusion": counts.tolist(),
         "recalls": {label: float(counts[k, k] / rows[k]) for k, label in enumerate(classes) if rows[k]},
     }
-    facts |= _values(answers, TOLD_OF_TWO if len(classes) == 2 else TOLD)
+    facts |= _values(answers, REPORTED_OF_TWO if len(classes) == 2 else REPORTED)
     if answers.shares is not None:
         likeliest = answers.shares.argmax(axis=1)
         facts["calibration"] = reliability(answers.shares.max(axis=1), likeliest == answers.y).plain()
@@ -120,7 +120,7 @@ def _of_numbers(answers: Answers) -> dict[str, Any]:
     truth, predicted = (np.asarray(values, dtype=np.float64) for values in (answers.y, answers.predicted))
     if not max(np.abs(truth).max(), np.abs(predicted).max()) < FARTHEST:
         return {}
-    return {**_values(answers, TOLD_OF_NUMBERS), "residuals": residuals(truth, predicted)}
+    return {**_values(answers, REPORTED_OF_NUMBERS), "residuals": residuals(truth, predicted)}
 
 
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:

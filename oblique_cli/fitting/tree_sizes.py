@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
-from oblique_cli.estimators.default_pruning import PRUNED
+from oblique_cli.estimators.default_pruning import BY_CV
 from oblique_cli.estimators.oblique.training import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments import fits
@@ -58,7 +58,7 @@ class Sized:
 
 def is_cut(case: Case, params: Mapping[str, Any]) -> bool:
     """Return whether pruning by cross-validation cuts the trees of an algorithm."""
-    return ALGORITHMS[case.spec.name].family is TOP_DOWN and params.get("pruning") == PRUNED["pruning"]
+    return ALGORITHMS[case.spec.name].family is TOP_DOWN and params.get("pruning") == BY_CV["pruning"]
 
 
 def cut_to_goal(

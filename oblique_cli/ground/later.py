@@ -11,9 +11,9 @@ from typing import Any
 
 
 class Later(ModuleType):
-    """Placeholder of a module: ``distance = Later("scipy.spatial.distance")``, then used like the module.
+    """A module that is imported on first use of an attribute: ``distance = Later("scipy.spatial.distance")``.
 
-    It is also in `sys.modules`, where the module replaces it.
+    If `sys.modules` contains this object, the imported module replaces it there.
     """
 
     def __getattr__(self, name: str) -> Any:

@@ -308,7 +308,7 @@ FORMS: Mapping[str, Codec] = {
     "encoder": Maybe(ENCODER),
     "facts": FACTS,
 }
-ASKED = 1000  # rows of the `rows` of `save` that are predicted again
+CHECKED_ROWS = 1000  # rows of the `rows` of `save` that are predicted again
 
 
 def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) -> list[Path]:
@@ -357,7 +357,7 @@ def _hold(model: Model, again: Model, rows: Array | None) -> None:
     _ = again.estimator
     if rows is None or not len(rows):
         return
-    some = rows[:: max(1, len(rows) // ASKED)]
+    some = rows[:: max(1, len(rows) // CHECKED_ROWS)]
     expected = np.asarray(model.estimator.predict(model.encoded(some)))
     restored = again.fitted.predictor.predict(again.encoded(some))
     if not np.array_equal(expected, restored, equal_nan=expected.dtype.kind == "f"):

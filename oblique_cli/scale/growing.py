@@ -21,7 +21,7 @@ from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
-KEPT_ROW_BYTES = 120  # of a row of an examined bin, while rows of all chunks are sorted
+BIN_ROW_BYTES = 120  # of a row of an examined bin, while rows of all chunks are sorted
 STATS = ("rows", "weight", "heaviest", "low", "high", "tables")  # of the pass `boxes`
 FEW_ROWS = 0.25  # share of a node's rows up to which they are fetched instead of counted again, which takes a pass
 
@@ -302,7 +302,7 @@ class _Grower:
         while open_slots:
             room = self.plan.memory * 0.3 / len(open_slots)
             wanted = [
-                slots[i].node.wanted(room, KEPT_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows)) for i in open_slots
+                slots[i].node.wanted(room, BIN_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows)) for i in open_slots
             ]
             open_slots = [i for i, cells in zip(open_slots, wanted, strict=True) if len(cells[0])]
             wanted = [cells for cells in wanted if len(cells[0])]

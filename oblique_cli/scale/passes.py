@@ -117,7 +117,7 @@ def _one_below_another(
 
 
 def ask(store: Store, chunks: Iterable[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
-    """Return the answer of some chunks, each read once, to a request of a kind (ASKED, ADDED_TO); {} for none."""
+    """Return the answer of some chunks, each read once, to a request of a kind (ANSWERS, ADDED_TO); {} for none."""
     answer: Answer = {}
     for chunk in chunks:
         rows = store.read(chunk, store.room)
@@ -125,7 +125,7 @@ def ask(store: Store, chunks: Iterable[int], kind: str, level: int, request: Map
         if kind in ADDED_TO:
             ADDED_TO[kind](store, rows, places, request, answer)
         else:
-            part = ASKED[kind](store, chunk, level, rows, places, request)
+            part = ANSWERS[kind](store, chunk, level, rows, places, request)
             answer = together([answer, part]) if answer else part
     return answer
 
@@ -274,7 +274,7 @@ def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request
     return {"left": wrong, "seen": seen}
 
 
-ASKED: Mapping[str, Callable[..., Answer]] = {
+ANSWERS: Mapping[str, Callable[..., Answer]] = {
     "boxes": _boxes,
     "route": _route,
     "moments": _moments,

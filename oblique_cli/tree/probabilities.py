@@ -31,24 +31,24 @@ class Branching(Protocol):
 
 
 Nodes = NDArray[Any]
-ONE = np.zeros(1, dtype=np.intp)  # the root of a single tree
+ROOT = np.zeros(1, dtype=np.intp)  # the root of a single tree
 COUNTS = "counts"
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # candidates for cross-validation
 LEAST = float(np.finfo(np.float64).eps)  # least probability in a log loss, as in the metric `log_loss`
 
 
-def laplace(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
+def laplace(tree: Branching, counts: Array, strength: float, roots: Nodes = ROOT) -> Array:
     """Return (n_k + s) / (n + s C) for C classes: Laplace's rule of succession with s = 1."""
     return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[roots])
 
 
-def m_estimate(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
+def m_estimate(tree: Branching, counts: Array, strength: float, roots: Nodes = ROOT) -> Array:
     """Return (n_k + m P_k) / (n + m), P_k the share of class k at the root (Cestnik 1990)."""
     prior = counts[roots] / counts[roots].sum(axis=1, keepdims=True)
     return _divided(counts + strength * prior, counts.sum(axis=1) + strength, counts[roots])
 
 
-def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
+def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ROOT) -> Array:
     """Return hierarchical shrinkage (Agarwal et al. 2022, equation 2): the shares of the root, plus every change of
     shares on the path, divided by 1 + s / n of the node above. Computed as a mean of the shares on the path with
     non-negative weights, so that rounding gives no probability outside 0 and 1."""
@@ -69,7 +69,7 @@ def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ON
     return probabilities
 
 
-def inner_by_depth(tree: Branching, roots: Nodes = ONE) -> Iterator[Nodes]:
+def inner_by_depth(tree: Branching, roots: Nodes = ROOT) -> Iterator[Nodes]:
     """Yield the inner nodes, grouped by depth, from the roots down."""
     left, right = np.asarray(tree.left), np.asarray(tree.right)
     nodes = np.unique(roots)
@@ -96,7 +96,7 @@ RULES: Mapping[str, Rule | None] = MappingProxyType(
 def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
     """Return the tree with the probabilities by a rule of `RULES`. strength : in units of its counts"""
     estimate = RULES[rule]
-    return tree if estimate is None else tree.with_probabilities(estimate(tree, tree.counts, strength, ONE))
+    return tree if estimate is None else tree.with_probabilities(estimate(tree, tree.counts, strength, ROOT))
 
 
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:

@@ -42,8 +42,8 @@ inline GrownTree tree_of(const nb::dict& arrays, size_t n_features, size_t n_cla
     fits = fits && from.size() == n * (shape.size() == 2 ? shape[1] : 1);
   });
   for (size_t node = 0; fits && node < n; ++node) {
-    const int64_t l = tree.left[node], r = tree.right[node], own = static_cast<int64_t>(node);
-    fits = (l < 0 && r < 0) || (l > own && r > own && std::max(l, r) < static_cast<int64_t>(n));
+    const int64_t l = tree.left[node], r = tree.right[node], parent = static_cast<int64_t>(node);
+    fits = (l < 0 && r < 0) || (l > parent && r > parent && std::max(l, r) < static_cast<int64_t>(n));
   }
   require(fits, "arrays of a tree must have one entry per node, and children behind their parent");
   return tree;

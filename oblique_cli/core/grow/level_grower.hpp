@@ -23,8 +23,8 @@ struct SlotCounts {
   Held begin(size_t slot) const { return held_of(weight + slot * n_classes, n_classes); }
   // Whether the rows have several classes.
   bool is_mixed(size_t slot) const {
-    const int64_t* own = rows + slot * n_classes;
-    return std::count_if(own, own + n_classes, [](int64_t n) { return n > 0; }) > 1;
+    const int64_t* counts = rows + slot * n_classes;
+    return std::count_if(counts, counts + n_classes, [](int64_t n) { return n > 0; }) > 1;
   }
 };
 

@@ -56,11 +56,11 @@ class WorkingRows {
   template <class Use>
   void for_each_class(size_t first, size_t last, const Use& use) const {
     for (size_t begin = first, end; begin < last; begin = end) {
-      const int32_t own = code(begin);
-      const auto is_own = [&](uint32_t row) { return y_[row] == own; };
+      const int32_t label = code(begin);
+      const auto has_label = [&](uint32_t row) { return y_[row] == label; };
       const auto at = [&](size_t i) { return row_.begin() + i; };
-      end = static_cast<size_t>(std::partition_point(at(begin) + 1, at(last), is_own) - row_.begin());
-      use(own, begin, end);
+      end = static_cast<size_t>(std::partition_point(at(begin) + 1, at(last), has_label) - row_.begin());
+      use(label, begin, end);
     }
   }
 

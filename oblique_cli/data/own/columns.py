@@ -194,8 +194,8 @@ class Columns:
 class Chunk:
     """Some rows of a table, read by its `Columns`.
 
-    X        (m, p) float64, C order; NaN where a cell is missing; codes of levels. A level that `Columns` does not know
-             has the code after the last one, as every level that no training row has
+    X        (m, p) float64, C order; NaN where a cell is missing; codes of levels. An unknown level, which no training
+             row has, gets the code after the last one
     y        (m,) int32 codes of classes (-1: missing, or no class of `Columns`), or (m,) float64 with NaN where missing
              for regression; None if the file has no target column
     lines    (m,) line in the file of each row, from 1; the row number for Parquet

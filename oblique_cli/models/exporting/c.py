@@ -41,7 +41,7 @@ extern "C" {
 """
 
 
-# In all texts `oblique_` and `OBLIQUE_` are placeholders for the name of the model.
+# The writer replaces `oblique_` and `OBLIQUE_` in all texts by the name of the model.
 RECORDS = {
     "range": "struct oblique_range {\n    int first, end;\n};\n",
     "term": "struct oblique_term {\n    double coef;\n    int cell, level;\n};\n",
