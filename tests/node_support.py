@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.tree.splitting import PROPOSERS, Node, Split, best_split
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, Split, best_split
 
 # Rows at which a discriminant has little to go by. (X, y)
 DEGENERATE: dict[str, tuple[np.ndarray, np.ndarray]] = {
@@ -18,6 +18,18 @@ DEGENERATE: dict[str, tuple[np.ndarray, np.ndarray]] = {
     "tiny and huge units": (np.random.default_rng(3).normal(size=(20, 2)) * [1e-200, 1e200], np.arange(20) % 2),
     "a large offset": (np.random.default_rng(4).normal(size=(20, 2)) + 1e9, np.arange(20) % 2),
 }
+
+
+class RandomStarts(Proposer):
+    """Random directions of a number that is drawn too, each from a stream of its own, none at some nodes."""
+
+    def propose(self, node: Node) -> Any:
+        if len(node.X) % 5 == 0:
+            yield Candidates.axes()
+            return
+        for start in range(int(node.rng("starts").integers(1, 4))):
+            d = node.rng("start", start).normal(size=node.X.shape[1])
+            yield Candidates.directions((d / np.linalg.norm(d))[None])
 
 
 def node_of(X: Any, y: Any, weights: Any = None, criterion: str = "gini", seed: int = 0, path: int = 1) -> Node:

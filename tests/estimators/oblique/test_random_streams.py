@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from contracts import NATIVE_NAMES, PROPOSER_NAMES, STOCHASTIC, assert_same_tree, real_set
 from joblib import parallel_backend
+from node_support import RandomStarts
 from sklearn.model_selection import cross_val_predict
 
 from oblique_cli.estimators.algorithms import make
@@ -23,18 +24,6 @@ class RandomDirections(Proposer):
     def propose(self, node):
         D = node.rng().normal(size=(3, node.X.shape[1]))
         yield Candidates.directions(D / np.linalg.norm(D, axis=1)[:, None])
-
-
-class RandomStarts(Proposer):
-    """Random directions of a number that is drawn too, each from a stream of its own, none at some nodes."""
-
-    def propose(self, node):
-        if len(node.X) % 5 == 0:
-            yield Candidates.axes()
-            return
-        for start in range(int(node.rng("starts").integers(1, 4))):
-            d = node.rng("start", start).normal(size=node.X.shape[1])
-            yield Candidates.directions((d / np.linalg.norm(d))[None])
 
 
 DRAWING = [RandomDirections, RandomStarts]

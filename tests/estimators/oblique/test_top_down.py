@@ -13,6 +13,7 @@ from contracts import (
     grow,
     real_set,
 )
+from node_support import RandomStarts
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
@@ -49,18 +50,6 @@ class OwnProposer(Proposer):
     def propose(self, node):
         h = node.rng().normal(size=node.X.shape[1])
         yield Candidates.directions((h / np.linalg.norm(h))[None])
-
-
-class RandomStarts(Proposer):
-    """Random directions of a number that is drawn too, each from a stream of its own, none at some nodes."""
-
-    def propose(self, node):
-        if len(node.X) % 5 == 0:
-            yield Candidates.axes()
-            return
-        for start in range(int(node.rng("starts").integers(1, 4))):
-            d = node.rng("start", start).normal(size=node.X.shape[1])
-            yield Candidates.directions((d / np.linalg.norm(d))[None])
 
 
 def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
