@@ -280,6 +280,17 @@ def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
 # ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("units", [np.full(5, 1e-310), np.array([1.79e308, 1e-310, 1, 1e-160, 1e160])], ids=str)
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_units_at_the_ends_of_the_number_line_give_a_rotation_forest_that_knows_its_rows(scaling: str, units: Any):
+    y = np.arange(40) % 3
+    X = np.random.default_rng(0).uniform(-1, 1, size=(40, 5)) + 0.3 * y[:, None]
+    X *= units / np.abs(X).max()
+    model = make("rof", random_state=0, n_trees=5, scaling=scaling).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all() and (model.predict(X) == y).mean() > 0.8
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
 @given(st.lists(st.floats(2.0**-300, 2.0**300), min_size=1))
 def test_ordinary_weights_are_left_as_they_are(weights: list[float]):
     given_ = np.array(weights)

@@ -109,12 +109,12 @@ def test_trees_of_a_double_random_forest_see_all_rows_and_differ_by_the_samples_
     data = real_set("wine")
     shares = np.unique(data.y, return_counts=True)[1]
     params: dict[str, Any] = {"max_features": data.X.shape[1], "n_estimators": 8, "random_state": 0}
-    own = {"proposer": "hhgdt", "node_bootstrap": True} if name == "bagged_forest" else {}
-    model = make(name, **params, **own).fit(data.X, data.y)
+    heuristic = {"proposer": "hhgdt", "node_bootstrap": True} if name == "bagged_forest" else {}
+    model = make(name, **params, **heuristic).fit(data.X, data.y)
     for t in range(8):
         np.testing.assert_array_equal(model.tree(t).counts[0], shares)
-    own.pop("node_bootstrap", None)
-    plain = make(name.replace("drf", "raf"), bootstrap=False, **params, **own).fit(data.X, data.y)
+    heuristic.pop("node_bootstrap", None)
+    plain = make(name.replace("drf", "raf"), bootstrap=False, **params, **heuristic).fit(data.X, data.y)
     # Features are drawn in another order for each tree, which rounds sums otherwise and may turn a plane.
     cuts = [{round(abs(float(one.tree(t).thresholds[0])), 6) for t in range(8)} for one in (model, plain)]
     assert len(cuts[0]) > 4 and len(cuts[1]) <= 2

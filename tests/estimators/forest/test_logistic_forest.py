@@ -103,20 +103,14 @@ def test_the_choice_is_of_least_loss_on_rows_left_out():
 def test_rows_that_a_tree_drew_have_no_say_in_the_choice():
     rows = noisy(60, 2, 2)
     grown, model = members(rows, 1)
-    choice = choose_forest(grown, rows, ridge_paths(model.leaf_penalty, model.squares), COMPLEXITIES, 0.5, in_turn)
+    paths = ridge_paths(model.leaf_penalty, model.squares)
+    choice = choose_forest(grown, rows, paths, COMPLEXITIES, 0.5, in_turn)
     drawn = grown[0].drawn
     flipped = rows.codes.copy()
     # The same tree and models, and labels of one row left out turned around: the loss moves by what that row says.
     there = grown[0].left_out[0]
     flipped[there] = 1 - flipped[there]
-    other = choose_forest(
-        grown,
-        Rows(rows.X, flipped, 2, None),
-        ridge_paths(model.leaf_penalty, model.squares),
-        COMPLEXITIES,
-        0.5,
-        in_turn,
-    )
+    other = choose_forest(grown, Rows(rows.X, flipped, 2, None), paths, COMPLEXITIES, 0.5, in_turn)
     assert there not in drawn and other.loss != choice.loss
     assert grown[0].counts.sum() == 60 and len(drawn) + len(grown[0].left_out) == 60
 

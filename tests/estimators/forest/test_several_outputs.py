@@ -59,7 +59,7 @@ def test_a_cut_is_the_best_of_all_planes_and_axes_over_all_outputs(k: int):
     for number in range(5):
         tree = model.tree(number)
         ours = fall(y, X @ tree.coef_[0] <= tree.thresholds[0])
-        assert ours >= axes * (1.0 - 1e-9)
+        assert ours >= axes * (1.5 if k == 1 else 1.0 - 1e-9)
         assert np.asarray(model.forest_.importances())[number].sum() == pytest.approx(ours)
     assert max(np.count_nonzero(model.tree(number).coef_[0]) for number in range(5)) > 1
 
