@@ -14,6 +14,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import Declared, parameter
@@ -21,8 +22,6 @@ from oblique_cli.tree import look_ahead
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.turning_points import turning_points
-
-Array = NDArray[np.float64]
 
 DISCRETE = ("auto", "all", "none")
 

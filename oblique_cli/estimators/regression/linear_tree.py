@@ -6,7 +6,8 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from oblique_cli.estimators.regression.tree_regressor import Array, DividedTreeRegressor, left_out
+from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import parameter

@@ -11,9 +11,11 @@ from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked_numbers
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.ground.seeds import integer
@@ -25,8 +27,6 @@ from oblique_cli.tree.refining_equations import FOLDS, refined
 from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 LEAVES = ("constant", "linear")
 PRUNED = ("cv", "none")
@@ -104,17 +104,9 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
     )
 
-    def _training_rows(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        weights: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        several: bool = True,
-        column_warns: bool = True,
-    ) -> tuple[Array, Array, Groups | None]:
+    def _numbers(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         for_one = self._for_one_output()
-        rows, targets, together = super()._training_rows(X, y, weights, groups, several, for_one is not None)
+        rows, targets = checked_numbers(self, X, y, several=True, column_warns=for_one is not None)
         if targets.ndim > 1 and for_one is not None:
             name, other = for_one
             # The class of a named algorithm may have fixed it.
@@ -123,7 +115,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
                 f"{name} of {type(self).__name__} is for one output, and y has {targets.shape[1]} columns; {remedy}fit "
                 "a tree to each column."
             )
-        return rows, targets, together
+        return rows, targets
 
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         seed = int(check_random_state(self.random_state).randint(2**31))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from oblique_cli.estimators.regression.tree_regressor import Array, TreeRegressor
+from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Integer, Real
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import parameter

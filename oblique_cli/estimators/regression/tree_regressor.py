@@ -21,6 +21,7 @@ from oblique_cli.estimators.checked_rows import checked, checked_numbers, some_p
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, TreeKind
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, check
 from oblique_cli.ground.magnitudes import comparable
 from oblique_cli.ground.nodes import BLANK, pairs_of
@@ -35,8 +36,6 @@ from oblique_cli.tree.truncation import ALL, LEAF, NONE, TRUNCATIONS, truncated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[Any]:
@@ -248,20 +247,18 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         check_is_fitted(self)
         return self.tree_.equations.n_outputs
 
+    def _numbers(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Return checked rows (n, p) and targets (n,), or (n, k) if several outputs are allowed."""
+        return checked_numbers(self, X, y)
+
     def _training_rows(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        weights: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        several: bool = False,
-        column_warns: bool = True,
+        self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None
     ) -> tuple[Array, Array, Groups | None]:
         """Return checked rows and targets, in an order that depends on their content only, and the group of every row.
 
         weights : (n,) or None; the copies of a row (`copies_of`) form a group if there are no other groups
         """
-        rows, targets = checked_numbers(self, X, y, several=several, column_warns=column_warns)
+        rows, targets = self._numbers(X, y)
         together = checked_groups(groups, len(rows), type(self).__name__)
         # Sums depend on the order of rows, but trees must not.
         keys = (*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1])
