@@ -316,9 +316,9 @@ _LANDWEHR = "Landwehr, Hall & Frank (2005)"
 _LOGISTIC = ".oblique.logistic:LogisticModelTreeClassifier"
 _OF_RIDGE = ("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps")
 _PAPER: dict[str, Any] = {
-    **{"base": "gain_ratio", "models": "logit_boost", "refine": "none", "criterion": "entropy"},
-    **{"min_parent": 14, "min_samples_leaf": 15, "max_depth": None, "log_loss_weight": 0.0, "doubling_price": 0.0},
-}
+    "base": "gain_ratio", "models": "logit_boost", "refine": "none", "criterion": "entropy", "min_parent": 14,
+    "min_samples_leaf": 15, "max_depth": None, "log_loss_weight": 0.0, "doubling_price": 0.0,
+}  # fmt: skip
 _RIDGE: dict[str, Any] = {"unused": ("steps",), "models": "ridge"}
 _REFINED = (
     ready(REFINED, "tao", "TAO", _TAO, ".oblique.refined:RefinedTreeClassifier", compiled=True),

@@ -32,8 +32,8 @@ class OutsideAlgorithm(Algorithm):
         path = spec.name
         family = REGRESSORS if task_of_class(path) == "regression" else CLASSIFIERS
         title = path.rpartition(".")[2]
-        how: dict[str, Any] = {"prepare": spec.prepare, "limits": spec.limits}
-        return cls(path, title, path, family, None, True, OutsideEstimator, **how)
+        made_by, prepare, limits = OutsideEstimator, spec.prepare, spec.limits
+        return cls(path, title, path, family, None, True, made_by, prepare=prepare, limits=limits)
 
     @property
     def parameters(self) -> dict[str, Constraint]:
