@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, cut
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.registry import close_matches
-
-Array = NDArray[np.float64]
 
 MOST_LEVELS = 1000  # of a text column that becomes indicators
 

@@ -26,10 +26,10 @@ from oblique_cli.estimators.conformal_limits import (
     spread_at,
     spreads_of,
 )
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, share_of
 from oblique_cli.parameters import Declared, parameter
 
-Array = NDArray[np.float64]
 HELD_OUT = 0.25  # share of the rows that "split" holds out for the limits
 
 

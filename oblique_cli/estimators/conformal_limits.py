@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError, quoted
-
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 # Sets of classes: by the share of a class (Sadinle, Lei and Wasserman 2019), by cumulative shares (Romano, Sesia and
 # Candes 2020), by the share within each class and within each leaf (Vovk 2012).

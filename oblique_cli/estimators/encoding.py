@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ColumnError, ConfigError, NotConverged
 from oblique_cli.estimators.missing_values import medians
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-
-Array = NDArray[np.float64]
 
 
 class Policy(Protocol):

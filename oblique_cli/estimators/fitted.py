@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 import oblique_cli
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.n_jobs import threads_of
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.structure import Tree
@@ -25,7 +26,6 @@ if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
 
     from oblique_cli.drawing.view import TreeView
 
-Array = NDArray[np.float64]
 Names = Sequence[str] | NDArray[Any] | None
 NOTEBOOK = "oblique-tree"  # class of the HTML element around a picture, so that its styles apply to nothing else
 # Training rows and their class codes, or their numbers in regression.
@@ -181,8 +181,8 @@ class SingleTree(TreeKind):
         """Return the explanation of one row (p,) and the nearest change to another class: `oblique_cli.explain`.
 
         options : `reference`, training rows for means and standard deviations, required for a tree that was not fitted
-        by
-        `oblique fit`; `fix` and `to`"""
+            by `oblique fit`; `fix` and `to`
+        """
         return oblique_cli.explain(self, np.asarray(row, np.float64), **options)
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:

@@ -21,9 +21,8 @@ from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refu
 from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_by_column
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.row_groups import Groups, checked_groups
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Real, check
 from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme
 from oblique_cli.parameters import Declared, parameter
@@ -19,7 +20,6 @@ from oblique_cli.parameters import Declared, parameter
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
 
-Array = NDArray[np.float64]
 
 KERNELS = ("linear", "gaussian")
 MULTICLASS = ("one_vs_one", "one_vs_rest")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import is_frame
-
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 REFUSE, IMPUTE, LEARN, AUTO = "error", "impute", "learn", "auto"  # values of `missing`
 

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, cut, quoted
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Optional, SignsOfColumns
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.tree.monotone import Signs
-
-Array = NDArray[np.float64]
 
 NAME = "monotonic_cst"
 CLEAR = 2.0  # number of standard errors from which a correlation counts

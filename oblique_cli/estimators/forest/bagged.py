@@ -9,9 +9,10 @@ import numpy as np
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import FeatureCount, ForestClassifier, relative
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import LARGEST
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.criteria import CRITERIA

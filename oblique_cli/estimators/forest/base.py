@@ -34,6 +34,7 @@ from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.watched import Watched
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
@@ -42,8 +43,6 @@ from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.payloads import SHARES, Equations
 from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000

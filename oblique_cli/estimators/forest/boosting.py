@@ -15,7 +15,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families, family_features
 from oblique_cli.estimators.forest.base import (
     MOST_TREES,
-    Array,
     CoreForest,
     CoreTrees,
     FeatureCount,
@@ -27,6 +26,7 @@ from oblique_cli.estimators.forest.scores import scores_of, shares_of
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Integer, Optional, Real, check
 from oblique_cli.ground.row_groups import Groups, share_of
 from oblique_cli.parameters import parameter

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from oblique_cli.estimators.forest.base import Array
 from oblique_cli.estimators.forest.boosting import Families, ObliqueBoosting, Part
 from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.ground.row_groups import checked_groups
 from oblique_cli.parameters import parameter

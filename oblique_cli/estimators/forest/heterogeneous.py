@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from oblique_cli.estimators.forest.bagged import listed_names
-from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import ForestClassifier, relative
 from oblique_cli.estimators.n_jobs import LARGEST
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Constraint, Integer, Real
 from oblique_cli.parameters import parameter
 

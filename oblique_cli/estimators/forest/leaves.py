@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_depth
-
-Array = NDArray[np.float64]
 
 OUT_OF_BAG = "oob"
 RIDGES = (0.1, 1.0, 10.0, 100.0)  # candidate penalties for the choice on out-of-bag rows

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.bagged import Heuristics, proposers_of
-from oblique_cli.estimators.forest.base import Array, relative
+from oblique_cli.estimators.forest.base import relative
 from oblique_cli.estimators.forest.leaves import OUT_OF_BAG
 from oblique_cli.estimators.forest.scores import mean_shares
 from oblique_cli.estimators.framed import TakesFrames
@@ -22,6 +22,7 @@ from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.oblique.logistic import SEVERAL, ridge_paths
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down

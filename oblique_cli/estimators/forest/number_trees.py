@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.estimators.checked_rows import checked_numbers, some_positive
 from oblique_cli.estimators.fitted import Names
-from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, relative
+from oblique_cli.estimators.forest.base import CoreTrees, as_tree, relative
 from oblique_cli.estimators.forest.leaves import Leaves, branches_of
 from oblique_cli.estimators.regression.tree_regressor import ShownNumbers, names_of_outputs
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Constraint, check
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree

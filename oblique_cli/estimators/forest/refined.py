@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.estimators.forest.bagged import Heuristics, families, proposers_of
-from oblique_cli.estimators.forest.base import Array, ForestClassifier, Table, relative
+from oblique_cli.estimators.forest.base import ForestClassifier, Table, relative
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import parameter

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.estimators.forest.base import Array, as_tree
+from oblique_cli.estimators.forest.base import as_tree
 from oblique_cli.estimators.forest.refined import TAOForestClassifier, state_of
 from oblique_cli.estimators.forest.regression import Grown, ObliqueForestRegressor
 from oblique_cli.estimators.n_jobs import threads_of
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import as_in, parameter

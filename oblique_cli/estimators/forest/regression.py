@@ -18,12 +18,13 @@ from oblique_cli.estimators.forest.bagged import (
     families,
     family_features,
 )
-from oblique_cli.estimators.forest.base import Array, ForestClassifier, core_options, more_than_there_are
+from oblique_cli.estimators.forest.base import ForestClassifier, core_options, more_than_there_are
 from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, RIDGES, Leaves, equations_of, means_of
 from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
 from oblique_cli.estimators.forest.scores import means_of_trees
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.watched import Watched
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer

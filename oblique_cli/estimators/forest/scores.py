@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 
 def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | None, threads: int) -> Array:

@@ -24,6 +24,7 @@ from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering, Shared
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array, Ints, Rows
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.parameters import Declared, parameter
@@ -34,10 +35,6 @@ from oblique_cli.tree.merging import DISTANCES, Plane, degrees_of_overlap, grow_
 from oblique_cli.tree.probabilities import RULES, with_probabilities
 from oblique_cli.tree.splitting import Node, best_split
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Rows = NDArray[np.intp]
 
 SVM_STEPS = 1000  # step limit of liblinear; its plane at the limit is used even without convergence
 GROUP_COSTS = {"alike": None, "by_size": "balanced"}  # -> scikit-learn's class weights
@@ -168,9 +165,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
 
         X : (n, p) finite numbers; y : (n,) labels
         shared : a dictionary, {} at first, common to fits on the same rows: trees that differ only in their hyperplanes
-        have
-            the same clusters, which take most of the time
-        raises NotConverged, which names class and K, if a mixture does not converge"""
+            have the same clusters, which take most of the time
+        raises NotConverged, which names class and K, if a mixture does not converge
+        """
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         if message := self.clash(owner):

@@ -14,9 +14,7 @@ from threadpoolctl import threadpool_limits
 from oblique_cli.errors import NotConverged
 from oblique_cli.estimators.oblique.mixtures import Mixture, SingularCovariance, fit_mixture
 from oblique_cli.ground import seeds
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from oblique_cli.ground.arrays import Array, Rows
 
 CRITERIA = ("bic", "cv", "mccv")
 

@@ -13,9 +13,8 @@ from oblique_cli.estimators.categorical import coded, learned, qualitative_colum
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.missing_values import AUTO, IMPUTE, LEARN, REFUSE, has_gaps, refuse_missing
 from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.ground.arrays import Array
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 
 class CodedRows:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 TOLERANCE = 1e-3  # change of the mean log-likelihood per row at convergence: scikit-learn's default
 LEAST_WEIGHT = 10 * np.finfo(np.float64).eps  # least weight of a component, in rows

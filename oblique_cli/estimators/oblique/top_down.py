@@ -35,8 +35,9 @@ from oblique_cli.estimators.oblique.groups import (
     Refinement,
     Running,
 )
-from oblique_cli.estimators.oblique.training import Array, Draws, Training, divided, weights_of
+from oblique_cli.estimators.oblique.training import Draws, Training, divided, weights_of
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.magnitudes import refuse_apart, refuse_wide
 from oblique_cli.ground.row_groups import checked_groups
@@ -148,8 +149,8 @@ class ObliqueTreeClassifier(
             a factor of 2e60
         pruning_rows : row numbers to hold out for pruning; ValueError if none are left for growth
         groups : (n,) group of each row, such as a patient: every division of rows inside this fit keeps groups
-        together.
-            None for independent rows"""
+            together. None for independent rows
+        """
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, self._takes_single(proposer))
         self._refuse_levels(proposer)
@@ -435,7 +436,8 @@ class ObliqueTreeClassifier(
 
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
             for fold in self._folds(growing, number, proposer, draws):
-                grown_folds.append(fold)
+                if self.path:
+                    grown_folds.append(fold)
                 yield fold
 
         if rule.rows == TRAINING_ROWS:
@@ -478,7 +480,7 @@ reserve(ObliqueTreeClassifier.parameters)
 
 
 class Grown(NamedTuple):
-    """Pruned or refined tree, the tree before pruning, and trees of folds with their held-out rows."""
+    """Pruned or refined tree, the tree before pruning, and for a path trees of folds with their held-out rows."""
 
     tree: Tree
     start: Tree

@@ -15,13 +15,11 @@ from sklearn.utils.validation import _check_sample_weight
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import refuse_negative
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.magnitudes import comparable, product
 from oblique_cli.ground.row_groups import Groups, parts_of, share_of
 from oblique_cli.tree.pruning import LabeledRows
 from oblique_cli.tree.splitting import Proposer
-
-Array = NDArray[np.float64]
-RowNumbers = NDArray[np.intp]
 
 
 class Training(LabeledRows):
@@ -44,7 +42,7 @@ class Training(LabeledRows):
         """Smallest weight."""
         return 1.0 if self.weights is None else float(self.weights.min())
 
-    def part(self, rows: RowNumbers) -> Training:
+    def part(self, rows: Rows) -> Training:
         """Return some of the rows, by ascending row numbers."""
         if len(rows) == len(self.X):
             return self
@@ -101,8 +99,8 @@ def weights_of(rows: Array, labels: NDArray[Any], sample_weight: Any, class_weig
 
 
 def divided(
-    n: int, useful: RowNumbers, pruning_rows: ArrayLike | None, fraction: float, groups: Groups | None, rng: Any
-) -> tuple[RowNumbers, RowNumbers]:
+    n: int, useful: Rows, pruning_rows: ArrayLike | None, fraction: float, groups: Groups | None, rng: Any
+) -> tuple[Rows, Rows]:
     """Return the row numbers for growth and for pruning, out of the `useful` ones among n.
 
     pruning_rows : the latter, None to draw a `fraction`; ConfigError if none are left for growth
@@ -126,9 +124,7 @@ def divided(
     return useful[~prunes], useful[prunes]
 
 
-def shuffled_folds(
-    n: int, folds: int, seed: int, groups: Groups | None = None
-) -> Iterator[tuple[RowNumbers, RowNumbers]]:
+def shuffled_folds(n: int, folds: int, seed: int, groups: Groups | None = None) -> Iterator[tuple[Rows, Rows]]:
     """Yield the training and test rows, ascending, of each fold of n shuffled rows, as `KFold(folds, shuffle=True,
     random_state=seed)` does; its module takes longer to load than most trees take to grow.
 
