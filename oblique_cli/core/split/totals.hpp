@@ -1,4 +1,4 @@
-// The classes present at a node, by weight.
+// The classes present at a node, by weight, and criteria that are given at run time.
 #pragma once
 
 #include "common/standard.hpp"
@@ -20,8 +20,6 @@ void give_criterion(const std::string& name, GivenCriterion criterion);
 // The criterion of a name, at a permanent address, or nullptr; and the names of all.
 const GivenCriterion* given_criterion(const std::string& name);
 std::vector<std::string> given_criteria();
-
-struct GivenCriterion;
 
 // Functions of counts that are looked up often. Those of large counts are computed, because few are needed.
 class CountTable {
