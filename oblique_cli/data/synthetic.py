@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.registry import Registry, fault_of_function
 
-Array = NDArray[np.float64]
 Drawn = tuple[Array, NDArray[np.str_]]
 DrawnNumbers = tuple[Array, Array]
 

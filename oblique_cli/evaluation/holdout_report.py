@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 BINS = 10  # of equal width in reliability diagrams and residuals, of equal numbers of rows for predicted numbers
 

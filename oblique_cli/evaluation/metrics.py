@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError, PluginError, quoted
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.later import Later
 from oblique_cli.ground.nodes import depths_of
 from oblique_cli.ground.nouns import CVSpec, Row
@@ -33,7 +34,6 @@ from oblique_cli.tree.structure import Tree, of_classes
 
 sk: Any = Later("sklearn.metrics")
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
 Matrix = tuple[tuple[Fraction, ...], ...]
 

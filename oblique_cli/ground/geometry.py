@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 ZERO_COMPONENT = 1e-9  # a smaller component of a unit vector counts as zero: its sign may be rounding
 REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, are equal

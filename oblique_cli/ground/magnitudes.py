@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ColumnError, ConfigError
+from oblique_cli.ground.arrays import Array
 
-Array = NDArray[np.float64]
 Exponents = NDArray[np.int64]
 
 EXPONENT = 300  # squares and products of three numbers up to 2**300 are normal numbers

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Rows
 
 Groups = NDArray[np.int64]
-Rows = NDArray[np.intp]
 
 
 def checked_groups(groups: ArrayLike | None, n: int, owner: str) -> Groups | None:

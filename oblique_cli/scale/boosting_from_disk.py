@@ -22,10 +22,9 @@ from oblique_cli.estimators.forest.base import moderate
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.scores import scores_of
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.scale.forest_from_disk import KeptTree, grows_before
 from oblique_cli.scale.store import GROW, Store
-
-Array = NDArray[np.float64]
 
 ROUNDS = 10  # trees per draw
 LEAST_ROWS = 1000  # least number of rows of a draw, if the table has so many

@@ -27,12 +27,11 @@ from oblique_cli.data.own.source import Source, source_of
 from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.magnitudes import FEWEST_DIGITS, summable_quantum
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.scale.store import GROW, PRUNE, TEST, Store, writing
-
-Array = NDArray[np.float64]
 
 BATCH = 1 << 16  # rows to read at a time
 MOST_CLASSES = 10_000

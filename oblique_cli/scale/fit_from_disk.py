@@ -25,6 +25,7 @@ from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.missing_values import IMPUTE, LEARN
 from oblique_cli.evaluation.metrics import n_terms
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.model import Model
 from oblique_cli.scale import boosting_from_disk, forest_from_disk
 from oblique_cli.scale.asking import Here
@@ -37,8 +38,6 @@ from oblique_cli.tree.pruning import KEPT_ROWS, cost_complexity_path, smallest_w
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 # Pruning rules that need no rows, and the rule that needs only counts of its rows. Others need all rows at once.
 PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length", "cost_complexity")

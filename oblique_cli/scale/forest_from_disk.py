@@ -18,14 +18,13 @@ from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, propose
 from oblique_cli.estimators.forest.base import FeatureCount
 from oblique_cli.estimators.forest.refined import state_of
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint, digest_of, stored
 from oblique_cli.scale.growing import Level, Plan, grow
 from oblique_cli.scale.store import GROW, Room, Rows, Store, writing
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 NOT_DRAWN = 3  # beside GROW, PRUNE and TEST: a row that this tree does not use
 # Parameters that need all rows of a node, or of the forest, at once.

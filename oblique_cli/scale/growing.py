@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.scale.passes import FETCHED, Answer, Finish, counted_or_weighed
 from oblique_cli.scale.store import Store, parts_of_levels
 from oblique_cli.tree.growing import growth_options, tree_of
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
-
-Array = NDArray[np.float64]
 
 BIN_ROW_BYTES = 120  # of a row of an examined bin, while rows of all chunks are sorted
 STATS = ("rows", "weight", "heaviest", "low", "high", "tables")  # of the pass `boxes`

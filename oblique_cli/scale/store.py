@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError, cannot_write
-
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 MANIFEST = "rows.json"
 FORMAT = 2
