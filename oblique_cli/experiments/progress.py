@@ -60,7 +60,7 @@ class Progress:
     def begin(self, title: str, total: int, done: int = 0, unit: str = "folds") -> None:
         """Start a part of `total` steps, `done` of which are already complete."""
         with self._lock:
-            self._title, self._total, self._done, self._resumed, self._unit = title, total, done, done, unit
+            self._title, self._total, self._done, self._unit = title, total, done, unit
             self._failed = 0
             self._label = ""
             self._started = self._shown_at = self._clock()

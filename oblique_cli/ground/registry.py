@@ -87,7 +87,7 @@ class Registry(Mapping[str, T]):
     """Mapping that refuses duplicates and suggests close matches for an unknown name.
 
     fault   returns the fault of an object as text that follows "file: kind 'name' ", or None: an object that violates
-    the convention of its kind is refused when it is registered, not when it is used
+            the convention of its kind is refused when it is registered, not when it is used
     """
 
     def __init__(self, kind: str, listed_by: str = "", fault: Callable[[T], str | None] | None = None) -> None:
@@ -97,15 +97,12 @@ class Registry(Mapping[str, T]):
         self._things: dict[str, T] = {}
         self.former: dict[str, str] = {}  # former names -> current names
         self._doors: tuple[str, ...] = ()
-        self._empty = ""
         self._opening = False
         self._lock = threading.RLock()
 
-    def wait_for(self, modules: Iterable[str], empty: str = "") -> None:
-        """Import modules that register further objects on demand: one when its name is needed, all for a list. empty :
-        fault of a module that registers nothing, as text that follows its file"""
+    def wait_for(self, modules: Iterable[str]) -> None:
+        """Import modules that register further objects on demand: one when its name is needed, all for a list."""
         self._doors += tuple(modules)
-        self._empty = empty
 
     def _open(self, modules: Iterable[str]) -> None:
         with self._lock:  # other threads wait until all modules are imported

@@ -9,8 +9,4 @@ import pkgutil
 
 from oblique_cli.tree.splitting import PROPOSERS
 
-PROPOSERS.wait_for(
-    (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"),
-    empty="no heuristic is registered: put a subclass of Proposer under @PROPOSERS.register, or begin the name of the "
-    "file with an underscore",
-)
+PROPOSERS.wait_for(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__) if module.name[0] != "_")

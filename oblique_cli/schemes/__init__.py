@@ -33,8 +33,4 @@ __all__ = [
     "scheme",
 ]
 
-SCHEMES.wait_for(
-    (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"),
-    empty="no scheme is registered: put a subclass of Scheme under @scheme, or begin the name of the file with an "
-    "underscore",
-)
+SCHEMES.wait_for(f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__) if module.name[0] != "_")
