@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from oblique_cli.errors import ConfigError, StoreError, UnknownName
 from oblique_cli.experiments import environment as environments
@@ -65,6 +65,9 @@ class Reader:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()

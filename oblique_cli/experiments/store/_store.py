@@ -30,9 +30,6 @@ from oblique_cli.ground.nouns import Job, Row, Tuning
 class Store(Reader):
     """Results file, opened as in `Reader`, for a process that begins and stores runs."""
 
-    def __enter__(self) -> Store:
-        return self
-
     # ---- a run -------------------------------------------------------------------------------------------------------
 
     def begin(
