@@ -269,24 +269,23 @@ class _Checking(Walk):
     def algorithm(self, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
         if isinstance(value.data, dict) and "class" in value.data:
             return outside.algorithm(self, value, scheme)
-        table = ALGORITHMS
         name_entry = value.data.get("name") if isinstance(value.data, dict) else value
         if name_entry is None:
             self.problems.add(value.place, "an algorithm needs a name, or the class of another library.")
             return None
         name = name_entry.data
-        if isinstance(name, str) and name not in table and self.may_be_imported():
+        if isinstance(name, str) and name not in ALGORITHMS and self.may_be_imported():
             return None
-        if known.CLASS.holds(name) and name not in table:
+        if known.CLASS.holds(name) and name not in ALGORITHMS:
             message = f"algorithm {name_entry.shown()} is not known; write a class as {{class: {name}}}."
             self.problems.add(name_entry.place, message)
             return None
-        if not isinstance(name, str) or name not in table:
+        if not isinstance(name, str) or name not in ALGORITHMS:
             self.problems.add(
-                name_entry.place, f"algorithm {name_entry.shown()} is not known.{near(name, sorted(table))}"
+                name_entry.place, f"algorithm {name_entry.shown()} is not known.{near(name, sorted(ALGORITHMS))}"
             )
             return None
-        algorithm, name = table[name], table.current(name)
+        algorithm, name = ALGORITHMS[name], ALGORITHMS.current(name)
         constraints = keys.named_parameters(algorithm)
         entries = self.entries(value, f"algorithm {name}", ("name", "id", "limits", *constraints), algorithm.hints)
         for current, alias in algorithm.aliases.items():

@@ -101,14 +101,14 @@ def _dataset_schema() -> dict[str, Any]:
 
 
 def _algorithm_schema() -> dict[str, Any]:
-    table = ALGORITHMS
-    forms: list[dict[str, Any]] = [{"enum": sorted((*table, *table.former))}]
+    names = sorted((*ALGORITHMS, *ALGORITHMS.former))
+    forms: list[dict[str, Any]] = [{"enum": names}]
     limits = outside.limits_schema()
-    for name in sorted((*table, *table.former)):
-        named = keys.named_parameters(table[name])
-        current_names = {alias.name: current for current, alias in table[name].aliases.items()}
+    for name in names:
+        named = keys.named_parameters(ALGORITHMS[name])
+        current_names = {alias.name: current for current, alias in ALGORITHMS[name].aliases.items()}
         parameters = {
-            key: _parameter_schema(constraint, table[name].meaning(current_names.get(key, key)))
+            key: _parameter_schema(constraint, ALGORITHMS[name].meaning(current_names.get(key, key)))
             for key, constraint in named.items()
         }
         forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
