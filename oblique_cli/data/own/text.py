@@ -148,7 +148,7 @@ class Layout(NamedTuple):
     """Layout of the lines of a text.
 
     runs : whether several consecutive delimiters count as one
-    above : lines above the header; said : whether the first line names the delimiter, as in "sep=;"
+    above : lines above the header
     commented : whether the line of the header begins with the sign of comments
     under : lines of units or further names under the header; row_names : whether the first column has no name
     orange : whether two lines under the header have kinds and flags of Orange
