@@ -130,3 +130,8 @@ def cut(text: str, most: int = MOST_QUOTED) -> str:
 def quoted(value: Any, most: int = MOST_QUOTED) -> str:
     """Return the `repr` of a value from a file for a sentence, at most `most` characters."""
     return cut(repr(value), most)
+
+
+def cut_list(texts: Sequence[str], most: int = 10) -> str:
+    """Return the first texts, and the number of further texts: "a, b and 3 more"."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

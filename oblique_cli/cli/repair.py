@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import Runner, database, note, run_again, say_missing, write
-from oblique_cli.errors import EXIT_OK, StoreError, UnknownName
+from oblique_cli.errors import EXIT_OK, StoreError, UnknownName, cut_list
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.store import Damage
@@ -44,7 +43,7 @@ def repair(
         saved = salvage(path)
         note(f"{path}: {saved.records} records saved; the damaged file is {saved.aside}.")
         if saved.lost:
-            folds = f", among them {_listed(saved.folds)}" if saved.folds else ""
+            folds = f", among them {cut_list(saved.folds)}" if saved.folds else ""
             note(f"{path}: {saved.lost} records or more are lost{folds}.")
     with Store(path, must_exist=True) as store:
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
@@ -56,7 +55,7 @@ def repair(
     damaged = {name: damage for name, damage in damaged.items() if damage}
     for name, damage in damaged.items():
         click.echo(
-            f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed([fold.name for fold in damage])}"
+            f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {cut_list([fold.name for fold in damage])}"
         )
     if not damaged and not saved:
         click.echo("nothing is damaged")
@@ -82,7 +81,3 @@ def _is_among(damage: list[Damage], job: Job) -> bool:
     """Return whether the fold of a job was removed: by its key, or by its place if the key is damaged."""
     name = f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"
     return any(job.key == fold.key or name == fold.name for fold in damage)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

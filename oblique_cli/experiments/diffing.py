@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oblique_cli import schemes
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut_list
 from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined, chosen
 from oblique_cli.evaluation.paired import StoredRun, partition
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t, holm
 from oblique_cli.evaluation.tables import Line, ResultTable, Sheet, TextGrid, shown, task_of_experiment, title_of
 from oblique_cli.experiments.environment import differences as environment_differences
-from oblique_cli.experiments.store import Run, Store, first_of
+from oblique_cli.experiments.store import Run, Store
 from oblique_cli.experiments.store import differences as content_differences
 from oblique_cli.experiments.stored_predictions import unpack
 from oblique_cli.ground.nouns import Row
@@ -211,10 +211,10 @@ def _notes(
 ) -> Iterator[str]:
     before, after = first.run, second.run
     if changes := list(content_differences(before.content, after.content)):
-        yield f"Configurations differ: {first_of(changes, 6)}."
+        yield f"Configurations differ: {cut_list(changes, 6)}."
     for here, there, name in ((lines[0], lines[1], before.name), (lines[1], lines[0], after.name)):
         if alone := [f"{dataset}/{algorithm}" for dataset, algorithm in here if (dataset, algorithm) not in there]:
-            yield f"In {name} alone: {first_of(alone, 6)}."
+            yield f"In {name} alone: {cut_list(alone, 6)}."
     made, made_there = first.environments, second.environments
     if len(made) == len(made_there) == 1 and (what := environment_differences(made[0], made_there[0])):
         yield f"Environments differ: {', '.join(what)}."

@@ -18,6 +18,7 @@ from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.cell_forms import is_censored
 from oblique_cli.data.own.columns import Chunk, Column, Columns
 from oblique_cli.data.own.dates import days
+from oblique_cli.data.own.notes import few
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.opened import Opened, Request
 from oblique_cli.data.own.source import Source, source_of
@@ -28,8 +29,6 @@ from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.opened import Cells
-
-MOST_LOST = 10  # missing columns to name in a message
 
 
 def feature_values(
@@ -270,6 +269,5 @@ def _named(lost: Sequence[str], keep: Sequence[str]) -> str:
     if len(lost) == 1:
         role = "to be kept" if lost[0] in keep else "one of the features"
         return f"there is no column {quoted(lost[0])}, which is {role}"
-    more = f" and {len(lost) - MOST_LOST} more" if len(lost) > MOST_LOST else ""
     which = "which the model needs" if set(lost).isdisjoint(keep) else "which are needed or to be kept"
-    return f"there are no columns {', '.join(map(quoted, lost[:MOST_LOST]))}{more}, {which}"
+    return f"there are no columns {few(lost)}, {which}"

@@ -12,9 +12,9 @@ from oblique_cli.data.own import dates as own_dates
 from oblique_cli.data.own import numbers as own_numbers
 from oblique_cli.data.own import roles as own_roles
 from oblique_cli.data.own.columns import Column
-from oblique_cli.data.own.notes import as_typed, cut_list
+from oblique_cli.data.own.notes import as_typed
 from oblique_cli.data.own.numbers import Form, Mostly
-from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.errors import ConfigError, DataError, cut_list, quoted
 from oblique_cli.ground.labels import OTHER, label_order
 
 if TYPE_CHECKING:

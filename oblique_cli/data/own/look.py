@@ -25,7 +25,6 @@ from oblique_cli.data.own.notes import (
     WHY,
     as_typed,
     conversions,
-    cut_list,
     few,
     named_sign,
     row_count,
@@ -35,7 +34,7 @@ from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.repeats import repeats_of
 from oblique_cli.data.own.source import STDIN, Source, source_of, stem
 from oblique_cli.data.own.text import DELIMITERS, TextOptions
-from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.errors import ConfigError, DataError, cut_list, quoted
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import OTHER, label_order
 from oblique_cli.ground.registry import close_matches

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from oblique_cli.data.own.cell_forms import IN_MINUTES, SPACES
 from oblique_cli.data.own.columns import Column
 from oblique_cli.data.own.numbers import Form
-from oblique_cli.errors import MOST_QUOTED, quoted
+from oblique_cli.errors import MOST_QUOTED, cut_list, quoted
 
 WHY = {
     "identifier": "tells rows apart",
@@ -52,11 +52,6 @@ def row_count(count: int) -> str:
 def few(names: Sequence[str]) -> str:
     """Return the first names, quoted."""
     return cut_list([quoted(name) for name in names])
-
-
-def cut_list(texts: Sequence[str], most: int = 10) -> str:
-    """Return the first texts, and the number of further texts."""
-    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def short(names: Sequence[str]) -> list[str]:

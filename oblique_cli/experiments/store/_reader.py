@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from oblique_cli.errors import ConfigError, StoreError, UnknownName
+from oblique_cli.errors import ConfigError, StoreError, UnknownName, cut_list
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._database import Damage, Database
 from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, contradiction, is_intact
@@ -19,7 +19,6 @@ from oblique_cli.experiments.store._runs import (
     SESSION,
     Run,
     Session,
-    first_of,
     is_alive,
     refuse_changes,
     repeats_of,
@@ -369,7 +368,7 @@ class Reader:
     def _damaged(self, damage: Sequence[Damage]) -> StoreError:
         run, is_are = damage[0].run, "is" if len(damage) == 1 else "are"
         return StoreError(
-            f"{self.path} is damaged: {first_of([item.name for item in damage], 3)} of run {run!r} {is_are} not what "
+            f"{self.path} is damaged: {cut_list([item.name for item in damage], 3)} of run {run!r} {is_are} not what "
             f"was stored. oblique repair {run} runs just that again."
         )
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut_list
 from oblique_cli.ground.nouns import Experiment
 
 # The columns of a session, and those of them with JSON.
@@ -104,7 +104,7 @@ def refuse_changes(run: str, before: Any, now: Any) -> None:
     """Raise ConfigError with the first differences if a run's content does more than extend the stored content."""
     if not is_growth(before, now):
         raise ConfigError(
-            f"the configuration changed since run {run!r} began: {first_of(list(differences(before, now)), 4)}: use "
+            f"the configuration changed since run {run!r} began: {cut_list(list(differences(before, now)), 4)}: use "
             "--fresh to start over, or another name to keep both (the key name: of the file, or --set name=...)."
         )
 
@@ -130,11 +130,6 @@ def differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
             yield from differences(before.get(key, ABSENT), now.get(key, ABSENT), f"{path}.{key}" if path else key)
     elif before != now:
         yield f"{path} {_short(before)} -> {_short(now)}"
-
-
-def first_of(texts: list[str], n: int) -> str:
-    """Return the first `n` texts and the number of others: "a, b and 3 more"."""
-    return ", ".join(texts[:n]) + (f" and {len(texts) - n} more" if len(texts) > n else "")
 
 
 def _by_name(value: Any) -> Any:
@@ -168,7 +163,7 @@ def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: An
     if not (is_growth(content, other) or is_growth(other, content)):
         raise ConfigError(
             f"run {run!r} in {there} was run with another configuration than in {here}: "
-            f"{first_of(list(differences(content, other)), 4)}."
+            f"{cut_list(list(differences(content, other)), 4)}."
         )
 
 
