@@ -223,8 +223,8 @@ def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome]) 
     folder : where the studies' cells are; runs : with one start, by study
     """
     rows: list[tuple[str, ...]] = []
-    for table, of, file in OF_OC1:
-        run, path = runs[of], folder / f"{file}.csv"
+    for table, study_name, file in OF_OC1:
+        run, path = runs[study_name], folder / f"{file}.csv"
         if not path.is_file():
             continue
         stored = {c.key: c for c in read_cells(path) if c.table == table and c.method == "OC1" and c.ours is not None}

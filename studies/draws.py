@@ -116,7 +116,7 @@ def draws(request: StudyRequest) -> StudyResult:
     """Draw twenty times, and hold the least and the largest value beside the printed one."""
     calls = [*_calls(request), *_order_calls(request)]
     steps = take(request, "draws", [call for _, call in calls])
-    rows = tuple(row for key, of in steps.measures_by(calls).items() for row in _beside(*key, of))
+    rows = tuple(row for key, measures in steps.measures_by(calls).items() for row in _beside(*key, measures))
     return result_of([steps], tables=[ExtraTable("cells", "Printed numbers among draws of ours", HEADER, rows, left=5)])
 
 

@@ -118,7 +118,7 @@ def weka(request: StudyRequest) -> StudyResult:
     calls, validated = list(_calls(request, sets)), list(_error_calls(request, sets))
     steps = take(request, "weka", [call for _, call in [*calls, *validated]])
     sizes_by = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
-    errors = {key: [each["mse"] for each in of] for key, of in steps.measures_by(validated).items()}
+    errors = {key: [each["mse"] for each in measures] for key, measures in steps.measures_by(validated).items()}
     return result_of([steps], tables=(size_table(sizes_by), half_table(sizes_by), error_table(errors)))
 
 

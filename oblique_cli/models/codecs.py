@@ -402,9 +402,9 @@ class Record(Codec):
         if type(value) is not cls:
             scope.fail(f"must be of class {cls.__name__}. Got {type(value).__name__}")
         inner = scope.inner()
-        held = self.parts(value) if self.parts else {name: getattr(value, name) for name in self.fields}
-        written = [name for name in self.fields if name not in self.younger or held[name] is not None]
-        return {name: self.fields[name].plain(held[name], inner.at(name)) for name in written}
+        parts = self.parts(value) if self.parts else {name: getattr(value, name) for name in self.fields}
+        written = [name for name in self.fields if name not in self.younger or parts[name] is not None]
+        return {name: self.fields[name].plain(parts[name], inner.at(name)) for name in written}
 
     def value(self, plain: Any, scope: Scope) -> Any:
         inner = scope.inner()

@@ -251,8 +251,8 @@ class Model:
         """Hold sizes to each other; ConfigError."""
         state = self.fitted.state
         if self.columns is not None:
-            known_columns = self.columns.feature_names, self.columns.classes, self.columns.task
-            if known_columns != (self.feature_names, self.classes, self.task):
+            of_table = self.columns.feature_names, self.columns.classes, self.columns.task
+            if of_table != (self.feature_names, self.classes, self.task):
                 raise ConfigError("columns do not have the features, classes and task of the model.")
         width = self.encoder.n_encoded if self.encoder else len(self.feature_names)
         if width != state["n_features_in_"]:

@@ -205,11 +205,8 @@ def _none(model: Model, request: Request, keep: Sequence[str]) -> Predicted:
     no_rows = Chunk(probe.X[:0], None, probe.lines[:0], texts={name: () for name in keep})
     predicted = _of(model, probe, 1, request)
     fields = ("labels", "shares", "leaves", "sets", "intervals", "quantiles")
-    return replace(predicted, chunk=no_rows, **{name: _no_rows(getattr(predicted, name)) for name in fields})
-
-
-def _no_rows(values: Any) -> Any:
-    return None if values is None else values[:0]
+    arrays = {name: getattr(predicted, name) for name in fields}
+    return replace(predicted, chunk=no_rows, **{name: a[:0] for name, a in arrays.items() if a is not None})
 
 
 def _of(model: Model, chunk: Chunk, row: int, request: Request) -> Predicted:
@@ -312,8 +309,8 @@ class JSONWriter(Writer):
             entries["probabilities"] = [dict(zip(classes, row, strict=True)) for row in some.shares.tolist()]
         if some.leaves is not None:
             entries["leaf"] = some.leaves.tolist()
-        further = (name for name in columns if name != "leaf" and not name.startswith(("p(", "leaf ")))
-        entries |= {name: columns[name].tolist() for name in further}
+        further = ("set", "low", "high", *map(quantile_name, some.shares_asked))
+        entries |= {name: columns[name].tolist() for name in further if name in columns}
         rows = (dict(zip(entries, row, strict=True)) for row in zip(*entries.values(), strict=True))
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         self.stream.write((self.before + ",\n".join(lines)).encode())

@@ -138,11 +138,15 @@ class ForestPredictor(Predictor):
         return os.cpu_count() or 1
 
 
-class BoostedPredictor(ForestPredictor):
-    """Boosted trees of the core."""
+class LikeliestClassPredictor(ForestPredictor):
+    """Trees that predict the class with the largest probability."""
 
     def predict(self, X: Array) -> NDArray[Any]:
         return np.asarray(self.state["classes_"].take(self.predict_proba(X).argmax(axis=1)))
+
+
+class BoostedPredictor(LikeliestClassPredictor):
+    """Boosted trees of the core."""
 
     def predict_proba(self, X: Array) -> Array:
         from oblique_cli.estimators.forest.scores import shares_of
@@ -150,7 +154,7 @@ class BoostedPredictor(ForestPredictor):
         return shares_of(self._scores(X), len(self.state["classes_"]))
 
 
-class LogisticForestPredictor(BoostedPredictor):
+class LogisticForestPredictor(LikeliestClassPredictor):
     """Trees with models in their leaves, whose probabilities are averaged."""
 
     def predict_proba(self, X: Array) -> Array:

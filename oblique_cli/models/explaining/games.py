@@ -178,10 +178,10 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
 
 def grouped(items: Iterable[Item], cell_of: Callable[[Item], int]) -> dict[int, tuple[Item, ...]]:
     """Return the items of each cell, cells in the order of their first item."""
-    groups: dict[int, tuple[Item, ...]] = {}
+    groups: dict[int, list[Item]] = {}
     for item in items:
-        groups[cell_of(item)] = (*groups.get(cell_of(item), ()), item)
-    return groups
+        groups.setdefault(cell_of(item), []).append(item)
+    return {cell: tuple(of_cell) for cell, of_cell in groups.items()}
 
 
 def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:

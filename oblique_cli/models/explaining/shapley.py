@@ -218,10 +218,10 @@ def _of_trees(
         reference = game.summands(background)
         base += game.core.values(*reference).mean(axis=0)
         for first in range(0, len(rows), ROWS):
-            some = slice(first, first + ROWS)
-            summands = game.summands(rows[some])
+            block = slice(first, first + ROWS)
+            summands = game.summands(rows[block])
             try:
-                values[some] += game.core.shapley(*summands, *reference, interactions, most_steps, threads)
+                values[block] += game.core.shapley(*summands, *reference, interactions, most_steps, threads)
             except OverflowError:
                 raise ConfigError(_too_many(procedure, tree, most_steps)) from None
     trees = 1 if procedure.voting == SUM else len(procedure.trees)

@@ -164,13 +164,13 @@ UNITS = {
 
 def shapley_text(shared: Shared, terms: int) -> str:
     """Return the Shapley values of one row as text, the largest first."""
-    shapley, of = shared.values, ""
+    shapley, of_class = shared.values, ""
     values, base = shapley.values[0], shapley.base_values[0]
     if shapley.output_names is not None:
-        k, of = shapley.output_names.index(shared.predicted), f" of {_name(shared.predicted)}"
+        k, of_class = shapley.output_names.index(shared.predicted), f" of {_name(shared.predicted)}"
         values, base = values[:, k], base[k]
     lines = [
-        f"Exact Shapley values of the {UNITS[shared.output]}{of} against {shared.against}:",
+        f"Exact Shapley values of the {UNITS[shared.output]}{of_class} against {shared.against}:",
         f"from their mean {base:.4g} to {base + values.sum():.4g} by",
         "",
     ]

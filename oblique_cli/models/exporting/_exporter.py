@@ -148,5 +148,5 @@ def refuse(name: str, procedure: Procedure) -> None:
     """Raise ConfigError if a format does not support a model; the message names formats that do."""
     kind = kind_of(procedure)
     if kind not in FORMATS[name].kinds:
-        able = ", ".join(sorted(other for other, form in FORMATS.items() if kind in form.kinds))
-        raise ConfigError(f"format {name} does not take {kind}; these do: {able}.")
+        formats = ", ".join(sorted(other for other, form in FORMATS.items() if kind in form.kinds))
+        raise ConfigError(f"format {name} does not take {kind}; these do: {formats}.")

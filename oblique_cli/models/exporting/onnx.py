@@ -39,8 +39,8 @@ GONE = -2  # code of a missing cell in a column of levels
 MOST_LEAVES = 2**24  # leaf numbers are passed on in single precision
 
 # Attributes of the nodes and of the leaves of trees in the standard.
-NODES: tuple[str, ...] = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
-NODES = (*NODES, "missing_value_tracks_true", "hitrates")
+NODES = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids",
+         "missing_value_tracks_true", "hitrates")  # fmt: skip
 TARGETS = ("treeids", "nodeids", "ids", "weights")
 
 Column = tuple[int, int]  # cell and level of a term

@@ -327,10 +327,10 @@ class _Document:
     def _nodes(self) -> Element:
         """Return the root with all nodes below it; it requires the numbers without which a row has no prediction."""
         procedure, tree = self.procedure, self.procedure.tree
-        there = [_element("SimplePredicate", field=self.names[j], operator="isNotMissing") for j in procedure.needed]
-        if len(there) > 1:
-            there = [_element("CompoundPredicate", *there, booleanOperator="and")]
-        nodes = {0: _element("Node", *(there or [_element("True")]), id=self._id(0))}
+        tests = [_element("SimplePredicate", field=self.names[j], operator="isNotMissing") for j in procedure.needed]
+        if len(tests) > 1:
+            tests = [_element("CompoundPredicate", *tests, booleanOperator="and")]
+        nodes = {0: _element("Node", *(tests or [_element("True")]), id=self._id(0))}
         for node in range(tree.n_nodes):
             element = nodes[node]
             if tree.left[node] < 0:

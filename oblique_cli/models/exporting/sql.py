@@ -368,10 +368,8 @@ class _Select:
             inner = self._compared(_layer(scored, inner, "scored", depth + 3), depth + 2)
             powers = self._columns("e", n)
             inner = _layer(list(zip(self._powers(), powers, strict=True)), inner, "raised", depth + 1)
-            of_class, names = (
-                dict(zip(procedure.scored, powers, strict=True)),
-                self._columns("p", len(procedure.classes)),
-            )
+            of_class = dict(zip(procedure.scored, powers, strict=True))
+            names = self._columns("p", len(procedure.classes))
             total = " + ".join(powers)
             shares = [f"{of_class[code]} / ({total})" if code in of_class else "0.0" for code in range(len(names))]
         return _layer(list(zip(shares, names, strict=True)), inner, "said", depth)

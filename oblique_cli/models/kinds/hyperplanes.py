@@ -300,11 +300,12 @@ for _name, _class, _tree_form, _further, _left_out in (
     ),
     ("linear_tree", "LinearModelTreeRegressor", EQUATION_TREE, {}, {"choice_": None}),
 ):
+    _state = {**REGRESSOR, "tree_": _tree_form, **SIZES, **_further, "leaf_residuals_": RESIDUALS}
     KINDS.register(_name)(
         Kind(
             classes=(_class,),
-            state={**REGRESSOR, "tree_": _tree_form, **SIZES, **_further, "leaf_residuals_": RESIDUALS},
-            optional=frozenset({"leaf_residuals_", "turning_points_"} & {*_further, "leaf_residuals_"}),
+            state=_state,
+            optional=frozenset({"leaf_residuals_", "turning_points_"} & _state.keys()),
             left_out=_left_out,
             check=_of_its_tree,
             predictor="oblique_cli.models.predicting:HyperplanePredictor",

@@ -147,8 +147,8 @@ class Joint:
         program = self.program(a, b)
         try:
             if form is None:
-                numbers = [*self.frame.numbers.values()]
-                yield from inside(program, self.effort, numbers + [self.frame.n] * (self.cell in self.frame.numbers))
+                changed = [self.frame.n] if self.cell in self.frame.numbers else []
+                yield from inside(program, self.effort, [*self.frame.numbers.values(), *changed])
                 return
             v = self._highest(program, form)
             if v is not None and after is not None and not after.squares:
@@ -173,8 +173,8 @@ class Joint:
                 place = self.frame.n if sign < 0.0 and square.place in self.places else square.place
                 key = (place, square.start, square.rate)
                 amounts[key] = amounts.get(key, 0.0) + sign * square.amount
-        left = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
-        return Form(vector, first.constant - second.constant, left)
+        remaining = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
+        return Form(vector, first.constant - second.constant, remaining)
 
 
 def saying(frame: Frame, procedure: Procedure, leaf: Leaf, of: int) -> Says:
@@ -274,11 +274,11 @@ def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator
             joint.effort.undecided += 1
             continue
         if wrong is not None:
-            yield from _steps_from(joint, box, wrong)
+            yield from _steps_from(joint, wrong)
 
 
-def _steps_from(joint: Joint, shape: Shape, v: Array) -> Iterator[Array]:
-    """Yield small changes of the column at a row, within its leaf."""
+def _steps_from(joint: Joint, v: Array) -> Iterator[Array]:
+    """Yield small changes of the column at a row."""
     (place,) = joint.places
     direction = joint.direction or 1
     for step in (0.1, 0.01, 1e-3, 1e-4, 1e-5):

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 COMPILER = "cc"
 PREDICT, IN_C, IN_PYTHON = "predict", "predict and the exported C", "predict and the exported Python (there is no cc)"
-# Drivers of exported files in separate processes: rows in; numbers, or classes and shares, out.
+# Drivers of exported files in separate processes: rows in; numbers, or codes and shares, out.
 C_MAIN = """
 #include <stdio.h>
 int main(void)
@@ -38,7 +38,7 @@ int main(void)
 """
 PYTHON_MAIN = """
 import json, sys
-json.dump([{call} for row in json.load(sys.stdin)], sys.stdout)
+json.dump([[{call}] for row in json.load(sys.stdin)], sys.stdout)
 """
 
 
@@ -79,12 +79,12 @@ class Replay:
             except ConfigError:
                 return None, PREDICT
             path = Path(folder) / "exported.py"
-            call = "[predict(row)]" if self.procedure.is_regression else "[predict(row), *predict_proba(row)]"
-            path.write_text(source + PYTHON_MAIN.format(call=call), encoding="utf-8")
+            call = "CLASSES.index(predict(row)), *predict_proba(row)"
+            main = PYTHON_MAIN.format(call="predict(row)" if self.procedure.is_regression else call)
+            path.write_text(source + main, encoding="utf-8")
             cells = [list(map(self._cell, range(len(row)), row)) for row in rows.tolist()]
             table = json.loads(_output([sys.executable, str(path)], json.dumps(cells).encode()))
-        classes = self.procedure.classes
-        return self._answers(np.array([[classes.index(a) if a in classes else a, *b] for a, *b in table])), IN_PYTHON
+        return self._answers(np.array(table)), IN_PYTHON
 
     def _answers(self, table: Array) -> Answers:
         """Return predictions from a table, (n, 1) numbers or (n, 1 + K) codes and shares."""

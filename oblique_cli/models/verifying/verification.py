@@ -184,8 +184,8 @@ class _Work:
         if cell not in self.procedure.used:
             return replace(verdict, why=NOT_THERE)
         says = partial(saying, self.frame, self.procedure, of=self.query.of)
-        each = ((joint.rows(v) for v in falls(joint, tree, says)) for tree in self.procedure.trees)
-        return self._decided(verdict, joint.effort, each)
+        by_tree = ((joint.rows(v) for v in falls(joint, tree, says)) for tree in self.procedure.trees)
+        return self._decided(verdict, joint.effort, by_tree)
 
     def never_uses(self, cell: int) -> Verdict:
         """Return the verdict whether a column changes no prediction."""
@@ -197,8 +197,8 @@ class _Work:
         if cell in self.frame.numbers and self.procedure.cells[cell].fill is None:
             ways += [Joint(self.frame, cell, goes=True, effort=effort)] if cell not in self.procedure.needed else []
         says, trees = partial(answering, self.frame, self.procedure), self.procedure.trees
-        each = ((joint.rows(v) for joint in ways for v in differs(joint, tree, says)) for tree in trees)
-        return self._decided(verdict, effort, each)
+        by_tree = ((joint.rows(v) for joint in ways for v in differs(joint, tree, says)) for tree in trees)
+        return self._decided(verdict, effort, by_tree)
 
     def robust(self, spread: Spread | None, rows: Array) -> Iterator[Verdict]:
         """Yield the verdict whether each row keeps its class."""
@@ -240,11 +240,11 @@ class _Work:
                 changed[cell] = min(max(moved, row[cell] - reach), row[cell] + reach)
         return changed
 
-    def _decided(self, verdict: Verdict, effort: Effort, each: Iterable[Iterator[tuple[Array, Array]]]) -> Verdict:
+    def _decided(self, verdict: Verdict, effort: Effort, by_tree: Iterable[Iterator[tuple[Array, Array]]]) -> Verdict:
         """Return the verdict on candidates: of each tree, pairs of rows whose predictions violate the property."""
         shown: list[Counterexample] = []
         failed = 0
-        for pairs in each:
+        for pairs in by_tree:
             of_tree = 0
             for row, changed in pairs:
                 counterexample = self._counterexample(verdict.kind, verdict.direction, row, changed)

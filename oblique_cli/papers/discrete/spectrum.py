@@ -225,10 +225,10 @@ def largest(spectrum: Spectrum, top: int) -> list[Term]:
 def interactions(spectrum: Spectrum, top: int) -> list[Interaction]:
     """Return the `top` sets of at least two features by the energy of the coefficients with exactly these features."""
     at = np.flatnonzero(spectrum.orders >= 2)
-    held = np.zeros((len(at), len(spectrum.used)), dtype=bool)
+    occurs = np.zeros((len(at), len(spectrum.used)), dtype=bool)
     for column, feature in enumerate(spectrum.used):
-        held[:, column] = spectrum.domain.field(spectrum.keys[at], feature) > 0
-    packed, group = np.unique(np.packbits(held, axis=1), axis=0, return_inverse=True)
+        occurs[:, column] = spectrum.domain.field(spectrum.keys[at], feature) > 0
+    packed, group = np.unique(np.packbits(occurs, axis=1), axis=0, return_inverse=True)
     group = group.ravel()
     energies = np.bincount(group, weights=spectrum.energies[at], minlength=len(packed))
     counts = np.bincount(group, minlength=len(packed))

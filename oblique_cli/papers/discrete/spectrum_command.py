@@ -79,21 +79,16 @@ def spectrum(
             "outputs": _outputs(dataset.classes),
             "cardinalities": list(estimator.domain_.cardinalities),
         }
-        write(
-            json.dumps(facts | _numbers(whole, terms, sets, features) | {"variance_by_component": ratios}) + "\n",
-            output,
-        )
+        document = facts | _numbers(whole, terms, sets, features) | {"variance_by_component": ratios}
+        write(json.dumps(document) + "\n", output)
         return
-    what = f"{fitted.spec.name}" + ("" if component is None else f", component {component}")
+    name = fitted.spec.name + ("" if component is None else f", component {component}")
     heading = (
-        f"# {what} on {dataset.name}: {len(whole)} coefficients of {len(whole.used)} features, energy "
+        f"# {name} on {dataset.name}: {len(whole)} coefficients of {len(whole.used)} features, energy "
         f"{whole.energy:.4g}, outputs: {', '.join(_outputs(dataset.classes))}\n"
     )
-    parts = [
-        heading,
-        _text_of_terms(terms, features),
-        _text_of_orders(whole.energy_by_order.tolist(), whole.orders.tolist()),
-    ]
+    orders = _text_of_orders(whole.energy_by_order.tolist(), whole.orders.tolist())
+    parts = [heading, _text_of_terms(terms, features), orders]
     if sets:
         parts.append(_text_of_sets(sets, features))
     if ratios:

@@ -98,11 +98,12 @@ class RegionTree:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON, in normalized coordinates."""
-
-        def plain(value: Any) -> Any:
-            return value.to_dict() if isinstance(value, GridClusters) else getattr(value, "tolist", lambda: value)()
-
-        nodes = [{name: plain(value) for name, value in vars(node).items()} for node in self.nodes]
+        nodes = []
+        for node in self.nodes:
+            split, accepts = (None if part is None else part.to_dict() for part in (node.split, node.accepts))
+            children = {"left": node.left, "right": node.right}
+            rules = {"split": split, "accepts": accepts, "rejects": node.rejects}
+            nodes.append({"counts": node.counts.tolist(), **children, **rules})
         return {"schema": SCHEMA, "nodes": nodes}
 
 

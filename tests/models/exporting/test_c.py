@@ -68,8 +68,8 @@ def test_a_forest_compares_sums_and_not_rounded_means(tmp_path):
     trees = (replace(empty, leaves=(Leaf(shares=shares),)), *[empty] * 9)
     procedure = replace(case.procedure, trees=trees, voting=MEAN)
     source = str(FORMATS["c"].write(Source(case.model, procedure)))
-    said, _ = support.say_c(source, case, np.zeros((1, len(procedure.cells))), tmp_path)
-    assert said == [procedure.classes[1]]
+    labels, _ = support.say_c(source, case, np.zeros((1, len(procedure.cells))), tmp_path)
+    assert labels == [procedure.classes[1]]
 
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump of binutils")

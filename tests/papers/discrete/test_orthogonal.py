@@ -443,13 +443,13 @@ def test_reproduce_odt_goes_on_from_its_stored_steps_and_a_part_serves_the_whole
     part = call(*words, "--only", "algorithm=c45")
     whole, again, fresh = call(*words), call(*words), call(*words, "--fresh")
     assert [ended.code for ended in (part, whole, again, fresh)] == [0, 0, 0, 0]
-    for ended, now in ((part, 3), (whole, 14), (again, 0), (fresh, 17)):
+    for ended, now in ((part, 3), (whole, 14), (again, 0), (fresh, 17)):  # 8 methods and a validation twice, C4.5 once
         assert f"; {now} trees grown now in" in ended.out
     tables = [ended.out.partition("Verdict:")[0] for ended in (whole, again, fresh)]
     assert tables[0] == tables[1] == tables[2] and "ODT-LR" in tables[0]
     assert "weights fitted on the labels of the test rows" in whole.out
     errors = call.folder / "results" / "reproduction" / "odt_quick_only_errors.csv"
-    assert errors.read_text().count("house_votes") == 8  # 8 methods and a validation, twice each, C4.5 itself once
+    assert errors.read_text().count("house_votes") == 8
 
 
 def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_says_why(tmp_path, monkeypatch):

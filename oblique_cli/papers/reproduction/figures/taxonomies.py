@@ -80,7 +80,7 @@ def purity_by_depth(setting: FigureSetting) -> Picture:
 
 def depths_of(name: str, draw: int = 0) -> dict[str, measures.PurityPerDepth]:
     """Return purity by depth of both trees of a draw of labeled sequences, as drawn in the study of the chapter."""
-    *_, sequences = drawn(SEED, name, draw + 1)
+    (sequences,) = drawn(SEED, name, [draw])
     return {method: measures.purity_per_depth(tree) for method, tree in both_taxonomies(*sequences).items()}
 
 

@@ -56,13 +56,13 @@ def blocks(results: Path) -> dict[str, str]:
     ConfigError if the folder has none, so that a wrong folder does not empty the documents.
     """
     studies = studied(results)
-    every = [cell for cells in studies.values() for cell in cells]
-    agreed = _agreement(every)
+    all_cells = [cell for cells in studies.values() for cell in cells]
+    agreed = _agreement(all_cells)
     out = {
         "agreement": agreed,
-        "summary": f"{agreed}\n{_summary(every)}",
+        "summary": f"{agreed}\n{_summary(all_cells)}",
         "power": _power(results / "reproduction" / "verdicts.csv"),
-        "classes": _classes(every),
+        "classes": _classes(all_cells),
         "studies": _studies(studies),
     }
     for name, file in TEXT_FILES.items():

@@ -51,9 +51,9 @@ def chapter6(request: StudyRequest) -> StudyResult:
 
     def all_cells(later: list[Outcome]) -> tuple[Cell, ...]:
         """Return the cells of the four tables; of two runs with lines of one method, those of the later one."""
-        pairs = [[run, *later[i : i + 1]] for i, run in enumerate(runs)]
+        by_bic, by_cv = (_of_clusters([*runs[i : i + 1], *later[i : i + 1]]) for i in range(2))
         beside = of_outcomes(runs[0], top_down, *later[:1])
-        finders: list[Ours] = [*map(_of_clusters, pairs), *[_of_clusters([])] * (2 - len(pairs)), beside, beside]
+        finders = (by_bic, by_cv, beside, beside)
         return tuple(cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours))
 
     cells_by = {WORDS: all_cells(words), READING: all_cells([])}
@@ -103,8 +103,8 @@ def _of_clusters(runs: list[Outcome]) -> Ours:
     def ours(number: Published, dataset: str) -> Number | None:
         if number.metric in METRICS:
             return of_lines(number, dataset)
-        every = runs[0].rows if runs else ()
-        rows = [row for row in every if row.dataset == dataset and row.status == "ok" and row.clusters]
+        all_rows = runs[0].rows if runs else ()
+        rows = [row for row in all_rows if row.dataset == dataset and row.status == "ok" and row.clusters]
         if not rows:
             return None
         name = list(rows[0].clusters)[int(number.qualifiers["class_index"]) - 1]

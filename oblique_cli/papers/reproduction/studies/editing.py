@@ -77,17 +77,17 @@ class Results:
         """Return the values of all draws or repetitions."""
         return self.scores[score_key(dataset, method, metric, **qualifiers)]
 
-    def finds(self, what: str, published: str, ours: str, holds: bool | None) -> None:
+    def finds(self, finding: str, published: str, ours: str, holds: bool | None) -> None:
         """Add a finding."""
-        self.findings.append((what, published, ours, holds))
+        self.findings.append((finding, published, ours, holds))
 
-    def compare(self, what: str, published: str, a: Sequence[float], b: Sequence[float]) -> None:
+    def compare(self, finding: str, published: str, a: Sequence[float], b: Sequence[float]) -> None:
         """Add whether a is less than b over paired draws; open if the mean gap is within two standard errors of 0."""
         differences = np.subtract(b, a)
         error = float(differences.std(ddof=1)) / len(a) ** 0.5
         mean = float(differences.mean())
         holds = None if abs(mean) <= 2 * error else mean > 0
-        self.finds(what, published, f"{fmean(a):.3g} and {fmean(b):.3g}", holds)
+        self.finds(finding, published, f"{fmean(a):.3g} and {fmean(b):.3g}", holds)
 
 
 # ---- data sets -------------------------------------------------------------------------------------------------------
@@ -232,12 +232,12 @@ def accuracies(results: Results) -> ExtraTable:
             f"fewer in {sum(removed)} of {len(removed)} comparisons",
             sum(removed) > len(removed) / 2,
         )
-        best, others = (max(float(means[m, k]) for m in of for k in NEIGHBORS) for of in (EDITORS, OTHERS))
-        what = f"{name}: HC-edit is the most accurate, beta chosen"
+        best, others = (max(float(means[m, k]) for m in group for k in NEIGHBORS) for group in (EDITORS, OTHERS))
+        finding = f"{name}: HC-edit is the most accurate, beta chosen"
         shown_best = f"{best:.2f} and {others:.2f} of the others"
-        results.finds(f"{what} with the test labels", "yes (on Bos with k-NN)", shown_best, best >= others)
+        results.finds(f"{finding} with the test labels", "yes (on Bos with k-NN)", shown_best, best >= others)
         honest = f"{max(inside.values()):.2f} and {others:.2f} of the others"
-        results.finds(f"{what} inside the training rows", "not reported", honest, None)
+        results.finds(f"{finding} inside the training rows", "not reported", honest, None)
     header = ("data set", "k", *methods, *(f"{method}, beta chosen inside" for method in EDITORS))
     caption = "Accuracy of figure 6.4's methods; HC-edit's beta by the test labels, then inside"
     return ExtraTable("editing", caption, header, tuple(rows))
@@ -266,14 +266,14 @@ def _of_readings(data: Dataset, scaling: str, seed: int, other: Dataset | None) 
         draws: list[Scores] = []
         for draw in range(BLD_DRAWS if data.name == "bupa" else 0):
             rng = seeds.generator(seed, "taxonomy", data.name, "rows", draw)
-            some = rng.permutation(data.n)[:BLD_ROWS]
-            part = replace(data, X=data.X[some], y=data.y[some])
+            sample = rng.permutation(data.n)[:BLD_ROWS]
+            part = replace(data, X=data.X[sample], y=data.y[sample])
             draws.append(edited(part, units, list(KFold(10).split(part.X)), seed, False))
         readings.append(draws)
     readings.append([] if other is None else [edited(other, scaling, shuffled, seed, False)])
     for key in readings[0][0]:
         _, method, metric, qualifiers = key
-        yield method, metric, _which(qualifiers), *(_between([each[key][0] for each in of]) for of in readings)
+        yield method, metric, _which(qualifiers), *(_between([run[key][0] for run in runs]) for runs in readings)
 
 
 def _which(qualifiers: Qualifiers) -> str:

@@ -382,7 +382,7 @@ def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> tuple[ExtraTable, ..
                 so_far = [100.0 * sum(each[: q + 1]) for each in ratios]
                 components.append((dataset, str(q + 1), _shown(captured), _shown(so_far)))
         if method == "RFT":
-            single = [[100.0 * (1.0 - run.measures[f"{of}_accuracy"]) for run in mine] for of in ("source", "tree")]
+            single = [[100.0 * (1.0 - run.measures[f"{kind}_accuracy"]) for run in mine] for kind in ("source", "tree")]
             source_sizes = [run.measures["source_n_nodes"] for run in mine]
             tree_sizes = [size / setting.bag["n_trees"] for size in sizes]
             reconstructed.append((dataset, *map(_shown, (*single, source_sizes, tree_sizes))))

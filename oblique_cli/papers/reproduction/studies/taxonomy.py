@@ -7,7 +7,7 @@ UCI sets follow chapter 6: z-scores and Euclidean distances, votes as raw 0 and 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import fmean, stdev
 
 import numpy as np
@@ -102,11 +102,11 @@ def taxonomy(request: StudyRequest) -> StudyResult:
     direction = {True: "the same", False: "not the same", None: "open"}
     rows = tuple((*texts, direction[holds]) for *texts, holds in results.findings)
     summary = ExtraTable("findings", "Published findings", ("finding", "published", "ours", "direction"), rows)
-    every = [cell for table in TABLES for cell in _cells(request, table, results.scores, notes)]
+    all_cells = [cell for table in TABLES for cell in _cells(request, table, results.scores, notes)]
     seconds = time.perf_counter() - started
     work = seconds - steps.seconds + sum(row.fit_seconds for row in steps.rows)
     shown = (summary, *(table for table in tables if table.rows))
-    return StudyResult(tuple(every), shown, Cost(0, seconds, 0, work), steps.exit_code)
+    return StudyResult(tuple(all_cells), shown, Cost(0, seconds, 0, work), steps.exit_code)
 
 
 def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
@@ -139,13 +139,13 @@ def _sequences(request: StudyRequest, results: Results) -> None:
                     results.add(tree.n_nodes, name, "AVALANCHE and UPGMA", "n_clusters")
         for side, metric in (("within", "intra_cluster_distance"), ("between", "inter_cluster_distance")):
             a, b = (results.values(name, method, metric) for method in ("AVALANCHE", "UPGMA"))
-            what = f"mean distance {side} clusters, {name}, AVALANCHE and UPGMA"
-            results.compare(what, "AVALANCHE smaller or equal", a, b)
+            finding = f"mean distance {side} clusters, {name}, AVALANCHE and UPGMA"
+            results.compare(finding, "AVALANCHE smaller or equal", a, b)
 
 
-def drawn(seed: int, name: str, count: int = 1) -> Iterator[tuple[Condensed, NDArray[np.int64]]]:
-    """Yield distances of labeled random sequences, and their classes."""
-    for draw in range(count):
+def drawn(seed: int, name: str, draws: Iterable[int]) -> Iterator[tuple[Condensed, NDArray[np.int64]]]:
+    """Yield distances of labeled random sequences, and their classes. draws : their numbers"""
+    for draw in draws:
         rng = seeds.generator(seed, "taxonomy", name, draw)
         condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
         yield condensed, labels_by_poles(condensed, rng, LABELLED_SETS[name])
@@ -161,21 +161,21 @@ def _labeled(request: StudyRequest, results: Results, graph: str) -> list[ExtraT
     """Compare STAXAC with neighbor joining on labeled sequences (section 5.5.1)."""
     for name in filter(lambda name: request.wants("dataset", name), LABELLED_SETS):
         depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
-        for condensed, codes in drawn(request.seed, name, SEQUENCE_DRAWS[request.profile]):
+        for condensed, codes in drawn(request.seed, name, range(SEQUENCE_DRAWS[request.profile])):
             for method, tree in both_taxonomies(condensed, codes, graph).items():
                 for theta in THETAS:
                     size = measures.edited_size(tree, theta)
                     results.add(size, name, method, "n_nodes", theta_percent=round(100 * theta))
                 results.add(measures.family_changes(tree), name, method, "family_changes")
                 depth[method].append(float(np.argmax(measures.purity_per_depth(tree).purity >= 0.9)))
-        for metric, qualifiers, what in (
+        for metric, qualifiers, finding in (
             *(("n_nodes", {"theta_percent": round(100 * t)}, f"nodes of the tree edited at {t:.0%}") for t in THETAS),
             ("family_changes", {}, "sub-family changes"),
         ):
             a, b = (results.values(name, method, metric, **qualifiers) for method in depth)
-            results.compare(f"{what}, {name}, STAXAC and NJ", "STAXAC fewer", a, b)
-        what = f"depth of 90% mean purity, {name}, STAXAC and NJ"
-        results.compare(what, "STAXAC earlier", depth["STAXAC"], depth["NJ"])
+            results.compare(f"{finding}, {name}, STAXAC and NJ", "STAXAC fewer", a, b)
+        finding = f"depth of 90% mean purity, {name}, STAXAC and NJ"
+        results.compare(finding, "STAXAC earlier", depth["STAXAC"], depth["NJ"])
     return []
 
 
@@ -199,7 +199,7 @@ def _ties(request: StudyRequest) -> ExtraTable:
     printed = {(n.dataset, n.method): n.mean for n in published.numbers(SOURCE, "5.4")}
     for name in filter(lambda name: request.wants("dataset", name), LABELLED_SETS):
         changes_of: dict[str, list[tuple[int, ...]]] = {"STAXAC": [], "NJ": []}
-        for draw, (condensed, codes) in enumerate(drawn(request.seed, name, SEQUENCE_DRAWS[request.profile])):
+        for draw, (condensed, codes) in enumerate(drawn(request.seed, name, range(SEQUENCE_DRAWS[request.profile]))):
             ties = seeds.generator(request.seed, "taxonomy", name, draw, "ties")
             for method, tree in both_taxonomies(condensed, codes).items():
                 changes_of[method].append(changes_by_ties(tree, ties))
@@ -259,10 +259,10 @@ def _correlations(results: Results, numbers: NDArray[np.float64]) -> None:
     if len(numbers) == len(EIGHT):
         for value, x in ((by_complexity, "classification complexity"), (by_size, "mean size of pure clusters")):
             results.add(round(value, 2), "eight_uci_sets", "EUREKA", "correlation", x=x)
-    what = f"correlation of complexity and mean accuracy, {len(numbers)} sets"
-    results.finds(what, "-0.94", f"{by_complexity:.2f}", by_complexity < -0.5)
-    what = f"correlation of pure cluster size and mean accuracy, {len(numbers)} sets"
-    results.finds(what, "-0.97 printed, positive by the argument", f"{by_size:.2f}", by_size > 0.5)
+    finding = f"correlation of complexity and mean accuracy, {len(numbers)} sets"
+    results.finds(finding, "-0.94", f"{by_complexity:.2f}", by_complexity < -0.5)
+    finding = f"correlation of pure cluster size and mean accuracy, {len(numbers)} sets"
+    results.finds(finding, "-0.97 printed, positive by the argument", f"{by_size:.2f}", by_size > 0.5)
 
 
 def _iris(tree: Taxonomy, results: Results) -> None:
@@ -284,14 +284,14 @@ def _of_set(name: str, results: Results, modes: Mapping[float, NDArray[np.int64]
         at_90, at_1 = modes[0.9].sum(), modes[1.0].sum()
         results.add(at_90, name, "EUREKA", "n_subclasses", theta="0.90")
         results.add(modes[1.0][1], name, "EUREKA", "n_subclasses_class_M", theta=1)  # benign, malignant
-        what = f"{name}: more subclasses at purity 1 than at 0.9"
-        results.finds(what, "2 at 0.9, more at 1", f"{at_90} at 0.9, {at_1} at 1", bool(at_1 > at_90))
+        finding = f"{name}: more subclasses at purity 1 than at 0.9"
+        results.finds(finding, "2 at 0.9, more at 1", f"{at_90} at 0.9, {at_1} at 1", bool(at_1 > at_90))
     if name in ("house_votes_complete", "bupa"):
         results.add(100 * share, name, "EUREKA", "examples_in_subclasses_percent", theta=1)
     if name == "pima":
         holds = (modes[1.0] > 0).tolist() == [True, False]
-        what = "pima: subclasses of one class only at purity 1"
-        results.finds(what, "class 0 only", " and ".join(map(str, modes[1.0])), holds)
+        finding = "pima: subclasses of one class only at purity 1"
+        results.finds(finding, "class 0 only", " and ".join(map(str, modes[1.0])), holds)
     published_size, holds = {
         "breast_cancer_wisconsin": ("above 15", size > 15),
         "house_votes_complete": ("above 15", size > 15),
@@ -408,7 +408,7 @@ def _of_clusters(taxonomy: Taxonomy) -> str:
 
 
 def _of_sequences(request: StudyRequest, name: str, graph: str) -> str:
-    draws = drawn(request.seed, name, SEQUENCE_DRAWS[request.profile])
+    draws = drawn(request.seed, name, range(SEQUENCE_DRAWS[request.profile]))
     trees = [Taxonomy.of(staxac(condensed, codes, graph)[0], codes) for condensed, codes in draws]
     sizes, changes = fmean(measures.edited_size(t, 1.0) for t in trees), fmean(map(measures.family_changes, trees))
     return f"{sizes:.1f} nodes, {changes:.1f} changes"
