@@ -36,7 +36,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Tidy(Printed):
-    """The same for a table with one line per record."""
+    """The same for a table with one line per record; fields in the order of the help."""
 
     results: str = declare.RESULTS
     format_: str = declare.form(
@@ -216,12 +216,8 @@ def significance(
 @declare.parameters
 def rescore(
     run: str = declare.argument(),
-    metrics: tuple[str, ...] = declare.option(
-        "--metric",
-        metavar="NAME",
-        multiple=True,
-        required=True,
-        help="A metric; may be repeated (oblique list metrics).",
+    metrics: tuple[str, ...] = declare.metric(
+        "--metric", "A metric; may be repeated (oblique list metrics).", multiple=True, required=True
     ),
     printed: Printed = declare.group(Printed),
 ) -> None:

@@ -231,6 +231,7 @@ def test_tuning_chooses_from_the_usual_grid_and_leaves_pruning_alone():
     assert outcome.estimate.nested and outcome.model.parameters["pruning"] == "none"
     assert outcome.model.parameters["epsilon"] == outcome.chosen["epsilon"]
     assert outcome.model.facts["chosen"] == outcome.chosen
+    assert "max_misrate" not in fitting.tuned_spec(spec("fdt", max_misrate=0.1)).grid
 
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))
