@@ -1,8 +1,8 @@
 """Lines that are no rows, delimiters and line ends: what the reader makes of texts that people and programs write."""
 
-import itertools
-
 import pytest
+from covering import few
+from tables.strange_files import ABOVE, BELOW, text
 
 from oblique_cli.data.own.rows import opened
 from oblique_cli.data.own.source import Source
@@ -24,40 +24,13 @@ def text_of(sign: str = ",", names=NAMES, rows=ROWS, above=(), below=(), end: st
     return end.join([*above, sign.join(names), *(sign.join(row) for row in rows), *below, ""])
 
 
-ABOVE = {
-    "nothing": [],
-    "one title": ["Deaths by district"],
-    "a title and a blank line": ["Deaths by district", ""],
-    "titles as wide as the table": ["Deaths by district{}{}{}", '"Office of statistics, 2020"{0}{0}{0}', "{0}{0}{0}"],
-    "a title with words": ["Deaths and injuries by district in the year 2020 (all of them)", "", ""],
-    "comments": ["# made by a program", "# version 2, 2020"],
-    "comments of two slashes": ["// made by a program"],
-    "comments in per cent": ["% made by a program", "%"],
-}
-BELOW = {
-    "nothing": [],
-    "a total": ["Total{0}{0}3000{0}"],
-    "a sum in German": ["Summe:{0}1200{0}3000{0}", ""],
-    "a source": ["", "Source: Office of statistics; 2020"],
-    "a total and notes": ["Gesamt{0}{0}3000{0}", "(c) Office{0}{0}{0}", "* preliminary"],
-    "empty rows": ["{0}{0}{0}", "{0}{0}{0}"],
-    "rows counted": ["", "(30 rows)"],
-}
-
-
-@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
-@pytest.mark.parametrize(("above", "below"), list(itertools.product(ABOVE, BELOW)))
+@few(above=ABOVE, below=BELOW, sign=[",", ";", "\t", "|"])
 def test_lines_around_a_table_are_no_rows_and_are_reported(above, below, sign):
-    top = [line.replace("{}", "{0}").format(sign) for line in ABOVE[above]]
-    bottom = [line.format(sign) for line in BELOW[below]]
-    table, rows, lines = read(text_of(sign, above=top, below=bottom))
+    around = ABOVE[above] + BELOW[below]
+    table, rows, lines = read(text(sign)(around.around(NAMES, ROWS), False, {}))
     assert table.written == tuple(NAMES) and rows == ROWS and table.delimiter == sign
-    assert lines == [len(top) + 2 + i for i in range(len(ROWS))]
-    shown = [line.strip(sign) for line in top + bottom if line.strip(sign)]
-    assert bool(table.notes) == bool(shown or below == "empty rows")
-    told = " ".join(table.notes)
-    for line in shown[:2] if len(shown) < 3 else ():
-        assert line.split(sign)[0].strip('"')[:20] in told
+    assert lines == [len(around.above) + 2 + i for i in range(len(ROWS))]
+    assert bool(table.notes) == (around.are_reported or below == "empty rows")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
