@@ -12,6 +12,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import functools
 import gc
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -84,18 +85,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: [node.stash.get(PLACE, 0) for node in item.listchain()])
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("sample") and not item.get_closest_marker("long"):
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in cases.values():
-        size = group[0].get_closest_marker("sample").args[0]
-        for item in {*group}.difference(group[place * len(group) // size] for place in range(size)):
-            item.add_marker(pytest.mark.long)
+        quick = [item for item in group if not item.get_closest_marker("long")]
+        if sample := group[0].get_closest_marker("sample"):
+            quick = [quick[place * len(quick) // sample.args[0]] for place in range(sample.args[0]) if quick]
+            for item in {*group}.difference(quick):
+                item.add_marker(pytest.mark.long)
+        if (covered := group[0].get_closest_marker("covered")) and not float(os.environ.get("OBLIQUE_SOAK") or 0):
+            SOAKED.update({*group}.difference(covering(group, quick, covered.args[0])))
+    if left := [item for item in items if item in SOAKED]:
+        items[:] = [item for item in items if item not in SOAKED]
+        left[0].config.hook.pytest_deselected(items=left)
     for item in items:
         entries = [catalogue.entry(name) for mark in item.iter_markers("unbundled") for name in mark.args]
         if any(entry.bundled or entry.generated for entry in entries):
             raise pytest.UsageError(f"{item.nodeid}: the marker unbundled is for sets that are not bundled")
         if missing := [entry for entry in entries if catalogue.whereabouts(entry) not in AT_HAND]:
             item.add_marker(pytest.mark.skip(reason=reason(missing)))
+
+
+def covering(group: list[pytest.Item], quick: list[pytest.Item], times: int) -> set[pytest.Item]:
+    """Cases of a product, the quick ones among them, that hold each value of each argument `times` times."""
+
+    def values(item: pytest.Item) -> list[tuple[str, str]]:
+        return [(name, repr(value)) for name, value in item.callspec.params.items()]
+
+    chosen, held = {*quick}, Counter(value for item in quick for value in values(item))
+    cases = sorted(group, key=lambda item: zlib.crc32(item.nodeid.encode()))
+    for worth in range(len(cases[0].callspec.params), 0, -1):
+        for item in cases:
+            if item not in chosen and sum(held[value] < times for value in values(item)) >= worth:
+                chosen.add(item)
+                held.update(values(item))
+    return chosen
 
 
 def reason(missing: list[Entry]) -> str:
@@ -108,12 +131,13 @@ def reason(missing: list[Entry]) -> str:
 
 
 LEFT_OUT = pytest.StashKey[int]()
+SOAKED: set[pytest.Item] = set()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
     """Count the long tests that a choice of markers leaves out; processes of xdist tell the one that began them."""
     if items:
-        config, long = items[0].config, sum(item.get_closest_marker("long") is not None for item in items)
+        config, long = items[0].config, sum(item.get_closest_marker("long") is not None for item in {*items} - SOAKED)
         config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + long
 
 

@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -180,6 +180,50 @@ def rows(name: str, n: int = 40, p: int = 3, n_classes: int = 2, seed: int = 0) 
         return X, 2 * X[:, 0] + np.abs(X[:, -1])
     y = (np.argsort(np.argsort(X[:, 0] + 0.5 * X[:, -1] + 0.3 * rng.normal(size=n))) * n_classes) // max(n, 1)
     return X, y.astype(np.int64)
+
+
+# Many seconds with 300 classes. A regression has no classes.
+SLOW = {"supervised_clustering_edit", "pathfinder", "butif_svm", "hhbut", "logistic_forest", "logistic_tree"}
+SLOW |= {"logistic_split", "sadt", "svm"} | REGRESSION
+
+
+def of_classes(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two rows of each of n classes."""
+    return rows(name, 2 * n, 2, seed=3)[0], np.arange(2 * n) % n
+
+
+TWO = np.arange(40) % 2
+# Rows of an algorithm, and classes.
+DEGENERATE: dict[str, Callable[[str], tuple[np.ndarray, np.ndarray]]] = {
+    "one row": lambda name: (np.ones((1, 3)), TWO[:1]),
+    "two rows": lambda name: (np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 0.0]]), TWO[:2]),
+    "two equal rows of two classes": lambda name: (np.ones((2, 3)), TWO[:2]),
+    "one class": lambda name: (rows(name)[0], np.zeros(40, dtype=int)),
+    "all rows the same": lambda name: (np.full((30, 3), 2.0), np.arange(30) % 3),
+    "one feature": lambda name: (rows(name)[0][:, :1], TWO),
+    "every row a class": lambda name: (rows(name)[0], np.arange(40)),
+    "rows twice with other labels": lambda name: (np.repeat(rows(name)[0][:20], 2, axis=0), TWO),
+    "one row of another class": lambda name: (rows(name)[0], (np.arange(40) == 7).astype(int)),
+    "two rare classes": lambda name: (rows(name)[0], np.where(np.arange(40) < 2, np.arange(40), 2)),
+    "all values tied but two": lambda name: ((np.arange(120).reshape(40, 3) == 50).astype(float), TWO),
+    "more features than rows": lambda name: (rows(name, 8, 30)[0], TWO[:8]),
+    "more features than a word has bits": lambda name: (rows(name, 30, 150)[0], TWO[:30]),
+    # From 101 features on a node works in the span of its rows.
+    "all 0": lambda name: (np.zeros((6, 101)), TWO[:6]),
+    "one cell a row": lambda name: (np.eye(6, 130), TWO[:6]),
+    "a subnormal cell": lambda name: (np.eye(6, 101, 100) * 5e-324, TWO[:6]),
+    "a subnormal column": lambda name: (np.column_stack([rows(name)[0], 5e-324 * TWO]), TWO),
+    "large": lambda name: (rows(name)[0] * 1e300, TWO),
+    "small": lambda name: (rows(name)[0] * 1e-310, TWO),
+    "large and small": lambda name: (rows(name)[0] * np.array([1e300, 1e-310, 1.0]), TWO),
+    "300 classes": lambda name: of_classes(name, 60 if name in SLOW and not SOAK else 300),
+}
+
+
+def degenerate(name: str, case: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of DEGENERATE with their classes, whose numbers are the targets of a regression."""
+    X, y = DEGENERATE[case](name)
+    return X, y.astype(float) if name in REGRESSION else y
 
 
 def learned(

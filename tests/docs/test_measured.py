@@ -1,14 +1,16 @@
-"""The numbers of docs/measured.md are recounted from the files that it names, and it names every file of results."""
+"""Numbers of pages are recounted from the results that they name, and docs/measured.md names every file of results."""
 
 import json
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import pytest
 from document_support import ROOT
 
-from tools import field_folds, numbers_part, small_trees
+from benchmarks.monotone import ORDERS
+from tools import coverage, field_folds, monotone_errors, numbers_part, small_trees
 from tools.waits import stored
 
 PAGE = " ".join((ROOT / "docs" / "measured.md").read_text(encoding="utf-8").split())
@@ -335,3 +337,55 @@ def test_every_file_of_results_is_named_and_every_named_file_is_there():
     ] == []
     there = {path.name for path in RESULTS.rglob("*.*")}
     assert named - there - {"STUDY.csv"} == set()
+
+
+# ---- guarantees.md ---------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_the_table_of_the_stored_coverages():
+    page = coverage.PAGE.read_text()
+    assert coverage.filled(page, {"coverage": coverage.table(coverage.stored())}) == page
+
+
+def test_every_set_is_measured_as_often_and_a_cell_is_a_mean_of_means():
+    rows = [row for row in coverage.stored() if (row["guarantee"], row["calibration"]) == ("lac", "cross")]
+    names = sorted({row["dataset"] for row in coverage.stored()})
+    assert names == sorted((*coverage.CLASSES, *coverage.NUMBERS)) and len(names) >= 40
+    assert len(rows) == len(coverage.CLASSES) * coverage.REPEATS
+    means = [np.mean([float(row["coverage"]) for row in rows if row["dataset"] == name]) for name in coverage.CLASSES]
+    line = next(line for line in coverage.PAGE.read_text().splitlines() if line.startswith("| `lac` | 9"))
+    assert line.split(" | ")[1].split()[0] == f"{100 * np.mean(means):.1f}"
+
+
+def test_every_model_of_pima_has_a_smaller_error_in_order():
+    rows = [row for row in monotone_errors.stored() if row["table"] == "pima"]
+    assert len(rows) == 5 and all(float(row["in order"]) < float(row["free"]) for row in rows)
+
+
+def test_the_best_model_of_a_regression_table_keeps_no_order():
+    rows = monotone_errors.stored()
+    assert {row["table"] for row in rows} == set(ORDERS)
+    for name in set(ORDERS) - {"pima"}:
+        free, held = ([float(row[kind]) for row in rows if row["table"] == name] for kind in ("free", "in order"))
+        assert min(free) < min(held)
+
+
+def test_a_run_of_tiny_sizes_is_not_kept():
+    run = {"benchmarks": [{"name": "monotone", "quick": True, "tables": {"errors": []}}]}
+    with pytest.raises(ValueError, match="--quick"):
+        monotone_errors.rows_of(run)
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_stored_small_tree_keeps_its_limit():
+    rows = small_trees.stored()
+    kinds = len(list(small_trees._kinds())) + len(small_trees.HEURISTICS)
+    assert len(rows) == kinds * len(small_trees.SETS) * 4
+    for row in rows:
+        leaves, terms = int(row["leaves"]), int(row["terms"])
+        if row["max_terms"]:
+            assert terms <= leaves + int(row["max_terms"]) * (leaves - 1)
+        if row["max_leaf_nodes"]:
+            assert leaves <= int(row["max_leaf_nodes"])

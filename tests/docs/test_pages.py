@@ -145,3 +145,10 @@ def test_every_block_is_in_a_document():
     texts = "".join((ROOT / name).read_text() for name in document.DOCUMENTS)
     made = document.blocks(ROOT / "results")
     assert [name for name in made if f"<!-- begin {name} -->" not in texts] == []
+
+
+def test_pictures_of_explaining_are_those_that_the_page_shows_and_small():
+    page = (ROOT / "docs" / "explaining.md").read_text(encoding="utf-8")
+    pictures = {path.name: path.stat().st_size for path in (ROOT / "docs" / "images").iterdir()}
+    assert set(re.findall(r"\(images/([\w.]+)\)", page)) == set(pictures)
+    assert max(pictures.values()) < 200_000

@@ -70,7 +70,8 @@ def material(call, *names, **options):
     return gather(OPEN[-1], names or ("x",), **options)
 
 
-@pytest.mark.long
+@pytest.mark.sample(0)
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("kind", ["box", "scatter", "curve", "calibration", "time"])
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_a_picture_has_the_form_of_its_name_and_always_the_same_bytes(ran, kind, form):

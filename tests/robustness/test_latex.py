@@ -35,7 +35,7 @@ def test_tables_and_trees_of_odd_names_compile(forking, tmp_path):
         pytest.skip(f"{', '.join(missing)} is not on this machine (Debian: texlive-latex-recommended texlive-pictures)")
     rng = seeded("latex")
     values = np.random.default_rng(0).random((60, 2))
-    for number in range(many(6, 150)):
+    for number in range(many(3, 150)):
         names = [f"{''.join(rng.choices(SIGNS, k=rng.randint(1, 6)))} {i}".strip() for i in range(6)]
         first, second, target, low, high, file = (name.replace('"', "”") for name in names)
         lines = [f'"{first}","{second}","{target}"']

@@ -35,6 +35,7 @@ def of_plain_rows(name):
 
 
 @pytest.mark.sample(90)
+@pytest.mark.covered(2)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", NUMERIC)
 def test_any_unit_gives_the_same_answer_or_a_sentence(name, unit):
@@ -104,6 +105,7 @@ def test_without_scaling_of_features_an_extreme_column_is_named(name):
 
 
 @pytest.mark.sample(30)
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("far", [8e307, 1e308, 1.7e308])
 @pytest.mark.parametrize("name", [*NATIVE_NAMES, "tao", "hhgdt_forest", "raf", "logistic_tree", "knn"])
 def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
@@ -125,6 +127,7 @@ def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
 
 
 @pytest.mark.sample(30)
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("name", WEIGHTED)
 @pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-200, 1e200, 1e308])
 def test_equal_weights_count_as_one_whatever_they_are(name, weight):
@@ -135,6 +138,7 @@ def test_equal_weights_count_as_one_whatever_they_are(name, weight):
 
 
 @pytest.mark.sample(40)
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("name", WEIGHTED)
 @pytest.mark.parametrize(
     ("light", "heavy"), [(1e-300, 1e300), (5e-324, 1.7e308), (1e-50, 1e150), (1.0, 1e60), (1e-308, 1e-248)]

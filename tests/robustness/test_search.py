@@ -17,7 +17,7 @@ from robustness_support import DISCRETE, NAMES, REGRESSION, many, small_paramete
 MOST_CPU_SECONDS = 60
 MOST_BYTES = 4 << 30
 BLOCK = 8  # cases of one test
-FITS = 24
+FITS = 16
 
 # Processor time: other work on the machine must not decide.
 LIMITS = (

@@ -70,7 +70,7 @@ def violated(model: Model, kind: str, direction: int, rows: np.ndarray, changed:
     return falls
 
 
-def sampled(model: Model, column: int, kind: str, direction: int, n: int = 4000) -> bool:
+def sampled(model: Model, column: int, kind: str, direction: int, n: int = 2000) -> bool:
     """Whether any of many random pairs breaks a property: rows about the training rows, and far ones."""
     rng = np.random.default_rng(column + 10)
     size = np.where(rng.random((n, 1)) < 0.7, 1.0, 5.0)
@@ -139,7 +139,7 @@ def cells_of(model: Model) -> np.ndarray:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("algorithm", ["axis_parallel", "cart_regression"])
 def test_axis_parallel_trees_are_decided_as_all_cells_of_their_grid_say(seed, algorithm):
     rng = np.random.default_rng(seed)
@@ -284,11 +284,6 @@ def test_the_class_in_question_may_be_chosen():
     }
     assert sorted(outcomes["0"]) == sorted(outcomes["1"]) == [PROVED, REFUTED] and coef != 0.0
     assert outcomes["0"] == outcomes["1"][::-1]
-
-
-def test_a_threshold_decides_of_robustness():
-    case = support.mixed("hhcart_a", Policy("impute"), max_depth=2, awkward=False)
-    assert verify(case.model, robust=1e-6, rows=support.rows(case, n=3, gaps=0.0, seed=1)).verdicts
 
 
 @pytest.mark.parametrize(
