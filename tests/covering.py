@@ -1,4 +1,4 @@
-"""Few cases of a large product: each value at least once, or each pair of values; the rest of the product is long."""
+"""Few cases of a large product: each value at least once, or each pair of values."""
 
 from collections.abc import Sequence
 from itertools import combinations, product
@@ -47,18 +47,3 @@ def few(strength: int = 2, **factors: Sequence[Any]) -> pytest.MarkDecorator:
     names, values = list(factors), [list(each) for each in factors.values()]
     rows = covering([len(each) for each in values], strength)
     return pytest.mark.parametrize(names, [[values[f][value] for f, value in enumerate(row)] for row in rows])
-
-
-def spread(strength: int = 2, **factors: Sequence[Any]) -> pytest.MarkDecorator:
-    """A test of the product of all factors, of which the rows outside a covering array are marked `long`.
-
-    strength   2: every pair of values of two factors is in a quick test; 1: every value is
-    factors    name of an argument of the test -> its values
-    """
-    names, values = list(factors), [list(each) for each in factors.values()]
-    quick = set(covering([len(each) for each in values], strength))
-    cases = []
-    for row in product(*(range(len(each)) for each in values)):
-        case = [values[factor][value] for factor, value in enumerate(row)]
-        cases.append(pytest.param(*case, marks=[] if row in quick else pytest.mark.long))
-    return pytest.mark.parametrize(names, cases)

@@ -31,6 +31,7 @@ MODES: dict[str, tuple[list[str], list[str], list[str]]] = {
             "tests/robustness/test_magnitudes.py",
             "tests/tree/test_structure.py",
             "tests/tree/test_growing.py",
+            "tests/tree/test_engines.py",
             "tests/estimators/forest",
             "tests/papers/hierarchy",
             "tests/papers/pathfinder",

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from contracts import REAL_SETS, assert_same_tree, grow, real_set
+from contracts import REAL_SETS, engines_agree, real_set
+from covering import few
 from node_support import cosine, node_of, proposals, split_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
@@ -39,9 +40,7 @@ def solved(name, Z, side, cost, weights=None):
     return w[:-1]
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("cost", [0.1, 10.0])
+@few(1, name=NAMES, cost=[0.1, 10.0])
 def test_there_is_a_direction_a_class_and_it_is_that_of_another_program(name, cost):
     for data in map(real_set, REAL_SETS):
         found = directions(name, node_of(data.X, data.y), cost=cost)
@@ -82,7 +81,7 @@ def test_wide_rows_are_solved_in_their_span(name):
     loss = "logistic" if name == "logistic_split" else "squared_hinge"
     plain, *_ = _core.linear_fit(Z, np.where(y == 0, 1.0, -1.0), loss=loss, l2=1.0, tolerance=1e-12)
     assert cosine(w * scaler.scale_, plain) == pytest.approx(1.0, abs=1e-6)
-    assert_same_tree(*(grow(name, X, y, engine=engine) for engine in ("native", "reference")))
+    engines_agree(name, X, y)
 
 
 @pytest.mark.parametrize("name", NAMES)

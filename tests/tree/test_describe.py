@@ -8,18 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tree_support import one_split
 
 from oblique_cli import data, make
 from oblique_cli.tree.describe import condition, export_text
 from oblique_cli.tree.structure import TreeBuilder
-
-
-def one_split(coef, threshold, left=(4, 0), right=(1, 3)):
-    builder = TreeBuilder(len(coef), len(left))
-    total = np.array(left, dtype=float) + np.array(right)
-    root, *leaves = (builder.add(np.array(counts, dtype=float), int(sum(counts))) for counts in (total, left, right))
-    builder.split(root, np.array(coef, dtype=float), threshold, 0.5, *leaves)
-    return builder.finish()
 
 
 def test_the_example_of_the_documentation():

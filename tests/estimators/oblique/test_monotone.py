@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from monotone_support import classes, is_proved, worst_fall
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import cross_val_score
-from sklearn.tree import DecisionTreeClassifier
 
-from oblique_cli import AxisParallelClassifier, HHCARTClassifier, HHGDTClassifier
+from oblique_cli import AxisParallelClassifier, HHCARTClassifier
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -19,8 +16,6 @@ from oblique_cli.tree.splitting import PROPOSERS
 
 # Random tables contradict their random constraints, which a fit warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:monotonic_cst of")
-
-NATIVE = [name for name, proposer in PROPOSERS.items() if proposer.native is not None]
 
 
 def plain_cart(X, y, signs, low=-np.inf, high=np.inf):
@@ -69,8 +64,7 @@ def test_an_axis_parallel_tree_is_that_of_the_plain_program(engine: str, seed: i
     assert tree.predict_proba(probe)[:, 1].tolist() == expected
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt", "gdt", "oc1", "union"])
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt", "oc1"])
 def test_signs_that_are_all_0_change_no_bit(name: str) -> None:
     X, y = classes(np.random.default_rng(1), 120, 3)
     for engine in ("native", "reference"):
@@ -84,7 +78,6 @@ def test_signs_that_are_all_0_change_no_bit(name: str) -> None:
         )
 
 
-@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", PROPOSERS)
 def test_every_heuristic_keeps_the_order_and_it_is_proved(name: str) -> None:
     rng = np.random.default_rng(len(name))
@@ -94,21 +87,6 @@ def test_every_heuristic_keeps_the_order_and_it_is_proved(name: str) -> None:
     assert tree.n_leaves_ > 2
     assert worst_fall(tree, X, signs, rng) <= 0.0
     assert is_proved(tree, signs)
-
-
-@pytest.mark.sample(15)
-@pytest.mark.parametrize("name", NATIVE)
-def test_both_engines_grow_the_same_tree(name: str) -> None:
-    rng = np.random.default_rng(5)
-    X, y = classes(rng, 90, 3)
-    weights = rng.integers(1, 4, 90)
-    native, reference = (
-        ObliqueTreeClassifier(name, monotonic_cst=(1, 0, -1), random_state=1, engine=engine).fit(X, y, weights).tree_
-        for engine in ("native", "reference")
-    )
-    assert np.array_equal(native.left, reference.left)
-    assert np.array_equal(native.counts, reference.counts)
-    assert np.allclose(native.coef_, reference.coef_, atol=1e-7)
 
 
 @settings(max_examples=40)
@@ -143,22 +121,6 @@ def test_without_the_order_the_same_rows_break_it() -> None:
     rng = np.random.default_rng(3)
     X, y = classes(rng, 150, 3)
     assert worst_fall(HHCARTClassifier().fit(X, y), X, (1, 1, -1), rng) > 0.0
-
-
-def test_a_proved_tree_on_real_rows_is_as_accurate_as_that_of_scikit_learn() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    X, signs = X[:, :8], np.array([-1, 0, -1, -1, 0, 0, -1, -1])  # class 1 is benign: it falls with size
-    ours, theirs = (
-        cross_val_score(model, X, y, cv=5).mean()
-        for model in (
-            AxisParallelClassifier(criterion="gini", min_parent=1, monotonic_cst=signs, max_depth=4),
-            DecisionTreeClassifier(monotonic_cst=signs, max_depth=4, random_state=0),
-        )
-    )
-    assert abs(ours - theirs) < 0.02
-    tree = HHGDTClassifier(monotonic_cst=signs).fit(X, y)
-    assert is_proved(tree, signs)
-    assert tree.score(X, y) > 0.9
 
 
 def test_children_lie_on_their_sides_of_the_middle() -> None:
@@ -209,8 +171,6 @@ FRAME = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "word": ["a", "b", "a", "b"]}
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": [1]}, "one entry for each of the 2 columns of X. Got 1"),
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"word": 1}}, "'word', whose levels have no order"),
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 2}}, "must be 1, -1 or 0 for each column"),
-        (FRAME, [0, 1, 0, 1], {"monotonic_cst": "age"}, "must be 1, -1 or 0 for each column"),
-        (FRAME, [0, 1, 0, 1], {"monotonic_cst": {5: 1}}, "columns from 0 to 1. Got 5"),
         (FRAME[["age"]].to_numpy(), [0, 1, 0, 1], {"monotonic_cst": {"age": 1}}, "the columns of X have no names"),
         (FRAME, [0, 1, 2, 1], {"monotonic_cst": {"age": 1}}, "one of two classes, and y has 3"),
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 1}, "refine": "tao"}, "set refine to 'none'"),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from contracts import NATIVE_NAMES, PROPOSER_NAMES, STOCHASTIC, assert_same_tree, real_set
+from contracts import PROPOSER_NAMES, STOCHASTIC, real_set
+from covering import few
 from joblib import parallel_backend
 from node_support import RandomStarts
 from sklearn.model_selection import cross_val_predict
@@ -42,19 +43,7 @@ def test_what_draws_is_what_a_seed_changes(name):
     assert (a != b) == (name in STOCHASTIC)
 
 
-@pytest.mark.parametrize("proposer", DRAWING)
-def test_the_top_of_a_tree_does_not_depend_on_what_is_below(proposer):
-    data = real_set("bupa")
-    deep, shallow = (
-        ObliqueTreeClassifier(proposer(), random_state=1, max_depth=depth).fit(data.X, data.y).tree_
-        for depth in (None, 2)
-    )
-    assert shallow.to_dict() == deep.collapse(deep.depths >= 2).to_dict()
-
-
-@pytest.mark.sample(7)
-@pytest.mark.parametrize("proposer", DRAWING)
-@pytest.mark.parametrize("pruning", [name for name in PRUNINGS if name != "none"])
+@few(1, proposer=DRAWING, pruning=[name for name in PRUNINGS if name != "none"])
 def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
     data = real_set("bupa")
     kept = np.arange(0, data.n, 7) if pruning in ("cost_complexity", "reduced_error") else np.arange(0)
@@ -85,9 +74,7 @@ def test_pruning_folds_are_the_same_for_every_heuristic(monkeypatch):
     assert len(drawn) == 4 and len(set(drawn)) == 1
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("proposer", DRAWING)
-@pytest.mark.parametrize("pruning", ["none", "cv"])
+@few(1, proposer=DRAWING, pruning=["none", "cv"])
 def test_threads_change_nothing(pruning, proposer):
     data = real_set("wine")
     model = ObliqueTreeClassifier(proposer(), random_state=0, pruning=pruning, pruning_folds=3)
@@ -95,21 +82,6 @@ def test_threads_change_nothing(pruning, proposer):
     with parallel_backend("threading", n_jobs=2):
         together = cross_val_predict(model, data.X, data.y, cv=4, n_jobs=2)
     np.testing.assert_array_equal(alone, together)
-
-
-@pytest.mark.parametrize("pruning", ["none", "cv", "cost_complexity"])
-@pytest.mark.parametrize("name", sorted(STOCHASTIC & set(NATIVE_NAMES)))
-def test_both_engines_draw_the_same(name, pruning):
-    data = real_set("bupa")
-    native, reference = (
-        ObliqueTreeClassifier(
-            PROPOSERS[name](**QUICK[name]), random_state=2, engine=engine, pruning=pruning, pruning_folds=3
-        )
-        .fit(data.X, data.y)
-        .tree_
-        for engine in ("native", "reference")
-    )
-    assert_same_tree(native, reference, coef=1e-12, threshold=1e-9)
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
