@@ -139,8 +139,9 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
     shared = None
     place = "choosing parameters"
     try:
+        declared = schemes.places(cv, dataset)
         for repeat in range(cv.repeats):
-            for fold in schemes.repetition(dataset, cv, experiment.seed, repeat):
+            for fold in schemes.repetition(dataset, cv, experiment.seed, repeat, declared):
                 if fold.tuning_id and spec.grid and shared is None:
                     job = jobs_of.shared_tuning(experiment, dataset, spec)
                     shared, _ = tune(case, fold.tuning, job.seed)

@@ -249,6 +249,7 @@ class _Folds:
         if in_turn:
             jobs = sorted(jobs, key=lambda job: (job.repeat, job.fold))
         repetitions: dict[str, tuple[int, Iterator[Fold]]] = {}
+        places: dict[str, list[tuple[int, int]]] = {}
         for (name, repeat, index), group in itertools.groupby(
             jobs, key=lambda job: (job.dataset, job.repeat, job.fold)
         ):
@@ -256,7 +257,9 @@ class _Folds:
                 repetitions.clear()
             if name not in repetitions or repetitions[name][0] != repeat:
                 dataset = next(case.dataset for (of, _), case in self.cases.items() if of == name)
-                repetitions[name] = repeat, iter(schemes.repetition(dataset, cv, seed, repeat))
+                if name not in places:
+                    places[name] = schemes.places(cv, dataset)
+                repetitions[name] = repeat, iter(schemes.repetition(dataset, cv, seed, repeat, places[name]))
             fold = next(fold for fold in repetitions[name][1] if fold.index == index)
             together: dict[Hashable, list[Job]] = {}
             for job in group:

@@ -7,6 +7,7 @@ error that names scheme and fold, and never a number in a table.
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 def folds(dataset: Dataset, cv: CVSpec, seed: int) -> tuple[Fold, ...]:
     """Return every fold of `cv` on `dataset`; ConfigError if they cannot be drawn (see `check`)."""
     check(dataset, cv)
+    declared = places(cv, dataset)
     repeats = SCHEMES[cv.scheme].repeats(dataset, cv)
-    return tuple(fold for repeat in range(repeats) for fold in repetition(dataset, cv, seed, repeat))
+    return tuple(fold for repeat in range(repeats) for fold in repetition(dataset, cv, seed, repeat, declared))
 
 
 def places(cv: CVSpec, dataset: Dataset | None = None) -> Places:
@@ -58,29 +60,34 @@ def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
         made.check_tuning(dataset, cv)
 
 
-def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Repetition:
+def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int, declared: Places | None = None) -> Repetition:
     """Return the verified folds of one repetition; ConfigError names scheme, fold and fault. Each fold is drawn twice,
-    for verification and for use, since all n folds of n rows may not fit in memory."""
+    for verification and for use, since all n folds of n rows may not fit in memory.
+
+    declared : `places(cv, dataset)`, of all repetitions, from a caller that draws many of them
+    """
     made = SCHEMES[cv.scheme]
+    declared = stated(made, dataset, cv) if declared is None else declared
     where = f"scheme {cv.scheme!r}, data set {dataset.name!r}, repetition {repeat}"
     marks = []
     times = np.zeros(dataset.n, dtype=np.int64)
+    apparent = made.apparent(cv)
     for fold in made.draw(dataset, cv, seed, repeat):
         place = (fold.repeat, fold.index)
-        if fault := _fault(made, cv, dataset.n, fold):
+        if fault := _fault(made, place in apparent, dataset.n, fold):
             raise ConfigError(f"{where}, fold {fold.index}: {fault}.")
         marks.append((place, _mark(fold)))
-        if place not in made.apparent(cv):
+        if place not in apparent:
             times[fold.test] += 1
             if made.disjoint and times[fold.test].max() > 1:
                 twice = fold.test[times[fold.test] > 1]
                 raise ConfigError(f"{where}, fold {fold.index}: {_some(twice)} tested in an earlier fold as well.")
-    places = [place for place in stated(made, dataset, cv) if place[0] == repeat]
+    expected = declared[bisect_left(declared, (repeat, 0)) : bisect_left(declared, (repeat + 1, 0))]
     drawn = [place for place, _ in marks]
-    if drawn != places:
-        wrong = next((i for i, pair in enumerate(zip(places, drawn, strict=False)) if pair[0] != pair[1]), None)
-        at = f", the first that differs {drawn[wrong]}" if wrong is not None else ""
-        raise ConfigError(f"{where}: {len(drawn)} folds are drawn and {len(places)} are stated by its places{at}.")
+    if drawn != expected:
+        wrong = next((place for want, place in zip(expected, drawn, strict=False) if want != place), None)
+        at = f", the first that differs {wrong}" if wrong is not None else ""
+        raise ConfigError(f"{where}: {len(drawn)} folds are drawn and {len(expected)} are stated by its places{at}.")
     if made.covers and times.min() == 0:
         raise ConfigError(f"{where}: {_some(np.flatnonzero(times == 0))} in no test set, and the scheme covers all.")
     return Repetition(dataset, cv, seed, repeat, tuple(mark for _, mark in marks))
@@ -135,9 +142,8 @@ class _TuningPairs:
             yield pair
 
 
-def _fault(made: Scheme, cv: CVSpec, n: int, fold: Fold) -> str:
+def _fault(made: Scheme, apparent: bool, n: int, fold: Fold) -> str:
     """Return the fault of one fold, "" for none."""
-    apparent = (fold.repeat, fold.index) in made.apparent(cv)
     if apparent != fold.apparent:
         return "only the folds that the scheme's `apparent` names are tested on their training rows"
     fault = _fault_of_rows(n, fold.train, fold.test, fold.pruning, "test", made.replacement, apparent)

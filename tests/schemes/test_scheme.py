@@ -245,6 +245,21 @@ def test_tuning_pairs_are_held_to_the_training_rows(pair, fault):
         list(only.tuning)
 
 
+def test_places_are_listed_once_for_all_repetitions():
+    calls = []
+
+    def places(self, dataset, cv):
+        calls.append(cv.repeats)
+        return [(repeat, 0) for repeat in range(cv.repeats)]
+
+    def draw(self, dataset, cv, seed, repeat):
+        yield replace(fold(), repeat=repeat)
+
+    scheme("own")(good(draw=draw, places=places, places_from_data=True))
+    assert len(folds(toy(30), CVSpec("own", repeats=50), seed=1)) == 50
+    assert calls == [50]
+
+
 def test_draws_that_differ_from_one_time_to_the_next_are_refused():
     rng = np.random.default_rng(0)
 
