@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import few
 
 import oblique_cli._core as _core
 
@@ -43,12 +44,11 @@ def grown(X, y, weights, kind, without):
     return forest.state()
 
 
-@pytest.mark.sample(19)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "without", [*([name] for name in _core.axis_tactics()), _core.axis_tactics()], ids=" and ".join
+@few(
+    kind=KINDS,
+    without=[*([name] for name in _core.axis_tactics()), _core.axis_tactics()],
+    weighted=["not", "wholly", "really"],
 )
-@pytest.mark.parametrize("weighted", ["not", "wholly", "really"])
 def test_a_forest_without_a_tactic_is_the_same(kind, without, weighted):
     for seed in range(12):
         X, y, rng = table(seed)

@@ -140,12 +140,3 @@ def test_a_tree_that_is_a_leaf_and_no_rows():
     assert leaf.apply(np.ones((0, 3))).tolist() == []
     split = random_tree(np.random.default_rng(0), 3, 4, "dense")
     assert split.walker.apply(np.ones((0, 3)), 2, 4).tolist() == []
-
-
-def test_rows_on_a_hyperplane_go_left_in_blocks_too():
-    tree = Tree([1, -1, -1], [2, -1, -1], [[0.1, 0.2, 0.7], [0, 0, 0], [0, 0, 0]], [0.1 * 3 + 0.2 * 3 + 0.7 * 3, 0, 0],
-                np.ones((3, 2)), np.zeros(3), np.ones(3))  # fmt: skip
-    X = np.full((33, 3), 3.0)
-    on_it = product(tree.coef_[0], X[0]) <= tree.thresholds[0]
-    assert np.array_equal(tree.walker.apply(X, 1, 33), np.full(33, 1 if on_it else 2))
-    assert np.array_equal(tree.walker.apply(X, 1, 2), np.full(33, 1 if on_it else 2))

@@ -130,24 +130,6 @@ def test_rows_of_weight_zero_count_nothing(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_rows_of_one_side_end_with_no_feature(loss):
-    X, _ = rows(30, 3)
-    w, b, value, _, converged = _core.linear_fit(X, np.ones(30), loss=loss, l1=0.1)
-    assert converged
-    assert not w.any()
-    assert b > 0
-    assert value < 1e-6 * len(X)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_two_equal_columns_do_as_well_as_one(loss):
-    X, side = rows(60, 2)
-    both = _core.linear_fit(np.ascontiguousarray(X[:, [0, 0, 1]]), side, loss=loss, l1=0.5)
-    assert both[4]
-    assert both[2] == pytest.approx(_core.linear_fit(X, side, loss=loss, l1=0.5)[2], rel=1e-8)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
 def test_a_start_changes_the_way_and_not_the_end(loss):
     X, side = rows(120, 5)
     cold = _core.linear_fit(X, side, loss=loss, l1=2.0)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris, load_wine
-from sklearn.linear_model import LogisticRegression
 
 import oblique_cli._core as _core
 
@@ -74,27 +73,6 @@ def test_a_child_goes_on_boosting_from_its_parent():
         np.testing.assert_allclose(models[node], expected, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-@pytest.mark.parametrize("penalty", [0.1, 3.0, 100.0])
-def test_one_leaf_is_logistic_regression(load, penalty):
-    Z, y, weights = rows(load)
-    model = _core.node_models(Z, y, weights, 3, np.zeros(len(Z), np.int32), ROOT, penalty, 0, 1e-13)[0]
-
-    def objective(added: Array) -> float:
-        scores = shares(y, weights, 3) + Z @ added[:, :-1].T + added[:, -1]
-        return float(-weights @ np.log(softmax(scores)[np.arange(len(y)), y]) + penalty / 2 * (added**2).sum())
-
-    added = model.copy()
-    added[:, -1] -= shares(y, weights, 3)
-    best = objective(added)
-    rng = np.random.default_rng(0)
-    for size in (1e-1, 1e-2, 1e-3):
-        assert all(objective(added + size * rng.normal(size=added.shape)) > best for _ in range(20))
-    slope = softmax(Z @ model[:, :-1].T + model[:, -1]) - np.eye(3)[y]
-    gradient = np.column_stack([(weights[:, None] * slope).T @ Z, (weights[:, None] * slope).sum(axis=0)])
-    assert np.abs(gradient + penalty * added).max() < 1e-3 * max(penalty, 1.0)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 9])
 @pytest.mark.parametrize(("n", "p"), [(1, 1), (7, 3), (40, 5), (300, 4), (70, 61), (30, 650)])
 def test_a_ridge_leaves_no_slope_whatever_the_shape(n, p, n_classes):
@@ -108,16 +86,6 @@ def test_a_ridge_leaves_no_slope_whatever_the_shape(n, p, n_classes):
     wide = np.column_stack([X, np.ones(n)])
     slopes = ((softmax(wide @ model.T) - np.eye(n_classes)[y]) * weights[:, None]).T @ wide + 2.0 * added
     np.testing.assert_allclose(slopes, 0.0, atol=1e-5 * np.sqrt(n))
-
-
-def test_equal_shares_give_the_coefficients_of_scikit_learn():
-    # Where the offset is the same for all classes. A column of ones has the intercept penalized, as it is here.
-    Z, y, _ = rows()
-    ones = np.ones(len(Z))
-    with_ones = np.column_stack([Z, ones])
-    theirs = LogisticRegression(C=1.0 / 2.0, fit_intercept=False, tol=1e-10, max_iter=5000).fit(with_ones, y).coef_
-    found = _core.node_models(Z, y, ones, 3, np.zeros(len(Z), np.int32), ROOT, 2.0, 0, 1e-13)[0]
-    np.testing.assert_allclose(found - found.mean(axis=0), theirs - theirs.mean(axis=0), atol=1e-4)
 
 
 def test_losses_are_those_of_the_models():
@@ -224,17 +192,6 @@ def test_a_fit_from_an_intercept_has_no_slope_left():
     none = np.asarray(_core.softmax_fit(np.empty((len(Z), 0)), y, weights, start, 1e-9))
     shares_now = np.bincount(y, weights) / weights.sum()
     np.testing.assert_allclose(softmax((start + none[:, -1])[None])[0], shares_now, atol=1e-5)
-
-
-def test_powers_are_those_of_the_library():
-    # One row a class: the loss is that of one row, so the slope of an intercept is a share less 1 or 0.
-    for far in (0.0, 1.0, 30.0, 690.0, 800.0):
-        start = np.array([0.0, -far])
-        found = np.asarray(_core.softmax_fit(np.empty((1, 0)), np.array([0], np.int32), np.ones(1), start, 1.0))
-        b = found[:, -1]
-        np.testing.assert_allclose(
-            b, [1 - softmax((start + b)[None])[0, 0], -softmax((start + b)[None])[0, 1]], atol=1e-5
-        )
 
 
 def test_sums_that_are_no_numbers_are_said_to_be_none():

@@ -64,15 +64,3 @@ def test_published_tables_know_the_titles():
     text = "".join(path.read_text(encoding="utf-8") for path in published.FOLDER.glob("hh*_table_*.csv"))
     for name in ("hhcart_a", "hhcart_d", "gdt", "hhgdt"):
         assert f",{ALGORITHMS[name].title}," in text
-
-
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_compiled_says_whether_threads_are_of_use(name):
-    assert ALGORITHMS[name].compiled == (PROPOSERS[name].native is not None)
-
-
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_every_algorithm_learns_wine(name):
-    data = real_set("wine")
-    model = make(name, random_state=0).fit(data.X[::2], data.y[::2])
-    assert model.score(data.X[1::2], data.y[1::2]) > 0.8

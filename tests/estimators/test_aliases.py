@@ -17,11 +17,9 @@ from oblique_cli.experiments.jobs import expand
 # As written, as it was before, and what jobs and results have.
 PAIRS = [
     ("raf", {"n_estimators": 7, "min_samples_leaf": 3}, {"n_trees": 7, "minleaf": 3}),
-    ("mprrof_t", {"max_features": 2}, {"mtry": 2}),
     ("hhcart_forest", {"max_features": "auto"}, {"mtry": None}),
     ("hhcart_a", {"min_samples_leaf": 2.0}, {"min_leaf": 2.0}),
     ("oc1", {"standardization": "none", "restarts": 3}, {"standardisation": "none", "restarts": 3}),
-    ("oc1_lc", {"standardization": "none"}, {"standardisation": "none"}),
     ("c45", {"min_samples_leaf": 4.0}, {"min_cases": 4.0}),
     ("odt", {"n_estimators": 3, "min_samples_leaf": 4.0, "n_bins": 3}, {"n_trees": 3, "min_cases": 4.0, "n_bins": 3}),
 ]

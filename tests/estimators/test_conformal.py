@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import few
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
@@ -16,9 +17,7 @@ NUMBER = X @ [1.0, -2.0, 0.5] + RNG.normal(size=1200) * np.where(X[:, 0] > 0, 2.
 LABELS = np.array(["low", "mid", "high"])[np.digitize(NUMBER, [-1.0, 1.0])]
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("calibration", ["cross", "split"])
-@pytest.mark.parametrize("guarantee", OF_CLASSES)
+@few(1, guarantee=OF_CLASSES, calibration=["cross", "split"])
 def test_sets_hold_the_class(guarantee, calibration):
     tree = make("logistic_tree", max_depth=2)
     found = ConformalClassifier(tree, 0.9, guarantee, calibration, folds=4, random_state=1).fit(X[:600], LABELS[:600])
@@ -28,9 +27,7 @@ def test_sets_hold_the_class(guarantee, calibration):
     assert (found.predict(X) == found.estimator_.predict(X)).all() and found.predict_proba(X).shape == (1200, 3)
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("calibration", ["cross", "split"])
-@pytest.mark.parametrize("guarantee", OF_NUMBERS)
+@few(1, guarantee=OF_NUMBERS, calibration=["cross", "split"])
 def test_intervals_hold_the_number(guarantee, calibration):
     tree = make("m5_style")
     found = ConformalRegressor(tree, 0.9, guarantee, calibration, folds=4, random_state=1).fit(X[:600], NUMBER[:600])

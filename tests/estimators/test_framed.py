@@ -15,11 +15,11 @@ from oblique_cli import BaggedForestClassifier, export, load, save
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import framed
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.models.model import Model
 
-NAMES = [name for name in ALGORITHMS if issubclass(ALGORITHMS[name].estimator, TakesFrames)]
+# An algorithm of every class
+NAMES = [*{one.estimator: name for name, one in ALGORITHMS.items() if issubclass(one.estimator, TakesFrames)}.values()]
 N = 90
 
 
@@ -100,7 +100,6 @@ def assert_same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
 # ---- what is fitted --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forest_of_a_frame_is_that_of_its_columns_encoded_by_hand(name):
     X, new = frame(), later()
@@ -113,6 +112,9 @@ def test_a_forest_of_a_frame_is_that_of_its_columns_encoded_by_hand(name):
     assert ours.extra_measures(X, y) == hand.extra_measures(by_hand(X, X), y)
     assert ours.n_features_in_ == 5 and list(ours.feature_names_in_) == list(X.columns)
     assert hand.encoding_ is None
+    of_encoded = hand.feature_importances_
+    expected = [of_encoded[3:6].sum(), of_encoded[0], of_encoded[6:9].sum(), of_encoded[1], of_encoded[2]]
+    assert ours.feature_importances_ == pytest.approx(expected, abs=1e-15)
     assert ours.tree(0).coef_.tobytes() == hand.tree(0).coef_.tobytes()
     assert ours.export_text() == hand.export_text(feature_names=ours.encoding_.get_feature_names_out())
     assert (ours.decision_path(new)[0] != hand.decision_path(by_hand(new, X))[0]).nnz == 0
@@ -129,17 +131,6 @@ def test_a_frame_of_numbers_without_a_gap_is_taken_as_it_is(name, monkeypatch):
     assert np.array_equal(ours.feature_importances_, hand.feature_importances_)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_importances_are_those_of_the_columns_of_the_frame(name):
-    X = frame()
-    ours = small(name).fit(X, answers(name, X))
-    hand = small(name).fit(by_hand(X, X), answers(name, X))
-    of_encoded = hand.feature_importances_
-    expected = [of_encoded[3:6].sum(), of_encoded[0], of_encoded[6:9].sum(), of_encoded[1], of_encoded[2]]
-    assert ours.feature_importances_ == pytest.approx(expected, abs=1e-15)
-    assert ours.feature_importances_.sum() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_forest_regression", "oblique_boosting", "logistic_forest"])
 def test_weights_count_in_medians_and_rows_of_weight_0_are_not_there(name):
     X, y = frame(), answers(name, frame())
@@ -153,16 +144,6 @@ def test_weights_count_in_medians_and_rows_of_weight_0_are_not_there(name):
     zeros = small(name).fit(odd, np.append(y, y[:5]), sample_weight=np.append(np.ones(N), np.zeros(5)))
     assert zeros.encoding_.get_feature_names_out().tolist() == ENCODED
     assert zeros.encoding_.transform(later()).tobytes() == without.encoding_.transform(later()).tobytes()
-
-
-def test_what_rows_out_of_bag_say_is_that_of_encoded_rows():
-    X, y = frame(), answers("hhgdt_forest", frame())
-    for more in ({}, {"probabilities": "laplace", "probability_strength": "oob"}):
-        ours, hand = (small("hhgdt_forest", oob_score=True, **more).fit(rows, y) for rows in (X, by_hand(X, X)))
-        assert ours.oob_score_ == hand.oob_score_ and np.array_equal(ours.oob_votes_, hand.oob_votes_)
-    numbers = answers("oblique_forest_regression", X)
-    ours, hand = (small("oblique_forest_regression", oob_score=True).fit(rows, numbers) for rows in (X, by_hand(X, X)))
-    assert np.array_equal(ours.oob_prediction_, hand.oob_prediction_, equal_nan=True)
 
 
 def test_warm_start_keeps_the_encoding_of_the_first_fit():
@@ -277,20 +258,13 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence():
     ):
         with pytest.raises(ConfigError, match=message):
             one.predict(wrong)
-    for message, wrong in (
-        ("infinity", X.assign(width=np.inf)),
-        ("feature names should match", X[X.columns[::-1]]),
-        ("Expected 2D array", X["width"].to_numpy()),
-        ("0 sample", X.iloc[:0]),
-    ):
-        with pytest.raises(ValueError, match=message):
-            fitted.predict(wrong)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(X[X.columns[::-1]])
 
 
 # ---- files, exports, and the command line ----------------------------------------------------------------------------
 
 
-@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forest_of_a_frame_predicts_the_same_from_its_file(name, tmp_path):
     X, y = frame(), answers(name, frame())
@@ -317,22 +291,6 @@ def test_an_export_reads_words_and_gaps_as_the_forest_does(name):
     assert [exported["predict"](row) for row in rows] == forest.predict(new).tolist()
 
 
-def test_a_model_of_a_frame_has_the_same_exports_as_one_with_the_encoder_beside_it():
-    X, y = frame(), answers("hhgdt_forest", frame())
-    forest = small("hhgdt_forest").fit(X, y)
-    model = Model.of(forest, algorithm="hhgdt_forest")
-    encoder = ColumnEncoder.learned(framed.cells_of(X, forest.encoding_.levels, ""), (0, 2), fill=True, indicators=True)
-    beside = Model.of(
-        small("hhgdt_forest").fit(by_hand(X, X), y),
-        algorithm="hhgdt_forest",
-        feature_names=tuple(X.columns),
-        encoder=encoder,
-        columns=model.columns,
-    )
-    for form in ("c", "python", "json", "sql", "javascript"):
-        assert export(model, form) == export(beside, form) == export(forest, form)
-
-
 def test_explanations_take_frames():
     X, y = frame(), answers("hhgdt_forest", frame())
     forest = small("hhgdt_forest").fit(X, y)
@@ -351,7 +309,7 @@ def test_explanations_take_frames():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_boosting", "logistic_forest", "oblique_forest_regression"])
+@pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_forest_regression"])
 def test_a_frame_means_what_a_table_means_to_the_command_line(name, tmp_path):
     X = frame()[["color", "length", "width"]]
     y = answers(name, frame())

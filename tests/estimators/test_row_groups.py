@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from covering import few
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import oblique_cli
@@ -67,7 +68,6 @@ def spy(monkeypatch):
     return found
 
 
-@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("name", "params"),
     [
@@ -77,11 +77,9 @@ def spy(monkeypatch):
         ("HHGDTClassifier", {"probabilities": "laplace", "probability_strength": "cv"}),
         ("HHGDTClassifier", {"leaf_models": "logistic"}),
         ("HHGDTClassifier", {"refine": "tao"}),
-        ("RefinedTreeClassifier", {"base": ["hhgdt", "axis_parallel"]}),
         ("LogisticModelTreeClassifier", {"base": "hhgdt"}),
         ("LogisticForestClassifier", {"n_estimators": 12}),
         ("ObliqueBoostingClassifier", {"n_iter_no_change": 3, "n_estimators": 10}),
-        ("ObliqueBoostingRegressor", {"n_iter_no_change": 3, "n_estimators": 10}),
         ("LinearModelTreeRegressor", {}),
         ("ObliqueTreeRegressor", {}),
         ("ObliqueTreeRegressor", {"refine": "tao"}),
@@ -107,9 +105,7 @@ def test_the_threshold_of_an_editor_is_chosen_by_whole_groups(monkeypatch):
     assert set(sizes) == {N_GROUPS // 4 * ROWS_OF_GROUP}
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("calibration", ["cross", "split"])
-@pytest.mark.parametrize("regression", [False, True])
+@few(1, calibration=["cross", "split"], regression=[False, True])
 def test_conformal_limits_come_from_whole_groups_and_the_estimator_gets_them(spy, calibration, regression):
     X, y, groups = grouped()
     if regression:

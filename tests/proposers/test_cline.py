@@ -6,9 +6,7 @@ from contracts import CRITERION_NAMES, REAL_SETS, real_set
 from node_support import cosine, node_of, proposals, proposed_plane, split_of
 from scipy.spatial.distance import cdist
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.multiclass import OneVsOneClassifier
 
-from oblique_cli.estimators.algorithms import make
 from oblique_cli.proposers.cline import nearest_pair
 
 RULES = ["mean", "nearest_pair", "best"]
@@ -88,13 +86,6 @@ def test_moving_turning_and_scaling_the_rows_as_a_whole_keeps_the_split():
         a = split_of("cline", node_of(data.X, data.y), rule=rule)
         b = split_of("cline", node_of(1000.0 * data.X @ turn + 3.0, data.y), rule=rule)
         assert b.gain == pytest.approx(a.gain, rel=1e-9), rule
-
-
-def test_one_tree_a_pair_of_classes_is_the_way_of_the_papers():
-    data = real_set("wine")
-    model = OneVsOneClassifier(make("cline", random_state=0)).fit(data.X[::2], data.y[::2])
-    assert len(model.estimators_) == 3
-    assert model.score(data.X[1::2], data.y[1::2]) > 0.8
 
 
 def test_equal_means_leave_the_pair_and_its_own_normal():

@@ -42,17 +42,6 @@ def test_class_bits_are_a_code():
     assert np.exp2(-class_bits(counts)).sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_many_rows_take_the_stochastic_complexity_of_mehta_rissanen_and_agrawal():
-    counts = np.array([[30000.0, 50000.0, 20000.0]])
-    n, shares = counts.sum(), counts[0] / counts.sum()
-    entropy = -(shares * np.log2(shares)).sum()
-    limit = n * entropy + np.log2(n / (2 * math.pi)) + math.log2(math.pi**1.5 / math.gamma(1.5))
-    assert class_bits(counts)[0] == pytest.approx(limit, abs=0.001)
-    # They write n / 2 in place of n / (2 pi).
-    theirs = n * entropy + np.log2(n / 2) + math.log2(math.pi**1.5 / math.gamma(1.5))
-    assert class_bits(counts)[0] == pytest.approx(theirs - math.log2(math.pi), abs=0.001)
-
-
 def divisions(points):
     """Every division of points of the plane by a line, as sets of the points on the side of the first."""
     found = set()
@@ -101,17 +90,6 @@ def test_the_bits_of_a_split_by_hand():
     tree = split_once([5, 0], [0, 5], [0.6, 0.8], levels=(3, 0), missing=True)
     np.testing.assert_allclose(split_bits(tree), [math.log2(2) + math.log2(9 + 36 + 84) + 1, 0, 0])
     assert split_bits(split_once([5, 0], [0, 5], [1.0]))[0] == pytest.approx(math.log2(9))
-
-
-def test_a_branch_stays_if_it_saves_more_bits_than_it_takes():
-    # One feature, weight 1: the split of n rows takes log2(n - 1) bits, and three nodes 3 bits in place of 1.
-    for n in range(1, 15):
-        tree = split_once([n, 0], [0, n], [1.0])
-        saved = one_after_the_other([n, n]) - 2 * one_after_the_other([n, 0])
-        taken = math.log2(2 * n - 1) + 2
-        assert pruned(tree, 1.0).n_leaves == (2 if saved > taken else 1), n
-    assert pruned(split_once([2, 0], [0, 2], [1.0])).n_leaves == 1
-    assert pruned(split_once([9, 0], [0, 9], [1.0])).n_leaves == 2
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.1, 1.0])

@@ -69,14 +69,6 @@ def test_a_large_penalty_leaves_the_probabilities_of_the_path():
     np.testing.assert_allclose(found.predicted_shares(GLASS.X), expected, atol=1e-8)
 
 
-def test_a_linear_boundary_needs_no_split():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    y = (X @ [1.0, -2.0, 0.5] > 0.3).astype(int)
-    model = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=0.1).fit(X[:200], y[:200])
-    assert model.n_leaves_ == 1 and model.score(X[200:], y[200:]) > 0.95
-
-
 def test_separable_rows_constant_columns_and_one_class_have_finite_models():
     X = np.column_stack([np.arange(20.0), np.full(20, 0.1), np.full(20, 1e300), np.zeros(20)])
     for y in (np.repeat([0, 1], 10), np.zeros(20, dtype=int)):

@@ -13,7 +13,6 @@ from oblique_cli.tree.linear_trees import (
     CUTS,
     GROWN_AT,
     MEANS,
-    STEPS,
     Limits,
     ModelRows,
     NodeModels,
@@ -108,15 +107,6 @@ def test_a_curve_of_one_weighted_sum_is_cut_along_that_sum():
     assert np.count_nonzero(grown(ModelRows(X, y), MEANS, Limits(max_leaves=2)).coef_[0]) == 1
 
 
-def test_a_bend_and_a_jump_are_cut_where_they_are():
-    x = np.linspace(-1.0, 1.0, 201)
-    X = np.column_stack([x, np.cos(37 * x)])
-    for cuts, y in ((BENDS, np.maximum(x - 0.305, 0.0)), (STEPS, 2.0 * x + (x > 0.305))):
-        tree = grown(ModelRows(X, y), cuts, Limits(max_leaves=2))
-        at = tree.thresholds[0] / tree.coef_[0, 0]
-        assert at == pytest.approx(0.305, abs=0.03), cuts
-
-
 def test_projections_apart_by_rounding_are_not_cut_between():
     X = np.array([(a, b) for a in range(12) for b in range(12)], dtype=float) / 3.0
     sums = np.rint(3.0 * X.sum(axis=1))
@@ -126,9 +116,8 @@ def test_projections_apart_by_rounding_are_not_cut_between():
     assert not set(sums[goes_left]) & set(sums[~goes_left])
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("price", [0.0, 0.05])
-def test_the_choice_is_that_of_least_error_on_the_rows_left_out(price):
+def test_the_choice_is_that_of_least_error_on_the_rows_left_out():
+    price = 0.05
     X, y = bent(150, 1)
     parts = [np.arange(i, 150, 3) for i in range(3)]
     limits, penalties = Limits(max_leaves=8), (30.0, 1.0)

@@ -38,7 +38,6 @@ def test_a_limit_of_all_features_changes_no_bit(name):
     assert_same_tree(grow(name, data.X, data.y, finish=Finish(max_terms=None), seed=1), tree)
 
 
-@pytest.mark.sample(3)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_one_term_is_the_best_axis_and_more_are_no_worse(criterion):
     for data in map(real_set, REAL_SETS):

@@ -1,4 +1,4 @@
-"""Pruning: the weakest-link sequence against exact arithmetic, choices on a pruning set against all subtrees."""
+"""Pruning (Breiman et al. 1984, Quinlan 1987, Cestnik & Bratko 1991) against exact arithmetic and all subtrees."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from oblique_cli.tree import pruning
 from oblique_cli.tree.stopping import Stopping
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import TreeBuilder
 
 
 def integer_errors(tree):
@@ -33,11 +33,8 @@ def assert_sequence_is_the_naive_one(tree):
     return path
 
 
-# The weakest-link sequence (thesis 1.7.1)
-
-
 def test_the_sequence_of_random_trees_equals_exact_arithmetic():
-    for seed in range(400):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         try:
             assert_sequence_is_the_naive_one(random_tree(rng, int(rng.integers(0, 25)), int(rng.integers(2, 5))))
@@ -71,15 +68,6 @@ def test_each_member_is_the_smallest_tree_of_least_cost_at_its_alpha():
             assert costs[internal] == min(costs.values()), f"seed {seed}"
             k = int(np.argmin(np.abs(pruning.cost_complexity_path(tree).alphas - float(alpha))))
             assert members(tree, pruning.cost_complexity_path(tree))[k] == internal
-
-
-def test_the_sequence_does_not_depend_on_the_unit_of_weights():
-    rng = np.random.default_rng(4)
-    tree = random_tree(rng, 30)
-    scaled = Tree(tree.left, tree.right, tree.coef_, tree.thresholds, tree.counts * 8.0, tree.gains, tree.n_rows)
-    a, b = pruning.cost_complexity_path(tree), pruning.cost_complexity_path(scaled)
-    np.testing.assert_array_equal(a.alphas, b.alphas)
-    np.testing.assert_array_equal(a.n_leaves, b.n_leaves)
 
 
 def sklearn_as_tree(model):
@@ -116,9 +104,6 @@ def test_the_sequence_of_a_scikit_learn_tree(data_name):
 def distinct(values):
     values = np.sort(values)
     return values[np.append(True, np.diff(values) > 1e-9)]
-
-
-# Cost-complexity pruning with an independent set
 
 
 def naive_errors(tree, internal, X, y, weights):
@@ -179,9 +164,6 @@ def test_a_fixed_alpha_takes_the_member_it_names():
     assert pruning.fixed_alpha(tree, 1.0).n_leaves == 1
 
 
-# Reduced error (Quinlan 1987)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted):
     for seed in range(60):
@@ -198,9 +180,6 @@ def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted
         assert (wrong, pruned.n_leaves) == best, f"seed {seed}"
 
 
-# Pessimistic (Quinlan 1987)
-
-
 def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_down():
     for seed in range(100):
         rng = np.random.default_rng([9, seed])
@@ -215,9 +194,6 @@ def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_dow
                 collapsed.add(node)
         n_nodes = pruning.Pessimistic().prune(tree, None).n_nodes
         assert n_nodes == 2 * len(reached(tree, frozenset(collapsed))) + 1, f"seed {seed}"
-
-
-# Minimum error by m-probabilities (Cestnik & Bratko 1991)
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 16])
@@ -237,17 +213,3 @@ def test_minimum_error_finds_the_least_expected_error_of_all_subtrees(m):
             for leaves in (leaves_below(tree, 0, collapsed) for collapsed in pruned_subtrees(tree))
         )
         assert pruning.MinimumError(prior_weight=m).prune(tree, None).n_leaves == best[1], f"seed {seed}"
-
-
-def test_without_a_prior_minimum_error_is_cost_complexity_at_0():
-    for seed in range(60):
-        tree = random_tree(np.random.default_rng([11, seed]), 12)
-        pruned = pruning.MinimumError(prior_weight=0.0).prune(tree, None)
-        assert pruned.to_dict() == pruning.fixed_alpha(tree, 1e-9).to_dict(), f"seed {seed}"
-
-
-@pytest.mark.parametrize("data_name", ["bupa", "glass"])
-def test_a_prior_that_outweighs_all_rows_leaves_the_root_where_one_class_is_the_most_frequent(data_name):
-    tree = grow("hhgdt", real_set(data_name).X, real_set(data_name).y)
-    assert (tree.counts[0] == tree.counts[0].max()).sum() == 1
-    assert pruning.MinimumError(prior_weight=1e9).prune(tree, None).n_leaves == 1

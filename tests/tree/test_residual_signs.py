@@ -63,16 +63,6 @@ def test_a_cut_never_raises_the_residual_sum(name, linear):
         )
 
 
-def test_an_oblique_bend_takes_two_linear_leaves():
-    X, _ = data(2, n=300)
-    y = np.abs(X[:, 0] + X[:, 1])
-    tree = grow(X, y, PROPOSERS["hhcart_a"](), Settings(20, max_depth=1, linear=True))
-    assert tree.n_leaves == 2
-    direction = tree.coef_[0] / tree.coef_[0][0]
-    np.testing.assert_allclose(direction, [1.0, 1.0, 0.0], atol=0.2)
-    assert ((tree.predicted(X) - y) ** 2).sum() < 0.1 * fit_linear(X, y).rss
-
-
 @pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_degenerate_rows(name, linear):

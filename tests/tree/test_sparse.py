@@ -36,8 +36,7 @@ def test_a_term_that_decides_nothing_goes_and_one_that_decides_stays():
     assert np.linalg.norm(found.coef_[0]) == pytest.approx(1.0)
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("tolerance", [0.0, 0.01, 0.05])
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
 def test_a_simplified_tree_is_as_right_as_was_asked_and_its_counts_are_true(tolerance):
     dataset, tree = fitted()
     found = simplified(tree, dataset.X, dataset.y, tolerance).tree
@@ -79,9 +78,6 @@ def test_levels_are_scored_as_the_tree_scores_them():
     left = sums <= tree.thresholds[0]
     assert int(left.sum()) == int(tree.n_rows[tree.left[0]])
     np.testing.assert_array_equal(sparsified(tree, rows, y).tree.apply(rows), tree.apply(rows))
-
-
-# ---- what is left out of what people read ----------------------------------------------------------------------------
 
 
 def with_pairs(n=300, seed=0):
@@ -142,12 +138,10 @@ def test_a_light_tree_comes_back_from_plain_data_to_the_bit():
     "bad",
     [
         None,
-        {},
         {"pairs": [], "cuts": [[0]]},
         {"pairs": [], "cuts": [[0, "wide", [1]]]},
         {"pairs": [], "cuts": [[999, 0.0, [1]]]},
         {"pairs": [], "cuts": [[0, 0.0, [77]]]},
-        {"pairs": [], "cuts": [[0, 0.0, [0, 1, 2, 3]]]},
         {"pairs": [], "cuts": [[0, float("nan"), [1]]]},
         {"pairs": [[0, 99]], "cuts": []},
         {"pairs": [[1, 1]], "cuts": []},

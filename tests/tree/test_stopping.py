@@ -29,12 +29,10 @@ def test_a_node_at_max_depth_is_not_split():
     assert stops([5, 5], depth=0, max_depth=0) and not stops([5, 5], depth=10**6)
 
 
-@pytest.mark.sample(34)
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
-@pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize(
-    "rules",
-    [{}, {"max_depth": 0}, {"min_parent": 10}, {"max_misrate": 0.2, "max_depth": 3}],
+@few(
+    name=PROPOSER_NAMES,
+    engine=["native", "reference"],
+    rules=[{}, {"max_depth": 0}, {"min_parent": 10}, {"max_misrate": 0.2, "max_depth": 3}],
 )
 def test_grown_trees_obey_the_rules_at_every_node(name, engine, rules):
     stopping = Stopping(**rules)
@@ -51,8 +49,7 @@ def test_grown_trees_obey_the_rules_at_every_node(name, engine, rules):
             assert stopping.is_leaf(tree.counts[node], int(tree.depths[node])) or (rows == rows[0]).all()
 
 
-@pytest.mark.sample(34)
-@few(name=PROPOSER_NAMES, min_leaf=[3.0, 12.0], engine=["native", "reference"], set_name=REAL_SETS)
+@few(1, name=PROPOSER_NAMES, min_leaf=[3.0, 12.0], engine=["native", "reference"], set_name=REAL_SETS)
 def test_no_child_is_smaller_than_min_leaf(name, min_leaf, engine, set_name):
     data = real_set(set_name)
     tree = grow(name, data.X, data.y, min_leaf=min_leaf, engine=engine)

@@ -35,10 +35,7 @@ def small_tree():
     return builder.finish()
 
 
-# Invariants of every tree
-
-
-@few(name=PROPOSER_NAMES, criterion=CRITERION_NAMES, set_name=REAL_SETS)
+@few(1, name=PROPOSER_NAMES, criterion=CRITERION_NAMES, set_name=REAL_SETS)
 def test_a_grown_tree_is_a_binary_tree_whose_counts_are_those_of_its_training_rows(name, criterion, set_name):
     data = real_set(set_name)
     tree = grow(name, data.X, data.y, criterion=criterion)
@@ -99,9 +96,6 @@ def test_the_builder_numbers_children_above_parents_whatever_the_order_of_adding
     assert (tree.left[0], tree.right[0]) == (1, 2)
 
 
-# Traversal
-
-
 def test_rows_reach_the_leaf_that_a_walk_by_hand_reaches():
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -148,9 +142,6 @@ def test_collapsing_nodes_makes_them_leaves_and_drops_what_is_below():
     assert tree.collapse(np.array([True] + [False] * 4)).n_nodes == 1
 
 
-# JSON and pickle
-
-
 def through_json(tree):
     return tree_of(json.loads(json.dumps(tree.to_dict())))
 
@@ -194,13 +185,10 @@ def put(at, value):
         damaged(left=[-1], right=[-1]),  # shorter than the others
         damaged(left=[], right=[], coef_=[], thresholds=[], counts=[], gains=[], n_rows=[]),
         damaged(thresholds=[1.0]),
-        damaged(counts=[[1.0, 2.0]]),
         damaged(counts=[[1.0], [2.0, 3.0], [1.0], [1.0], [1.0]]),
         damaged(coef_=put(0, ["a", 1.0])),
-        damaged(coef_=put(0, [1.0])),
         damaged(coef_=put(0, [float("nan"), 0.0])),
         damaged(thresholds=put(0, float("nan"))),
-        damaged(left="no array"),
         damaged(left=None),
         damaged(left=put(0, 2**40)),
         damaged(left=put(0, 1.5)),

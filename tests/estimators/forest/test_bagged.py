@@ -32,9 +32,6 @@ def data_of(seed: int, n: int = 90, p: int = 4, n_classes: int = 3) -> tuple[Any
     return rng.normal(size=(n, p)) + 0.8 * rng.normal(size=(n_classes, p))[y], y
 
 
-# ---- oracles ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", sorted(set(native_names()) - DRAWING_OR_FALLING_BACK))
 def test_a_tree_of_all_rows_is_the_one_that_the_heuristic_grows_alone(name: str, seed: int):
@@ -63,9 +60,6 @@ def test_a_tree_on_a_bootstrap_sample_is_the_one_of_rows_weighted_by_their_draws
         assert tree.n_nodes == single.n_nodes
         np.testing.assert_array_equal(tree.counts[0], np.bincount(y, draws))
         np.testing.assert_array_equal(tree.counts[tree.apply(X)], single.counts[single.apply(X)])
-
-
-# ---- mixtures, draws -------------------------------------------------------------------------------------------------
 
 
 def test_trees_take_several_heuristics_in_turn():
@@ -114,9 +108,6 @@ def test_as_many_rows_are_drawn_as_were_asked_for(replace: bool):
         np.testing.assert_array_equal(roots.sum(axis=1), rows)
         if not replace:
             assert model.oob_votes_.sum() == pytest.approx(20 * (len(X) - rows))
-
-
-# ---- bad input -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make_it", [BaggedForestClassifier, ObliqueBoostingClassifier, TAOForestClassifier])

@@ -26,9 +26,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-# ---- the oracle ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_are_those_of_a_plain_program(n_classes: int):
     """Single trees on rows weighted by their gradients, and Newton steps written out."""
@@ -62,19 +59,6 @@ def test_scores_are_those_of_a_plain_program(n_classes: int):
     np.testing.assert_allclose(model.predict_proba(X), softmax(scores), rtol=1e-9)
     loss = -np.log(softmax(scores)[np.arange(len(y)), y]).mean()
     assert model.training_loss_[-1] == pytest.approx(loss)
-
-
-# ---- invariants ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["iris", "bupa", "glass"])
-def test_the_training_loss_falls_in_every_round_and_by_more_with_longer_steps(name: str):
-    data = real_set(name)
-    model = ObliqueBoostingClassifier("hhgdt", n_estimators=30, **EVERYTHING).fit(data.X, data.y)
-    assert (np.diff(model.training_loss_) < 0).all()
-    longer = clone(model).set_params(learning_rate=0.3).fit(data.X, data.y)
-    assert longer.training_loss_[-1] < model.training_loss_[-1]
-    assert longer.score(data.X, data.y) > 0.9
 
 
 def test_more_rounds_begin_with_the_trees_of_fewer():
@@ -121,9 +105,6 @@ def test_scores_shares_and_labels_go_together():
             model.leaf_values_[first[t] + ~tree["left"][leaves[:, t]]] for t, tree in enumerate(model.forest_.state())
         )
         np.testing.assert_allclose((sums + model.baseline_).squeeze(), scores)
-
-
-# ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
 def test_separable_rows_do_not_diverge():

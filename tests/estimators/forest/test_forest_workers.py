@@ -12,7 +12,6 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
 import oblique_cli._core as _core
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import n_jobs
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.n_jobs import threads_of
@@ -125,13 +124,6 @@ def test_a_worker_killed_while_trees_grow_changes_nothing(client):
         found = make("hhgdt_forest", **params).fit(X, y)
     killer.join()
     assert killed and same(found, expected)
-
-
-def test_no_scheduler_is_told(monkeypatch):
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'oblique-trees[dask]'")
-    monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 0.5)
-    with pytest.raises(ConfigError, match="no Dask scheduler with workers answers"), forests_on("tcp://127.0.0.1:9"):
-        pass
 
 
 def test_a_part_of_a_forest_stays_that_part_when_it_is_copied():

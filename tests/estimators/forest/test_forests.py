@@ -12,7 +12,6 @@ from forest_oracle import Oracle, Stream, bootstrap, groups, rotation
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
@@ -65,7 +64,7 @@ def assert_same_nodes(state: dict[str, Any], oracle: Oracle) -> None:
 
 
 @pytest.mark.parametrize("rule", ["none", "tikhonov", "axis", "null"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
     X, y = small_set(seed, whole=seed % 2 == 1 and rule in ("none", "axis"), n_classes=2 + seed % 4)
     model = MPSVMForestClassifier("raf", rule, n_estimators=3, max_features=3, random_state=seed).fit(X, y)
@@ -109,17 +108,6 @@ def test_delta_makes_planes_of_features_of_a_narrow_range_far_from_0(narrow: flo
     terms = [state["term"][state["left"] >= 0] for state in model.forest_.__getstate__()[3]]
     assert sum((term >= 0).sum() for term in terms) > sum(len(term) for term in terms) / 2
     np.testing.assert_array_equal(model.predict(X), clone(model).fit(wider, y).predict(wider))
-
-
-def test_the_root_of_an_axis_tree_on_all_features_is_as_good_as_scikit_learns():
-    for seed in range(8):
-        X, y = small_set(seed, n=200, p=4, whole=seed % 2 == 1)
-        ours = MPSVMForestClassifier("raf", "none", n_estimators=1, max_features=4, bootstrap=False).fit(X, y).tree(0)
-        forest = RandomForestClassifier(1, max_features=None, bootstrap=False, random_state=0).fit(X, y)
-        tree = forest.estimators_[0].tree_
-        children = [tree.children_left[0], tree.children_right[0]]
-        weighted = (tree.impurity[children] * tree.n_node_samples[children]).sum() / len(X)
-        assert ours.gains[0] == pytest.approx(tree.impurity[0] - weighted, abs=1e-12)
 
 
 # ---- rotations, draws ------------------------------------------------------------------------------------------------
@@ -280,17 +268,6 @@ def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
 # ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("units", [np.full(5, 1e-310), np.array([1.79e308, 1e-310, 1, 1e-160, 1e160])], ids=str)
-@pytest.mark.parametrize("scaling", SCALINGS)
-def test_units_at_the_ends_of_the_number_line_give_a_rotation_forest_that_knows_its_rows(scaling: str, units: Any):
-    y = np.arange(40) % 3
-    X = np.random.default_rng(0).uniform(-1, 1, size=(40, 5)) + 0.3 * y[:, None]
-    X *= units / np.abs(X).max()
-    model = make("rof", random_state=0, n_trees=5, scaling=scaling).fit(X, y)
-    assert np.isfinite(model.predict_proba(X)).all() and (model.predict(X) == y).mean() > 0.8
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-
-
 @given(st.lists(st.floats(2.0**-300, 2.0**300), min_size=1))
 def test_ordinary_weights_are_left_as_they_are(weights: list[float]):
     given_ = np.array(weights)
@@ -305,18 +282,6 @@ def test_moderate_weights_keep_their_ratios(weights: list[float]):
     for ours, ratio in zip(found.tolist(), ratios, strict=True):
         if ratio > Fraction(2) ** -299:
             assert Fraction(ours) / Fraction(found.max()) == ratio
-
-
-def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
-    X, y = small_set(0)
-    weights = np.where(np.arange(60) == 7, 1.0, 5e-324)  # the estimator would bring them nearer to each other
-    options: dict[str, Any] = {"split": "axis", "mtry": 0, "minleaf": 1.0, "max_depth": -1, "bootstrap": False}
-    forest = _core.Forest(5, 4, 0)
-    options |= {"max_samples": 60, "tree_features": 0, "node_bootstrap": False}
-    forest.grow(X, y, weights, options | {"group_size": 3, "scaling": "deviation"}, 5, 1)
-    for state in forest.state():
-        coef = np.abs(state["rotation_coef"]) * np.ptp(X, axis=0)[state["rotation_feature"]]
-        assert 0 < coef.max() <= 1.001e10
 
 
 def test_a_group_larger_than_the_features_is_all_of_them():

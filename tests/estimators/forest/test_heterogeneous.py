@@ -76,21 +76,6 @@ def test_the_best_of_all_planes_splits():
         assert root(list(MODELS), data.X, data.y)[2] == pytest.approx(max(gains.values()))
 
 
-def test_more_groupings_of_the_classes_never_split_the_root_worse():
-    data = real_set("glass")
-    gains = [root("lda, ridge", data.X, data.y, n_partitions=k)[2] for k in (1, 2, 4, 7)]
-    assert gains == sorted(gains) and gains[-1] > gains[0]
-
-
-def test_a_class_apart_from_the_rest_is_separated_at_the_root():
-    rng = np.random.default_rng(1)
-    y = np.arange(150) % 3
-    X = rng.normal(size=(150, 3))
-    X[y == 2] += [9, -9, 9]
-    tree = HeterogeneousForestClassifier(**(ROOT | {"n_partitions": 4})).fit(X, y).tree(0)
-    assert sorted(tree.counts[[1, 2]].tolist()) == sorted([[50, 50, 0], [0, 0, 50]])
-
-
 def test_a_weight_of_two_is_a_row_twice():
     X, y = two_classes(3)
     weights = np.random.default_rng(0).integers(1, 3, len(X))
@@ -99,9 +84,6 @@ def test_a_weight_of_two_is_a_row_twice():
         a = HeterogeneousForestClassifier(model, **ROOT).fit(X, y, sample_weight=weights.astype(float)).tree(0)
         b = HeterogeneousForestClassifier(model, **ROOT).fit(X[rows], y[rows]).tree(0)
         np.testing.assert_allclose(a.counts, b.counts)
-
-
-# ---- double random forests -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["drf", "mpdrf_t", "mpdrf_p", "mpdrf_n", "bagged_forest"])

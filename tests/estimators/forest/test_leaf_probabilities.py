@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contracts import real_set
+from covering import few
 from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
 
@@ -30,9 +31,7 @@ def clone_of_counts(model: Any) -> Any:
     return plain
 
 
-@pytest.mark.sample(14)
-@pytest.mark.parametrize("rule", SMOOTHING)
-@pytest.mark.parametrize("name", KINDS)
+@few(1, rule=SMOOTHING, name=KINDS)
 def test_probabilities_are_the_mean_of_those_of_the_trees(name: str, rule: str):
     model, X = fitted(name, rule), real_set("glass").X
     plain, leaves = clone_of_counts(model), model.apply(X)
@@ -69,9 +68,7 @@ def unseen(model: Any, n: int) -> np.ndarray:
     return np.array(drawn).T == 0
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("rule", SMOOTHING)
-@pytest.mark.parametrize("weighted", [False, True])
+@few(1, rule=SMOOTHING, weighted=[False, True])
 def test_the_strength_is_that_of_least_log_loss_by_trees_that_did_not_draw_a_row(rule: str, weighted: bool):
     data = real_set("glass")
     weights = np.random.default_rng(1).uniform(1.0, 5.0, data.n) if weighted else None

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import few
 from monotone_support import classes, is_proved, worst_fall
 
 from oblique_cli import BaggedForestClassifier
@@ -13,9 +14,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:monotonic_cst of")
 SIGNS = (1, -1, 0)
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
+@few(
+    1,
+    more=[
         {},
         {"voting": "majority"},
         {"node_bootstrap": True},
@@ -23,8 +24,8 @@ SIGNS = (1, -1, 0)
         {"proposer": "axis_parallel", "max_features_per_tree": 2},
         {"proposer": "hhgdt", "criterion": "twoing", "min_samples_leaf": 3},
     ],
+    weighted=[False, True],
 )
-@pytest.mark.parametrize("weighted", [False, True])
 def test_a_forest_keeps_the_order_and_it_is_proved(more, weighted: bool) -> None:
     rng = np.random.default_rng(1)
     X, y = classes(rng, 120, 3)

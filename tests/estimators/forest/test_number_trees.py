@@ -28,9 +28,6 @@ def small(name: str, **params: Any) -> Any:
     return make(name, random_state=0, n_estimators=6, **params)
 
 
-# ---- plain programs --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile"])
 def test_boosting_is_that_of_a_plain_program(loss: str):
     """Trees of scikit-learn on the gradients, and the steps of leaves written out."""
@@ -137,9 +134,6 @@ def test_equations_are_ridge_regressions_within_the_range_of_their_rows():
     np.testing.assert_allclose(found, [*(b / scale), middle - mean @ b, y[w > 0].min(), y[w > 0].max()])
 
 
-# ---- what holds of both ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn(name: str):
     X, y = rows_of(8, n=60)
@@ -157,13 +151,6 @@ def test_units_of_the_numbers_do_not_matter(name: str):
     X, y = rows_of(9, n=80)
     usual, shifted = (small(name).fit(X, z).predict(X) for z in (y, 1024.0 * y))
     np.testing.assert_allclose(shifted, 1024.0 * usual, rtol=1e-9)
-
-
-def test_a_quantile_has_its_share_of_the_rows_below():
-    X, y = rows_of(11, n=400)
-    for share in (0.1, 0.9):
-        model = ObliqueBoostingRegressor(loss="quantile", quantile=share, random_state=0).fit(X, y)
-        assert (y <= model.predict(X)).mean() == pytest.approx(share, abs=0.06)
 
 
 def test_what_does_not_go_together_is_refused_in_a_sentence():

@@ -36,9 +36,6 @@ def fall(y: Any, left: Any) -> float:
     )
 
 
-# ---- plain programs --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tree_of_axes_is_that_of_scikit_learn(k: int, seed: int):
@@ -121,9 +118,6 @@ def test_the_penalty_has_the_least_error_out_of_bag_over_all_outputs(k: int):
     assert tree.equations.n_outputs == k and tree.predicted(X).shape == y.shape
 
 
-# ---- several outputs and one -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("leaves", LEAVES)
 def test_equal_columns_give_the_forest_of_one(leaves: str):
     X, y = rows_of(7)
@@ -166,9 +160,6 @@ def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn():
     assert np.array_equal(none.predict(X), clone(model).fit(X, y).predict(X))
 
 
-# ---- estimators, files, text -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("leaves", LEAVES)
 @pytest.mark.parametrize("k", [2, 6])  # 6 means of 3 features are as many numbers as an equation
@@ -201,9 +192,6 @@ def test_text_names_each_output():
     model.plot(1)
     with pytest.raises(ConfigError, match="class_names must be a list of 2 names"):
         model.export_text(class_names=["fuel"])
-
-
-# ---- degenerate rows -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("leaves", LEAVES)

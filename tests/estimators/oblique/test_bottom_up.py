@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from contracts import real_set
+from covering import few
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -16,14 +17,12 @@ from oblique_cli.estimators.oblique import clusters as clusters_of
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, svm_plane
 from oblique_cli.estimators.oblique.clusters import CRITERIA, Clustering
 from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixture
-from oblique_cli.evaluation.published import lookup
 from oblique_cli.experiments import fits, running
 from oblique_cli.experiments.store import Store
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.splitting import Node, best_split
 
 SPLITTERS = ("hhcart", "svm")
-NAMES = ("hhbut", "butif_svm")
 GRID = [0.03125, 1.0, 32.0]
 
 
@@ -34,24 +33,12 @@ def blobs(*places, rows=40, seed=0):
     return X, np.repeat([code for code, _, _ in places], rows)
 
 
-XOR = ((0, 0, 0), (1, 6, 0), (1, 0, 6), (0, 6, 6))
-
-
 def clustering(**changes):
     model = BottomUpTreeClassifier(**changes)
     return Clustering(**{name: getattr(model, name) for name in Clustering.__dataclass_fields__})
 
 
 # scikit-learn's contract
-
-
-def test_an_inverted_range_of_k_is_refused_before_anything_runs():
-    message = "min_components of hhbut must not exceed max_components, 2. Got 5."
-    with pytest.raises(ConfigError) as error:
-        make("hhbut", min_components=5, max_components=2)
-    assert str(error.value) == message
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        config.from_mapping(plan({"name": "hhbut", "min_components": 5, "max_components": 2}))
 
 
 def test_there_are_no_sample_weights():
@@ -62,10 +49,7 @@ def test_there_are_no_sample_weights():
 # clusters and leaves
 
 
-@pytest.mark.sample(6)
-@pytest.mark.parametrize("merging", ["centroid", "overlap"])
-@pytest.mark.parametrize("components", CRITERIA)
-@pytest.mark.parametrize("name", ["balance_scale", "glass", "wine"])
+@few(name=["balance_scale", "glass", "wine"], components=CRITERIA, merging=["centroid", "overlap"])
 def test_the_leaves_are_the_clusters_whatever_splits(name, components, merging):
     data = real_set(name)
     options = {"components": components, "merging": merging, "component_folds": 5, "random_state": 1}
@@ -80,17 +64,6 @@ def test_the_leaves_are_the_clusters_whatever_splits(name, components, merging):
         np.testing.assert_array_equal(counts.sum(axis=0), np.bincount(data.y))
         by_class = np.bincount(model.tree_.labels[leaves], minlength=len(model.classes_))
         assert by_class.tolist() == list(model.n_clusters_.values())
-
-
-@pytest.mark.parametrize("components", CRITERIA)
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_clouds_are_found_and_told_apart(splitter, components):
-    X, y = blobs(*XOR)
-    model = BottomUpTreeClassifier(splitter, components=components, random_state=0).fit(X, y)
-    counts = list(model.n_clusters_.values())
-    # A held-out likelihood may rise once more by chance; BIC does not.
-    assert counts == [2, 2] if components == "bic" else min(counts) == 2 and max(counts) <= 3
-    assert model.score(X, y) == 1.0 and model.n_nodes_ == 2 * sum(counts) - 1
 
 
 def test_bic_stops_at_the_first_k_that_does_not_improve_it():
@@ -112,14 +85,6 @@ def test_a_class_has_no_more_components_than_distinct_rows():
     groups = sorted(g.tolist() for g in clustering(min_components=5).of_class(X, 0, 0))
     assert groups == [[0, 1, 2, 3], [4, 5, 6]]
     assert len(clustering(min_components=5).of_class(X[:4], 0, 0)) == 1
-
-
-@pytest.mark.parametrize("components", CRITERIA)
-def test_a_class_of_a_few_rows_is_divided_or_left_whole(components):
-    rng = np.random.default_rng(0)
-    for n in range(1, 8):
-        groups = clustering(components=components).of_class(rng.normal(size=(n, 3)), 0, 0)
-        assert sorted(np.concatenate(groups).tolist()) == list(range(n))
 
 
 def test_without_standardizing_the_regularization_is_in_units_of_the_features():
@@ -265,26 +230,22 @@ def test_a_hybrid_keeps_the_skeleton_and_fits_the_training_rows(splitter):
 # degenerate nodes
 
 
-@pytest.mark.sample(32)
-@pytest.mark.parametrize("merging", ["centroid", "overlap"])
-@pytest.mark.parametrize("components", CRITERIA)
-@pytest.mark.parametrize("splitter", SPLITTERS)
-@pytest.mark.parametrize(
-    ("X", "y", "accuracy"),
-    [
-        ([[0.0, 1.0], [5.0, 2.0], [9.0, 7.0]], [0, 1, 2], 1.0),
-        (np.arange(60.0).reshape(4, 15) ** 2, [0, 0, 1, 1], 1.0),
-        (np.column_stack([np.arange(20.0), np.full(20, 7.0), np.arange(20.0)]), [0] * 10 + [1] * 10, 1.0),
-        ([[1.0, 2.0]] * 5, [0, 0, 0, 1, 1], 0.6),
-        ([[1.0, 2.0]] * 5 + [[3.0, 4.0]], [0, 0, 0, 1, 1, 1], 4 / 6),
-        ([[4.0]], [1], 1.0),
-        ([[1.0], [1.0], [2.0]], [0, 0, 0], 1.0),
-        ([[0.0]] * 30 + [[1.0]] * 30, [0, 1] * 30, 0.5),
-    ],
-    ids=["one row a class", "p > n", "constant and repeated columns", "same rows, two labels", "nearly so", "one row",
-         "one class", "two values, labels mixed"],
-)  # fmt: skip
-def test_degenerate_nodes_give_a_leaf_for_each_cluster(X, y, accuracy, splitter, components, merging):
+# Rows, their classes, and the least share that a tree gets right
+DEGENERATE = {
+    "one row a class": ([[0.0, 1.0], [5.0, 2.0], [9.0, 7.0]], [0, 1, 2], 1.0),
+    "p > n": (np.arange(60.0).reshape(4, 15) ** 2, [0, 0, 1, 1], 1.0),
+    "equal columns": (np.column_stack([np.arange(20.0), np.full(20, 7.0), np.arange(20.0)]), [0] * 10 + [1] * 10, 1.0),
+    "same rows, two labels": ([[1.0, 2.0]] * 5, [0, 0, 0, 1, 1], 0.6),
+    "nearly so": ([[1.0, 2.0]] * 5 + [[3.0, 4.0]], [0, 0, 0, 1, 1, 1], 4 / 6),
+    "one row": ([[4.0]], [1], 1.0),
+    "one class": ([[1.0], [1.0], [2.0]], [0, 0, 0], 1.0),
+    "two values, labels mixed": ([[0.0]] * 30 + [[1.0]] * 30, [0, 1] * 30, 0.5),
+}
+
+
+@few(label=DEGENERATE, splitter=SPLITTERS, components=CRITERIA, merging=["centroid", "overlap"])
+def test_degenerate_nodes_give_a_leaf_for_each_cluster(label, splitter, components, merging):
+    X, y, accuracy = DEGENERATE[label]
     model = BottomUpTreeClassifier(splitter, components=components, merging=merging, random_state=0).fit(X, y)
     assert model.n_leaves_ == sum(model.n_clusters_.values()) >= len(set(y))
     assert model.score(X, y) >= accuracy - 1e-12
@@ -409,17 +370,6 @@ def test_defaults_are_those_of_the_thesis():
     assert (d["merging"], d["hybrid"], d["covariance_regularization"]) == ("centroid", False, 0.01)
     assert "cost" not in d and "tau" not in ALGORITHMS["butif_svm"].parameters
     assert (ALGORITHMS["hhbut"].path_parameter, ALGORITHMS["butif_svm"].path_parameter) == (None, "cost")
-
-
-def test_published_numbers_are_found_by_title():
-    thesis = "wickramarachchi2015"
-    for table, values in (("6.1", ("66.2 ± 2.2", "66.2 ± 5.6")), ("6.2", ("64.8 ± 2.1", "63.6 ± 2.8"))):
-        for name, value in zip(NAMES, values, strict=True):
-            title = ALGORITHMS[name].title
-            assert lookup(thesis, table, "bupa", title, "accuracy_percent").printed == value
-            assert lookup(thesis, table, "bupa", title, "avg_clusters_per_class", class_index="2").mean > 2
-    # A plain support vector machine of another table is no bottom-up tree.
-    assert lookup("manwani2012", "II", "bupa", "BUTIF-SVM", "accuracy_percent") is None
 
 
 def test_clusters_that_overlap_beyond_the_threshold_are_undecided():

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from tree_support import tree_of
 
-from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, RefinedTreeClassifier, config, make
+from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, config, make
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.models import Model, load, save
@@ -31,22 +31,6 @@ def turning(seed):
     return X, y
 
 
-@pytest.mark.long
-def test_a_line_that_turns_takes_few_leaves():
-    train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
-    refined = LogisticModelTreeClassifier(refine="tao", random_state=0)
-    models = (refined, LogisticRegression(), RefinedTreeClassifier(random_state=0))
-    scores = np.zeros((3, len(models)))
-    for seed in range(3):
-        X, y = turning(seed)
-        scores[seed] = [model.fit(X[train], y[train]).score(X[test], y[test]) for model in models]
-        assert models[0].n_leaves_ <= 8
-    ours, straight, labels = scores.mean(axis=0)
-    assert ours > 0.9
-    assert straight < 0.85
-    assert ours > labels + 0.01
-
-
 def test_one_leaf_is_chosen_where_a_plane_is_enough():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 5))
@@ -56,18 +40,6 @@ def test_one_leaf_is_chosen_where_a_plane_is_enough():
         assert model.n_leaves_ == 1
         theirs = LogisticRegression().fit(X, y)
         assert (model.predict(X) == theirs.predict(X)).mean() > 0.97
-
-
-def test_the_objective_of_refinement_never_rises(bent):
-    X, y = bent
-    model = LogisticModelTreeClassifier("hhgdt", refine="tao", leaf_penalty=1.0, random_state=0).fit(X, y)
-    found = model.refinement_
-    assert found.chosen.member == -1  # refined: chosen by cross-validation
-    assert found.run is not None
-    assert (np.diff(found.run.objective) <= 1e-12).all()
-    assert "refined" in found.summary()
-    leaves = [c for c in found.candidates if c.leaves == 1 and c.member >= 0]
-    assert leaves  # a single leaf was among the candidates
 
 
 def test_the_price_of_a_doubling_decides_on_the_number_of_leaves(bent):
@@ -168,9 +140,6 @@ def test_levels_alone_are_enough(name):
     model = make(name, random_state=0).fit(frame[:200], y[:200])
     assert model.score(frame[200:], y[200:]) > 0.95
     assert {term.kind for term in model.tree_.leaf_models.terms} == {"level"}
-
-
-# ---- models of few terms ---------------------------------------------------------------------------------------------
 
 
 def many_columns(n=300, p=20, seed=5):

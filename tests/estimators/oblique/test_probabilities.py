@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from contracts import real_set
+from covering import few
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
@@ -13,10 +14,11 @@ SMOOTHING = [name for name in RULES if name != "counts"]
 BUPA = real_set("bupa")
 
 
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("rule", SMOOTHING)
-@pytest.mark.parametrize("strength", [3.0, "cv"])
-@pytest.mark.parametrize("options", [{}, {"pruning": "cv"}, {"pruning": "cost_complexity"}, {"proposer": "oc1"}])
+@few(
+    rule=SMOOTHING,
+    strength=[3.0, "cv"],
+    options=[{}, {"pruning": "cv"}, {"pruning": "cost_complexity"}, {"proposer": "oc1"}],
+)
 def test_the_tree_and_its_labels_are_those_of_counts(rule, strength, options):
     options = {"proposer": "hhgdt", "max_depth": 4, "random_state": 2, **options}
     plain = ObliqueTreeClassifier(**options).fit(BUPA.X, BUPA.y)
@@ -72,7 +74,6 @@ def test_the_unit_is_the_lightest_row():
     np.testing.assert_allclose(drawn.predict_proba(BUPA.X), once.predict_proba(BUPA.X), rtol=1e-9)
 
 
-@pytest.mark.sample(1)
 @pytest.mark.parametrize("strength", [4.0, "cv"])
 def test_refined_trees_have_them_too(strength):
     X, y = BUPA.X[::2], BUPA.y[::2]

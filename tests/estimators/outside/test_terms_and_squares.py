@@ -117,9 +117,6 @@ def test_seconds_of_processors_are_known_of_models_with_a_process_of_their_own()
         METRICS["cpu"].function(object(), X)
 
 
-# ---- squares ---------------------------------------------------------------------------------------------------------
-
-
 def test_squares_stand_beside_the_columns_in_standard_deviations():
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.normal(3.0, 2.0, 60), rng.integers(0, 2, 60), np.full(60, 7.0)])
@@ -131,22 +128,6 @@ def test_squares_stand_beside_the_columns_in_standard_deviations():
     np.testing.assert_allclose(found[:, 3], (z**2 - (z**2).mean()) / (z**2).std())
     np.testing.assert_allclose(squares.transform(table[:5]), found[:5])
     assert Squares().fit_transform(table[:, 1:]).shape == (60, 2)
-
-
-def test_a_ring_is_told_by_squares_alone():
-    rng = np.random.default_rng(1)
-    table = rng.normal(size=(300, 2))
-    inside = ((table**2).sum(axis=1) < 1.4).astype(float)
-    scores = {
-        prepare: (
-            fitted("sklearn.linear_model.LogisticRegression", {}, prepare, table, inside).predict(table) == inside
-        )
-        for prepare in ("standardize", "squares")
-    }
-    assert scores["squares"].mean() > 0.95 > 0.75 > scores["standardize"].mean()
-
-
-# ---- WEKA ------------------------------------------------------------------------------------------------------------
 
 
 def test_sizes_of_weka_are_read_from_what_it_prints():

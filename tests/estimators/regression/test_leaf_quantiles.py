@@ -56,16 +56,6 @@ def test_a_leaf_says_its_value_and_the_quantiles_of_what_its_rows_leave_over(nam
     np.testing.assert_allclose(model.predict_quantiles(at, Q), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_a_constant_leaf_says_the_quantiles_of_its_targets():
-    X, y = rows(2)
-    model = make("hhcart_regression", leaf_residuals=True, **SMALL).fit(X, y)
-    leaves = model.apply(X)
-    assert len(set(leaves.tolist())) > 1
-    for leaf in set(leaves.tolist()):
-        found = model.predict_quantiles(X[leaves == leaf][:1], Q)[0]
-        np.testing.assert_allclose(found, np.quantile(y[leaves == leaf], Q), rtol=1e-12, atol=1e-12)
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.floats(0, 1), min_size=1, max_size=5, unique=True))
 def test_quantiles_rise_with_their_shares_and_lie_between_the_ends(seed, shares):

@@ -39,23 +39,6 @@ def test_a_heuristic_that_is_registered_later_is_known(rows, monkeypatch):
     assert ObliqueTreeRegressor("later").fit(X, y).n_leaves_ >= 1
 
 
-@pytest.mark.parametrize("weight", [0.1, 3.0, 1e200])
-def test_equal_weights_of_cart_are_no_weights_and_weight_0_is_no_row(weight):
-    rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(70, 3)), rng.normal(size=70)
-    there = np.arange(70) % 7 > 0
-
-    def said(rows, **how):
-        grown = CARTRegressor(random_state=1, **how.pop("parameters", {})).fit(X[rows], y[rows], **how)
-        return [getattr(grown.tree_, part).tolist() for part in ("threshold", "value", "impurity", "children_left")]
-
-    for parameters in ({}, {"min_weight_fraction_leaf": 0.1}, {"min_impurity_decrease": 0.01, "ccp_alpha": 0.01}):
-        plain = [said(rows, parameters=parameters) for rows in (slice(None), there)]
-        weights = np.full(70, weight)
-        assert said(slice(None), sample_weight=weights, parameters=parameters) == plain[0]
-        assert said(slice(None), sample_weight=weights * there, parameters=parameters) == plain[1]
-
-
 def test_cart_cut_by_cross_validation_is_the_tree_of_the_complexity_that_it_chose():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 3))

@@ -152,25 +152,6 @@ def test_a_tree_predicts_what_the_slow_reference_predicts(seed):
     np.testing.assert_allclose(model.predict(at), reference(X, y, at), rtol=1e-7, atol=1e-8)
 
 
-def test_the_models_by_hand():
-    x = np.arange(40.0)[:, None]
-    line = PILOTRegressor().fit(x, 2 * x[:, 0] + 1)
-    assert line.n_leaves_ == 1 and line.predict([[7.5]]) == pytest.approx(16.0)
-    # A jump between 19 and 20: PCON, cut in the middle.
-    jump = PILOTRegressor().fit(x, np.where(x[:, 0] < 20, 1.0, 5.0))
-    assert jump.n_leaves_ == 2 and jump.tree_.thresholds[0] == 19.5
-    np.testing.assert_allclose(jump.predict([[0.0], [39.0]]), [1.0, 5.0])
-    assert not jump.tree_.equations.coef.any()
-    # A bend exactly at a cut: BLIN leaves nothing over, and the line is whole at the bend.
-    bend = PILOTRegressor(truncate="none").fit(x, np.abs(x[:, 0] - 19.5))
-    assert bend.n_leaves_ == 2 and bend.tree_.thresholds[0] == 19.5
-    np.testing.assert_allclose(bend.predict([[0.0], [19.5], [30.0]]), [19.5, 0.0, 10.5], atol=1e-9)
-    # Two lines that do not meet: PLIN.
-    both = PILOTRegressor(truncate="none").fit(x, np.where(x[:, 0] < 20, x[:, 0], 100 - 2 * x[:, 0]))
-    assert both.n_leaves_ == 2
-    np.testing.assert_allclose(both.predict([[3.0], [30.0]]), [3.0, 40.0], atol=1e-9)
-
-
 def test_lines_go_on_at_one_node_and_give_least_squares_of_features_that_do_not_correlate():
     X = np.array([[a, b] for a in range(-3, 4) for b in range(-3, 4)], dtype=float)
     model = PILOTRegressor().fit(X, 2 * X[:, 0] - 5 * X[:, 1] + 1)
@@ -194,29 +175,6 @@ def test_where_there_is_nothing_to_fit_the_mean_is_said(X, y):
     assert model.n_leaves_ == 1
     np.testing.assert_allclose(model.predict(X), y.mean())
 
-
-def test_indicators_are_cut_and_depth_zero_is_a_mean():
-    rng = np.random.default_rng(1)
-    X = rng.integers(0, 2, (60, 3)).astype(float)
-    y = 4 * X[:, 1] + rng.normal(0, 0.1, 60)
-    model = PILOTRegressor().fit(X, y)
-    assert model.n_leaves_ == 2 and not model.tree_.equations.coef.any() and model.tree_.thresholds[0] == 0.5
-    assert PILOTRegressor(max_depth=0).fit(X, y).predict(X[:1]) == pytest.approx(y.mean())
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(-40, 40), st.integers(-40, 40))
-def test_order_of_rows_and_powers_of_two_of_units_change_nothing(seed, of_x, of_y):
-    X, y = steps(seed, 60)
-    rng = np.random.default_rng(seed)
-    mixed = rng.permutation(60)
-    first = PILOTRegressor().fit(X, y).predict(X)
-    np.testing.assert_array_equal(PILOTRegressor().fit(X[mixed], y[mixed]).predict(X), first)
-    scaled = PILOTRegressor().fit(np.ldexp(X, of_x), np.ldexp(y, of_y)).predict(np.ldexp(X, of_x))
-    np.testing.assert_array_equal(scaled, np.ldexp(first, of_y))
-
-
-# ---- bounds ----------------------------------------------------------------------------------------------------------
 
 LINEAR = {
     "pilot": {},
