@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from covering import few
 from hierarchy_oracles import (
     KINDS,
     all_nodes,
@@ -87,8 +88,7 @@ def test_the_worked_example_of_figure_4_2_has_its_sums_moves_and_sides():
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(8))
+@few(1, kind=KINDS, seed=range(6))
 def test_every_move_of_avalanche_has_the_objective_of_its_definition(kind, seed):
     D, _ = example(seed, 3 + 2 * seed, kind)
     expected = avalanche_splits(D)
@@ -138,9 +138,7 @@ def test_the_order_of_objects_does_not_matter_where_nothing_ties(n, seed, method
 # ---- STAXAC ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("graph", ["nearest", "renewed"])
+@few(graph=["nearest", "renewed"], kind=KINDS, seed=range(6))
 def test_every_merge_of_staxac_is_the_one_that_leaves_the_purest_clustering(graph, kind, seed):
     D, codes = example(seed, 2 + 2 * seed, kind)
     merges, rounds = staxac_merges(D, codes, renew=graph == "renewed")
@@ -178,8 +176,7 @@ def test_one_class_makes_staxac_a_hierarchy_of_nearest_neighbors():
 # ---- the rivals ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(5))
+@few(1, kind=KINDS, seed=range(5))
 def test_neighbor_joining_forms_the_clusters_of_the_rule_in_exact_fractions(kind, seed):
     D, _ = example(seed, 2 + 3 * seed, kind)
     tree = neighbor_joining(from_square(D))
@@ -215,8 +212,7 @@ def test_upgma_is_scipys_average_linkage():
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("n", [1, 2, 3, 17])
+@few(1, method=METHODS, n=[1, 2, 3, 17])
 def test_a_tree_is_whole_and_its_linkage_is_valid_and_monotone(method, n):
     D, codes = example(n, n)
     tree = METHODS[method](from_square(D), codes)
@@ -279,8 +275,7 @@ def test_the_core_refuses_what_does_not_fit():
 # ---- EUREKA ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("method", METHODS)
+@few(1, method=METHODS, seed=range(6))
 def test_clusters_thresholds_and_tree_size_are_those_of_the_pseudo_code(method, seed):
     D, codes = example(seed, 4 + 3 * seed)
     tree = METHODS[method](from_square(D), codes)
