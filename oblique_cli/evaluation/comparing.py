@@ -30,7 +30,7 @@ from oblique_cli.evaluation.tables import (
     shown,
     title_of,
 )
-from oblique_cli.ground.registry import Registry, close_matches, fault_of_type
+from oblique_cli.ground.registry import Registry, fault_of_type
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 
@@ -216,15 +216,14 @@ class Comparison:
         return record
 
 
-def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
-    """Compare algorithms of a table by its metrics: `first` with `second` or with every other; else all pairs.
-
-    Raise ConfigError if an id is not in the table, or if there is nothing to compare.
-    """
+def compare(table: ResultTable, rule: str = "1-SD") -> Comparison:
+    """Compare all pairs of algorithms of a table by its metrics. Raise ConfigError if there is nothing to compare."""
     RULES[rule]  # raises UnknownName before any computation
     ids = list(dict.fromkeys(line.algorithm for line in table.lines))
+    if len(ids) < 2:
+        raise ConfigError(f"compare: the table has one algorithm, {ids[0]}; give at least two.")
     metrics = tuple(name for name in table.metrics if name in METRICS and not METRICS[name].matrix)
-    candidates = (Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
+    candidates = (Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in combinations(ids, 2))
     pairs = tuple(pair for pair in candidates if pair.duels)
     if not pairs:
         raise ConfigError("compare: no two algorithms have a data set in common.")
@@ -236,24 +235,6 @@ def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, se
         has_published=bool(table.references),
         notes=(*_notes(rule, pairs, metrics), *table.notes),
     )
-
-
-def _pairs(ids: list[str], first: str | None, second: str | None) -> list[tuple[str, str]]:
-    for name in (first, second):
-        if name is not None and name not in ids:
-            hint = close_matches(name, ids)
-            raise ConfigError(f"compare: the table has no algorithm {name!r}.{hint} It has {', '.join(ids)}.")
-    if len(ids) < 2:
-        raise ConfigError(f"compare: the table has one algorithm, {ids[0]}; give at least two.")
-    if first is None:
-        if second is not None:
-            raise ConfigError(f"compare: second is {second!r} but first is not given; give first.")
-        return list(combinations(ids, 2))
-    if second is None:
-        return [(first, other) for other in ids if other != first]
-    if first == second:
-        raise ConfigError(f"compare: first and second are both {first!r}; give two algorithms.")
-    return [(first, second)]
 
 
 def _duels(table: ResultTable, rule: str, first: str, second: str, metrics: Sequence[str]) -> list[PrintedDuel]:

@@ -24,12 +24,8 @@ class Reliability:
 
     def plain(self) -> dict[str, Any]:
         """Return plain data for a model file and JSON."""
-        return {
-            "confidence": self.confidence.tolist(),
-            "right": self.right.tolist(),
-            "rows": self.rows.tolist(),
-            "error": self.error,
-        }
+        arrays = {name: getattr(self, name).tolist() for name in ("confidence", "right", "rows")}
+        return {**arrays, "error": self.error}
 
 
 def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
@@ -57,12 +53,7 @@ def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
     rows = np.histogram(np.clip(left, edges[0], edges[-1]), edges)[0]
     parts = []
     for part in np.array_split(np.argsort(predicted, kind="stable"), min(BINS, max(1, len(truth) // BINS))):
-        ends = np.quantile(left[part], [0.1, 0.5, 0.9])
-        parts.append(
-            {
-                "predicted": float(predicted[part].mean()),
-                "rows": len(part),
-                **dict(zip(("low", "middle", "high"), ends.tolist(), strict=True)),
-            }
-        )
+        low, middle, high = np.quantile(left[part], [0.1, 0.5, 0.9]).tolist()
+        ends = {"low": low, "middle": middle, "high": high}
+        parts.append({"predicted": float(predicted[part].mean()), "rows": len(part), **ends})
     return {"edges": edges.tolist(), "rows": rows.tolist(), "by_prediction": parts}

@@ -32,16 +32,11 @@ def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks
             leader = next(method for method, mean in means.items() if mean == best)
             folds = scores.folds.get(metric)
             for method, mean in means.items():
-                place = (scores.dataset, method, metric)
+                ratio, d = scores.test_over_train, None if folds is None else folds[leader] - folds[method]
                 if mean == best:
-                    cell_marks[place] = BEST
-                elif (
-                    folds is not None
-                    and scores.test_over_train is not None
-                    and len(folds[leader]) > 1
-                    and corrected_resampled_t(folds[leader] - folds[method], scores.test_over_train).p > alpha
-                ):
-                    cell_marks[place] = SAME
+                    cell_marks[scores.dataset, method, metric] = BEST
+                elif ratio is not None and d is not None and len(d) > 1 and corrected_resampled_t(d, ratio).p > alpha:
+                    cell_marks[scores.dataset, method, metric] = SAME
     return cell_marks
 
 

@@ -132,12 +132,10 @@ class Metric:
 
     def evaluate(self, scored: Scored) -> Any:
         """Return the value on the test rows of a fold, a float or lists of counts; raise Undefined without one."""
-        if self.needs == LABELS:
-            result = self.function(scored.y, scored.predicted)
-        elif self.needs == PROBABILITIES:
-            result = self.function(scored.y, scored.probabilities())
-        else:
+        if self.needs == MODEL:
             result = self.function(scored.model, scored.X)
+        else:
+            result = self.function(scored.y, scored.predicted if self.needs == LABELS else scored.probabilities())
         if self.matrix:
             counts = np.asarray(result)
             if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "biuf":
@@ -355,14 +353,9 @@ def _accuracy_of_row(row: Row) -> Fraction:
 
 
 @_of_labels(
-    "accuracy",
-    title="accuracy",
-    unit="%",
-    aggregate=POOLED,
-    from_row=_accuracy_of_row,
-    decimals=1,
+    "accuracy", title="accuracy", unit="%", aggregate=POOLED, from_row=_accuracy_of_row, decimals=1,
     published="accuracy_percent",
-)
+)  # fmt: skip
 def accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Share of the test rows that are classified right."""
     first, second, counts = _cells(y, predicted, weights)
@@ -379,21 +372,13 @@ def balanced_accuracy(y: Codes, predicted: Codes, weights: Array | None = None) 
     """Mean recall of the classes that the test rows have."""
     first, second, counts = _cells(y, predicted, weights)
     # balanced_accuracy_score, without its warning for predicted classes that have no rows.
-    return 100.0 * float(
-        sk.recall_score(
-            first, second, labels=_present(first, counts), average="macro", sample_weight=counts, zero_division=0.0
-        )
-    )
-
-
-def _present(classes: Codes, counts: Array) -> Codes:
-    """Return the classes with rows."""
-    return np.unique(classes[counts > 0])
+    how: dict[str, Any] = {"average": "macro", "sample_weight": counts, "zero_division": 0.0}
+    return 100.0 * float(sk.recall_score(first, second, labels=np.unique(first[counts > 0]), **how))
 
 
 def _f1(y: Codes, predicted: Codes, weights: Array | None, average: str) -> float:
     first, second, counts = _cells(y, predicted, weights)
-    labels = np.union1d(_present(first, counts), _present(second, counts))
+    labels = np.union1d(first[counts > 0], second[counts > 0])
     return float(sk.f1_score(first, second, labels=labels, average=average, sample_weight=counts, zero_division=0.0))
 
 
@@ -551,12 +536,10 @@ def costs(file: str, classes: Sequence[str], owner: str) -> Array:
     where = f"{owner}: costs of {file}"
     expected = f"a heading with the {len(classes)} predicted classes behind an empty cell, then a line for each class"
     try:
-        lines = [
-            line for line in csv.reader(Path(file).read_text("utf-8-sig").splitlines()) if any(map(str.strip, line))
-        ]
+        lines = list(csv.reader(Path(file).read_text("utf-8-sig").splitlines()))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{where} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
-    cells = [[cell.strip() for cell in line] for line in lines]
+    cells = [[cell.strip() for cell in line] for line in lines if any(map(str.strip, line))]
     if len(cells) != len(classes) + 1 or any(len(line) != len(classes) + 1 for line in cells):
         shape = f"{len(cells)} lines of {max(map(len, cells), default=0)} cells"
         raise DataError(f"{where} must be {expected}; there are {shape}.")

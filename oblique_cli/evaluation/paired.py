@@ -215,11 +215,7 @@ def partition(run: StoredRun, dataset: str) -> tuple[Any, ...]:
 
 
 def _scores(
-    dataset: str,
-    labels: Mapping[str, str],
-    results: Mapping[str, _Results],
-    notes: list[str],
-    metrics: Sequence[str],
+    dataset: str, labels: Mapping[str, str], results: Mapping[str, _Results], notes: list[str], metrics: Sequence[str]
 ) -> PairedScores | None:
     complete = {method: result.complete() for method, result in results.items()}
     common = sorted(set.intersection(*complete.values()))
@@ -252,13 +248,7 @@ def _scores(
         except Undefined as reason:
             undefined[name][method] = str(reason)
     cv = next(iter(results.values())).experiment.cv
-    return PairedScores(
-        dataset,
-        repetitions={
-            name: {m: np.array(v, dtype=float) for m, v in each.items()} for name, each in repetitions.items()
-        },
-        means={name: {m: float(sum(v) / len(v)) for m, v in each.items()} for name, each in repetitions.items()},
-        folds=folds,
-        undefined=undefined,
-        test_over_train=schemes.SCHEMES[cv.scheme].test_over_train(cv),
-    )
+    exact = {name: {m: np.array(v, dtype=float) for m, v in each.items()} for name, each in repetitions.items()}
+    means = {name: {m: float(sum(v) / len(v)) for m, v in each.items()} for name, each in repetitions.items()}
+    ratio = schemes.SCHEMES[cv.scheme].test_over_train(cv)
+    return PairedScores(dataset, exact, means, folds, undefined, ratio)

@@ -44,7 +44,7 @@ class Limits:
     rope_leaves: float = 0.1
 
     def within(self, metric: Metric) -> float:
-        """Return the largest practically negligible difference over data sets, on the scale of `_toward_better`."""
+        """Return the largest practically negligible difference over data sets, logarithms if `Metric.ratio`."""
         return log(1 + self.rope_leaves) if metric.ratio else self.rope * metric.point
 
 
@@ -74,7 +74,7 @@ class _Two:
     probabilities: Probabilities | None
 
     def name(self, outcome: str | None) -> str | None:
-        return {FIRST: self.first, SECOND: self.second, TIE: "tie", None: None}[outcome]
+        return {FIRST: self.first, SECOND: self.second}.get(str(outcome), outcome)
 
     def _bayesian(self) -> dict[str, Any]:
         # Benavoli et al. decide at 0.95, independent of the level of the other tests.
@@ -140,19 +140,11 @@ class Match(_Two):
         return FIRST if sign.wins >= sign.needed > 0 else SECOND if sign.losses >= sign.needed > 0 else TIE
 
     def cells(self, label: Mapping[str | None, str], alpha: float) -> tuple[str, ...]:
-        return (
-            label[self.first],
-            label[self.second],
-            f"{self.sign.wins}/{self.sign.losses}",
-            label[self.name(self._sign_outcome())],
-            f"{self.wilcoxon.plus:g}",
-            f"{self.wilcoxon.minus:g}",
-            _p(self.wilcoxon.p, alpha),
-            _p(self.p_holm, alpha),
-            *self._shares(),
-            f"{self.rank_difference:+z.2f}",
-            _p(self.p_nemenyi, alpha),
-        )
+        sign, ranks = self.sign, self.wilcoxon
+        signs = (f"{sign.wins}/{sign.losses}", label[self.name(self._sign_outcome())])
+        wilcoxon = (f"{ranks.plus:g}", f"{ranks.minus:g}", _p(ranks.p, alpha), _p(self.p_holm, alpha))
+        nemenyi = (f"{self.rank_difference:+z.2f}", _p(self.p_nemenyi, alpha))
+        return (label[self.first], label[self.second], *signs, *wilcoxon, *self._shares(), *nemenyi)
 
     def records(self, metric: str, n: int, alpha: float) -> Records:
         record = partial(_record, metric=metric, first=self.first, second=self.second)
@@ -232,15 +224,12 @@ class SignificanceReport:
             raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
         diagrams = []
         for verdicts in self.metrics:
-            if verdicts.ranking is None:
-                continue
-            test = verdicts.ranking.friedman
-            title = f"{title_of(verdicts.metric)}: average ranks over {test.n} data sets"
-            names = [self.paired.methods[method] for method in verdicts.ranking.methods]
-            methods = list(zip(names, verdicts.ranking.ranks, strict=True))
-            diagrams.append(
-                (Ranks(title, methods, verdicts.ranking.groups, verdicts.ranking.critical_difference), test)
-            )
+            if (ranking := verdicts.ranking) is not None:
+                title = f"{title_of(verdicts.metric)}: average ranks over {ranking.friedman.n} data sets"
+                names = [self.paired.methods[method] for method in ranking.methods]
+                methods = list(zip(names, ranking.ranks, strict=True))
+                ranks = Ranks(title, methods, ranking.groups, ranking.critical_difference)
+                diagrams.append((ranks, ranking.friedman))
         return diagrams
 
     def sheet(self) -> Sheet:
@@ -255,7 +244,7 @@ class SignificanceReport:
 
     def _grids(self, verdicts: MetricVerdicts) -> list[TextGrid]:
         alpha, title = self.limits.alpha, title_of(verdicts.metric)
-        label: dict[str | None, str] = {"tie": "tie", None: MISSING, **dict(self.paired.methods.items())}
+        label: dict[str | None, str] = {"tie": "tie", None: MISSING, **self.paired.methods}
         bayes = ("P(first)", "P(same)", "P(second)")
         diagrams = [self._diagram(verdicts.metric, verdicts.ranking)] if verdicts.ranking else []
         if verdicts.is_crowd:
@@ -279,12 +268,10 @@ class SignificanceReport:
             cells: dict[tuple[str, str], str] = {}
             for duel in verdicts.duels:
                 if duel.dataset == scores.dataset:
-                    outcome = duel.outcome(alpha)
-                    cells[duel.first, duel.second] = {FIRST: "+", SECOND: "-", TIE: "=", None: MISSING}[outcome]
-                    cells[duel.second, duel.first] = {FIRST: "-", SECOND: "+", TIE: "=", None: MISSING}[outcome]
-            values = [
-                shown(verdicts.metric, TableValue(scores.means[verdicts.metric][method], None)) for method in methods
-            ]
+                    signs = {FIRST: "+-", SECOND: "-+", TIE: "==", None: MISSING * 2}[duel.outcome(alpha)]
+                    cells[duel.first, duel.second], cells[duel.second, duel.first] = signs
+            means = scores.means[verdicts.metric]
+            values = [shown(verdicts.metric, TableValue(means[method], None)) for method in methods]
             grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))
         if verdicts.ranking:
             cells = {}
@@ -321,16 +308,12 @@ class SignificanceReport:
             for i in order
         )
         ends = f"1 {'·' * (AXIS - 4)} {k}"
-        return TextGrid(
-            ("method", "groups", ends, "average rank"),
-            rows,
-            left=3,
-            caption=(
-                f"{title_of(metric)}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
-                f"{friedman.chi2:.2f}, Iman-Davenport F {friedman.f:.2f} with {k - 1} and {(k - 1) * (friedman.n - 1)} "
-                f"degrees of freedom, p {_p(friedman.p, self.limits.alpha)}"
-            ),
+        caption = (
+            f"{title_of(metric)}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
+            f"{friedman.chi2:.2f}, Iman-Davenport F {friedman.f:.2f} with {k - 1} and {(k - 1) * (friedman.n - 1)} "
+            f"degrees of freedom, p {_p(friedman.p, self.limits.alpha)}"
         )
+        return TextGrid(("method", "groups", ends, "average rank"), rows, left=3, caption=caption)
 
     def _notes(self) -> list[str]:
         limits = self.limits
@@ -338,10 +321,8 @@ class SignificanceReport:
         points = [title_of(verdicts.metric) for verdicts in self.metrics if not METRICS[verdicts.metric].ratio]
         same = [f"{limits.rope:g} points of {listed(points)}"] if points else []
         same += [f"{limits.rope_leaves:.0%} of the {listed(ratios)}"] if ratios else []
-        signs = [
-            f"{'positive' if METRICS[verdicts.metric].larger_is_better else 'negative'} {title_of(verdicts.metric)}"
-            for verdicts in self.metrics
-        ]
+        names = [verdicts.metric for verdicts in self.metrics]
+        signs = [f"{'positive' if METRICS[n].larger_is_better else 'negative'} {title_of(n)}" for n in names]
         notes = [
             "1-SD, 2-SD: the rules of the papers on means and SDs over repetitions. t, p: corrected resampled t test "
             "(Nadeau and Bengio 2003) over all folds, not adjusted for the number of pairs and data sets.",
@@ -389,12 +370,6 @@ def judge(
     return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
 
 
-def _toward_better(values: np.ndarray, metric: Metric) -> np.ndarray:
-    """Return values whose differences over data sets are compared; larger is better."""
-    compared = np.log(values) if metric.ratio else values
-    return compared if metric.larger_is_better else -compared
-
-
 def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     duels = tuple(
         _duel(scores, a, b, metric, limits)
@@ -405,31 +380,26 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     if len(methods) < 2 or len(whole) < FEWEST_DATASETS:
         return MetricVerdicts(metric, len(whole), duels, (), None)
     means = np.array([[scores.means[metric][method] for method in methods] for scores in whole])
-    larger_is_better = _toward_better(means, METRICS[metric])
-    rope = limits.within(METRICS[metric])
+    about = METRICS[metric]
+    compared = np.log(means) if about.ratio else means
+    larger_is_better = compared if about.larger_is_better else -compared
+    rope = limits.within(about)
     ranks = [float(rank) for rank in significance_tests.average_ranks(larger_is_better)]
     n, k = means.shape
     pairs = list(combinations(range(k), 2))
     differences = [larger_is_better[:, a] - larger_is_better[:, b] for a, b in pairs]
     tests = [significance_tests.wilcoxon(d) for d in differences]
     adjusted = significance_tests.holm([test.p for test in tests])
-    matches = tuple(
-        Match(
-            methods[a],
-            methods[b],
-            significance_tests.bayesian_signed_rank(d, rope),
-            significance_tests.sign_test(d),
-            test,
-            p_holm,
-            ranks[a] - ranks[b],
-            significance_tests.nemenyi_p(ranks[a] - ranks[b], k, n),
-        )
-        for (a, b), d, test, p_holm in zip(pairs, differences, tests, adjusted, strict=True)
-    )
+    matches = []
+    for (a, b), d, test, p_holm in zip(pairs, differences, tests, adjusted, strict=True):
+        bayes, sign = significance_tests.bayesian_signed_rank(d, rope), significance_tests.sign_test(d)
+        p = significance_tests.nemenyi_p(ranks[a] - ranks[b], k, n)
+        matches.append(Match(methods[a], methods[b], bayes, sign, test, p_holm, ranks[a] - ranks[b], p))
     critical = significance_tests.critical_difference(k, n, limits.alpha)
     groups = tuple(significance_tests.cliques(ranks, critical))
     friedman = significance_tests.friedman(ranks, n, significance_tests.share_of_ties(larger_is_better))
-    return MetricVerdicts(metric, n, duels, matches, Ranking(methods, tuple(ranks), friedman, critical, groups))
+    ranking = Ranking(methods, tuple(ranks), friedman, critical, groups)
+    return MetricVerdicts(metric, n, duels, tuple(matches), ranking)
 
 
 def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> MethodDuel:
@@ -438,23 +408,14 @@ def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> 
     means = scores.means[metric]
     repetitions = [scores.repetitions[metric][method] for method in (a, b)]
     sds = [float(values.std(ddof=1)) if len(values) > 1 else None for values in repetitions]
+    of = (means[a], sds[0], means[b], sds[1])
+    rules = {rule: comparing.verdict(*of, rule=rule, smaller_is_better=smaller) for rule in ("1-SD", "2-SD")}
     t = None
     if scores.folds and scores.test_over_train is not None and len(scores.folds[metric][a]) > 1:
         d = scores.folds[metric][a] - scores.folds[metric][b]
         t = significance_tests.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
     rope = limits.rope_leaves * (means[a] + means[b]) / 2 if about.ratio else limits.within(about)
-    return MethodDuel(
-        a,
-        b,
-        t.probabilities(rope) if t else None,
-        scores.dataset,
-        means[a] - means[b],
-        {
-            rule: comparing.verdict(means[a], sds[0], means[b], sds[1], rule=rule, smaller_is_better=smaller)
-            for rule in ("1-SD", "2-SD")
-        },
-        t,
-    )
+    return MethodDuel(a, b, t.probabilities(rope) if t else None, scores.dataset, means[a] - means[b], rules, t)
 
 
 def _significant(p: float, direction: float, alpha: float) -> str:

@@ -167,8 +167,7 @@ class ResultTable:
                 TextGrid(header=tuple(header), rows=tuple(rows), left=2, marks=marks),
                 *(
                     _matrix_grid(line, name)
-                    for name in self.metrics
-                    if _is_matrix(name)
+                    for name in filter(_is_matrix, self.metrics)
                     for line in self.lines
                     if name in line.matrices
                 ),
@@ -237,15 +236,10 @@ def _difference(name: str, value: TableValue) -> str:
 
 
 def _matrix_grid(line: Line, name: str) -> TextGrid:
-    return TextGrid(
-        header=("class", *line.classes),
-        rows=tuple(
-            (label, *(f"{count:.4g}" for count in counts))
-            for label, counts in zip(line.classes, line.matrices[name], strict=True)
-        ),
-        left=1,
-        caption=f"{line.dataset}, {line.label}: {title_of(name)}, rows of a class by the class predicted, a repetition",
-    )
+    cells = zip(line.classes, line.matrices[name], strict=True)
+    rows = tuple((label, *(f"{count:.4g}" for count in counts)) for label, counts in cells)
+    caption = f"{line.dataset}, {line.label}: {title_of(name)}, rows of a class by the class predicted, a repetition"
+    return TextGrid(("class", *line.classes), rows, left=1, caption=caption)
 
 
 # -- from rows to lines ------------------------------------------------------------------------------------------------
@@ -328,7 +322,7 @@ def summarize(
             *_gap_notes(lines),
             *_undefined_notes(lines, names),
             *_published_notes(lines, tables),
-            *(f"{name}: {note}" for name in _datasets(lines) if (note := (dataset_notes or {}).get(name))),
+            *(f"{name}: {note}" for name in places if (note := (dataset_notes or {}).get(name))),
         ),
         metrics=names,
         estimate=schemes.SCHEMES[experiment.cv.scheme].estimate_of(experiment.cv),
@@ -368,35 +362,36 @@ def _line(
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
     scheme = schemes.SCHEMES[experiment.cv.scheme]
     apparent = sorted(scheme.apparent(experiment.cv))
-    complete = _complete(done, [place for place in places if place not in apparent])
+    completed = complete(done, [place for place in places if place not in apparent])
     if any(place not in done or done[place].status != "ok" for place in apparent):
-        complete = []  # every repetition needs it
-    clusters = _clusters([row for r in complete for row in r])
-    extra = set(complete[0][0].measures) - set(METRICS) if complete else set()
+        completed = []  # every repetition needs it
+    averaged = [row for rows in completed for row in rows]
+    clusters = {
+        name: float(Fraction(sum(row.clusters[name] for row in averaged), len(averaged)))
+        for name in (averaged[0].clusters if averaged else ())
+    }
+    extra = set(completed[0][0].measures) - set(METRICS) if completed else set()
     values: dict[str, TableValue] = {}
     matrices: dict[str, tuple[tuple[float, ...], ...]] = {}
     for name in dict.fromkeys((*names, "accuracy", "leaves")):
-        if name in METRICS:
-            if not METRICS[name].suits(task_of(algorithm.name)):
-                continue
-            printed = METRICS[name].published or name
-            as_published = name == "accuracy" and AS_PUBLISHED in extra
-        else:
-            printed = "accuracy_percent" if name == AS_PUBLISHED else name
-            as_published = False
+        if name in METRICS and not METRICS[name].suits(task_of(algorithm.name)):
+            continue
+        standard = "accuracy" if name == AS_PUBLISHED else name
+        printed = (METRICS[standard].published if standard in METRICS else "") or name
+        as_published = name == "accuracy" and AS_PUBLISHED in extra
         number = None if as_published else _published(shown, experiment, dataset, title, printed)
         if name == "accuracy" and scheme.estimate:
-            whole = [done[place] for place in apparent] if complete else []
-            values[name] = _value(scheme.accuracies(experiment.cv, complete, whole) if complete else [], number)
+            whole = [done[place] for place in apparent] if completed else []
+            values[name] = _value(scheme.accuracies(experiment.cv, completed, whole) if completed else [], number)
         elif not _is_matrix(name):
-            values[name] = _table_value(name, complete, number, experiment, extra)
-        elif complete:
+            values[name] = _table_value(name, completed, number, experiment, extra)
+        elif completed:
             try:
-                sums = [METRICS[name].of_repetition(rows) for rows in complete]
+                sums = [METRICS[name].of_repetition(rows) for rows in completed]
             except NotMeasured as error:
                 raise not_measured(name, experiment) from error
             matrices[name] = tuple(
-                tuple(float(sum(counts) / len(complete)) for counts in zip(*lines, strict=True))
+                tuple(float(sum(counts) / len(completed)) for counts in zip(*lines, strict=True))
                 for lines in zip(*sums, strict=True)
             )
     return Line(
@@ -404,7 +399,7 @@ def _line(
         algorithm=algorithm.id,
         label=title if algorithm.id == algorithm.name or title == titles.get(algorithm.id) else algorithm.id,
         values=values,
-        repeats=len(complete),
+        repeats=len(completed),
         repeats_expected=len({repeat for repeat, _ in places}),
         folds_ok=len(done) - len(failed),
         folds_failed=len(failed),
@@ -413,7 +408,7 @@ def _line(
         clusters=clusters,
         clusters_published=_published_clusters(shown, dataset, title) if clusters else "",
         matrices=matrices,
-        classes=tuple(complete[0][0].per_class) if complete else (),
+        classes=tuple(completed[0][0].per_class) if completed else (),
     )
 
 
@@ -433,9 +428,14 @@ def _table_value(
     except NotMeasured as error:
         raise not_measured(name, experiment) from error
     except Undefined:
-        return TableValue(
-            None, None, number, undefined=_why_undefined(name, [row for rows in complete for row in rows])
-        )
+        reasons, averaged = [], [row for rows in complete for row in rows]
+        for row in averaged:
+            try:
+                METRICS[name].of(row)
+            except Undefined as reason:
+                reasons.append(str(reason))
+        why = f"in {len(reasons)} of {len(averaged)} folds ({reasons[0]})"
+        return TableValue(None, None, number, undefined=why)
 
 
 def not_measured(name: str, experiment: Experiment) -> ConfigError:
@@ -446,29 +446,13 @@ def not_measured(name: str, experiment: Experiment) -> ConfigError:
     )
 
 
-def _why_undefined(name: str, rows: Sequence[Row]) -> str:
-    reasons = []
-    for row in rows:
-        try:
-            METRICS[name].of(row)
-        except Undefined as reason:
-            reasons.append(str(reason))
-    return f"in {len(reasons)} of {len(rows)} folds ({reasons[0]})"
-
-
-def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]) -> list[list[Row]]:
+def complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]) -> list[list[Row]]:
     """Return the repetitions whose folds are all good, each as the list of its rows."""
     ok = {place: row for place, row in done.items() if row.status == "ok"}
     repeats: dict[int, list[tuple[int, int]]] = {}
     for place in places:
         repeats.setdefault(place[0], []).append(place)
     return [[ok[place] for place in folds] for folds in repeats.values() if ok.keys() >= set(folds)]
-
-
-def _clusters(rows: list[Row]) -> dict[str, float]:
-    """Return class -> mean number of its clusters over the rows, in the order of the classes."""
-    names = rows[0].clusters if rows else ()
-    return {name: float(Fraction(sum(row.clusters[name] for row in rows), len(rows))) for name in names}
 
 
 def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:
@@ -526,7 +510,13 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     scheme = schemes.SCHEMES[cv.scheme]
     pooling = scheme.pooling_of(cv)
     if pooling == schemes.Scheme.pooling or (scheme.estimate and "accuracy" not in names):
-        pooling = _aggregation(names)  # the default, which depends on the metric
+        # The default depends on the metric.
+        titles: dict[str, list[str]] = {"pooled": [], "averaged": [], "summed": []}
+        for name in filter(METRICS.__contains__, names):
+            way = {"mean": "averaged", "sum": "summed"}.get(str(METRICS[name].aggregate), "pooled")
+            titles[way].append(title_of(name) + " in %" * (METRICS[name].unit == "%"))
+        parts = (f"{listed(some)} {way} over the folds of a repetition" for way, some in titles.items() if some)
+        pooling = ", ".join(parts)
     protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
     once = [name for name, counts in experiment.fold_counts.items() if len(counts) < cv.repeats]
@@ -541,18 +531,6 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     return notes
 
 
-def _aggregation(names: Sequence[str]) -> str:
-    """Return the combination of folds to a repetition, in words."""
-    ways = {"pooled": "pooled", "mean": "averaged", "sum": "summed"}
-    named = {way: [_with_unit(n) for n in names if n in METRICS and METRICS[n].aggregate == way] for way in ways}
-    parts = [f"{listed(titles)} {ways[way]} over the folds of a repetition" for way, titles in named.items() if titles]
-    return ", ".join(parts)
-
-
-def _with_unit(name: str) -> str:
-    return f"{title_of(name)} in %" if METRICS[name].unit == "%" else title_of(name)
-
-
 def listed(names: Sequence[str]) -> str:
     """Return names in a phrase: "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -565,7 +543,7 @@ def _undefined_notes(lines: list[Line], names: Sequence[str]) -> list[str]:
         for name in names:
             if why := line.value(name).undefined:
                 datasets_of.setdefault((line.label, name, why), []).append(line.dataset)
-    every = len(_datasets(lines))
+    every = len({line.dataset for line in lines})
     return [
         f"{MISSING} {'all data sets' if len(sets) == every > 1 else listed(sets)}, {label}: {title_of(name)} is "
         f"undefined {why}."
@@ -644,10 +622,6 @@ def _goes_on(spec: AlgorithmSpec, name: str, end: float, way: str) -> bool:
     return allowed.holds(end - step if way == "smaller" else end + step)
 
 
-def _datasets(lines: list[Line]) -> list[str]:
-    return list(dict.fromkeys(line.dataset for line in lines))
-
-
 # -- cells as text -----------------------------------------------------------------------------------------------------
 
 
@@ -660,7 +634,7 @@ def mean_and_sd(value: TableValue, mark: str = "", decimals: int = 1) -> str:
     else:
         decimals += 0 < value.sd < 0.5 / 10**decimals
         text = f"{value.mean:.{decimals}f} ± {value.sd:.{decimals}f}"
-    return f"{text} {mark}" if mark else text
+    return f"{text} {mark}".rstrip()
 
 
 def measured(value: TableValue, mark: str = "") -> str:
@@ -763,7 +737,12 @@ def _text(sheet: Sheet) -> str:
 
 @FORMATS.register("md")
 def _markdown(sheet: Sheet) -> str:
-    return _tabulated(sheet, "pipe", _markdown_escape, title="## {}", caption="**{}**", note="- {}", best="**{}**")
+    def escape(text: str) -> str:
+        # GitHub's Markdown does not treat an underscore inside a word as emphasis, and escapes would make names
+        # unreadable.
+        return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(printable(text), quote=False))
+
+    return _tabulated(sheet, "pipe", escape, title="## {}", caption="**{}**", note="- {}", best="**{}**")
 
 
 def _tabulated(
@@ -809,6 +788,14 @@ def _csv(sheet: Sheet) -> str:
 @FORMATS.register("latex")
 def _latex(sheet: Sheet) -> str:
     """Return one booktabs `table` per grid, with the notes below the last."""
+
+    def row(cells: Iterable[str]) -> str:
+        # The empty group prevents LaTeX from reading a first cell with a bracket as an argument of the previous line.
+        return "{}" + " & ".join(cells) + r" \\"
+
+    def cell(text: str, mark: str) -> str:
+        return {BEST: r"\textbf{%s}", SAME: r"\underline{%s}"}.get(mark, "%s") % _latex_escape(text)
+
     out = [r"% \usepackage{booktabs}"]
     for grid in sheet.grids:
         caption = f"{sheet.title}: {grid.caption}" if grid.caption else sheet.title
@@ -819,9 +806,9 @@ def _latex(sheet: Sheet) -> str:
             rf"\caption{{{_latex_escape(caption)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            _latex_row([_latex_escape(cell) for cell in grid.header]),
+            row(map(_latex_escape, grid.header)),
             r"\midrule",
-            *(_latex_row(row) for row in grid.cells(_latex_cell)),
+            *map(row, grid.cells(cell)),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -832,26 +819,12 @@ def _latex(sheet: Sheet) -> str:
     return "\n".join(out) + "\n"
 
 
-def _latex_row(cells: Sequence[str]) -> str:
-    # The empty group prevents LaTeX from reading a first cell with a bracket as an argument of the previous line.
-    return "{}" + " & ".join(cells) + r" \\"
-
-
-def _latex_cell(cell: str, mark: str) -> str:
-    return {BEST: r"\textbf{%s}", SAME: r"\underline{%s}"}.get(mark, "%s") % _latex_escape(cell)
-
-
 @FORMATS.register("json")
 def _json(sheet: Sheet) -> str:
     document = {**sheet.facts, "title": sheet.title, "notes": sheet.notes, "rows": sheet.records}
     text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False)
     # "</" may end a script element in a page that contains this document; "<\/" is the same JSON.
     return text.replace("</", r"<\/") + "\n"
-
-
-def _markdown_escape(text: str) -> str:
-    # GitHub's Markdown does not treat an underscore inside a word as emphasis, and escapes would make names unreadable.
-    return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(printable(text), quote=False))
 
 
 LATEX_MARKS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,14 @@ def box(material: Material, request: Request) -> Plot:
     metric = metric_of(material, request.metric)
     if len(material.datasets) <= MOST_PANELS:
         panels = [
-            Panel(name, [Group(m.label, values, m.code) for m, values in _filled(material, name, metric)])
+            Panel(
+                name,
+                [
+                    Group(m.label, values, m.code)
+                    for m in methods_on(material, name)
+                    if (values := m.values(name, metric))
+                ],
+            )
             for name in material.datasets
         ]
         over = "the test folds"
@@ -58,7 +65,8 @@ def box(material: Material, request: Request) -> Plot:
     if not panels:
         raise nothing(metric)
     codes = {group.code for panel in panels for group in panel.things}
-    figure = charts.boxes(panels, axis_of(metric, _values(panels)), request.width)
+    values = [value for panel in panels for group in panel.things for value in group.values]
+    figure = charts.boxes(panels, axis_of(metric, values), request.width)
     caption = (
         f"{sentence(metric)} over {over}, {protocol(material)}. Boxes reach from the lower to the upper quartile "
         "with the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
@@ -242,12 +250,6 @@ def pareto(points: Iterable[Point], more_x: bool | None, more_y: bool | None) ->
     return [point for point in known if not any(better(other, point) for other in known)]
 
 
-def _filled(material: Material, dataset: str, metric: str) -> list[tuple[Method, list[float]]]:
-    """Return the methods with values on a data set."""
-    values_of = [(method, method.values(dataset, metric)) for method in methods_on(material, dataset)]
-    return [(method, values) for method, values in values_of if values]
-
-
 def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
     """Return the code of a method -> mean of a metric by data set, on the data sets of all methods with the metric."""
     means: dict[int, dict[str, float]] = {}
@@ -259,10 +261,6 @@ def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
     if not means or not shared:
         raise nothing(metric)
     return {code: {name: values[name] for name in shared} for code, values in means.items()}
-
-
-def _values(panels: Sequence[Panel]) -> list[float]:
-    return [value for panel in panels for group in panel.things for value in group.values]
 
 
 def _chose(material: Material, parameter: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,16 @@ import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation.metrics import METRICS, Undefined
+from oblique_cli.evaluation.metrics import METRICS, NotMeasured, Undefined
 from oblique_cli.evaluation.paired import Paired, StoredRun, pair
-from oblique_cli.evaluation.tables import ResultTable, method_titles, not_measured, table_of, task_of_experiment
+from oblique_cli.evaluation.tables import (
+    ResultTable,
+    complete,
+    method_titles,
+    not_measured,
+    table_of,
+    task_of_experiment,
+)
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.ground.registry import close_matches
@@ -108,33 +115,27 @@ class Method:
         experiment = self.shown.experiment
         apparent = schemes.SCHEMES[experiment.cv.scheme].apparent(experiment.cv)
         done = {(row.repeat, row.fold): row for row in self.tested(dataset)}
-        wanted: dict[int, list[tuple[int, int]]] = {}
-        for place in schemes.expected_places(experiment, dataset):
-            if place in apparent:
-                continue
-            wanted.setdefault(place[0], []).append(place)
-        return [[done[place] for place in each] for each in wanted.values() if all(place in done for place in each)]
+        expected = schemes.expected_places(experiment, dataset)
+        return complete(done, [place for place in expected if place not in apparent])
 
     def values(self, dataset: str, metric: str) -> list[float]:
         """Return a metric for each fold where it is defined."""
-        return [float(value) for value in self._each(metric, ([row] for row in self.tested(dataset)))]
+        return self._each(metric, [[row] for row in self.tested(dataset)])
 
     def by_repetition(self, dataset: str, metric: str) -> list[float]:
         """Return a metric for each repetition."""
-        return [float(value) for value in self._each(metric, self.repetitions(dataset))]
+        return self._each(metric, self.repetitions(dataset))
 
-    def _each(self, metric: str, groups: Any) -> Iterator[Fraction]:
+    def _each(self, metric: str, groups: Sequence[Sequence[Row]]) -> list[float]:
+        values = []
         for rows in groups:
-            try:
-                yield measured(metric, rows, self.shown.experiment)
-            except Undefined:
-                continue
+            with suppress(Undefined):
+                values.append(float(measured(metric, rows, self.shown.experiment)))
+        return values
 
 
 def measured(metric: str, rows: Sequence[Row], experiment: Experiment) -> Any:
     """Return a metric of the folds of a repetition; raise ConfigError if it was not computed when they ran."""
-    from oblique_cli.evaluation.metrics import NotMeasured
-
     try:
         return METRICS[metric].of_repetition(rows)
     except NotMeasured as error:

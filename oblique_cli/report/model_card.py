@@ -117,8 +117,8 @@ class _Card:
         tiles["columns used to predict"] = f"{len(model.feature_names) - len(unused_columns(model)):,}"
         if "estimate" in facts:
             tiles[f"{_metric_title(facts)} on new rows"] = _score(facts, facts["estimate"])
-        tiles |= {"leaves": f"{facts['leaves']:,}"} if facts.get("leaves") else {}
-        tiles |= {"terms": f"{facts['n_terms']:,}"} if facts.get("n_terms") else {}
+        sizes = {"leaves": facts.get("leaves"), "terms": facts.get("n_terms")}
+        tiles |= {name: f"{size:,}" for name, size in sizes.items() if size}
         return f"Model card. It predicts {kind}.", tiles, [_text(warning) for warning in facts.get("warnings", ())]
 
     # ---- what it does ------------------------------------------------------------------------------------------------
@@ -339,17 +339,20 @@ class _Card:
     def origin(self) -> str:
         """Return command, seed, digest of the data and versions."""
         facts = self.facts
-        rows = [("command", self.command)] if self.command else []
-        rows += [("algorithm", self.model.algorithm or self.model.fitted.cls)]
-        rows += [("seed", str(facts["seed"]))] if "seed" in facts else []
-        rows += [("chosen by cross-validation", _json(facts["chosen"]))] if facts.get("chosen") else []
-        rows += [("data", str(facts["data"]))] if "data" in facts else []
-        rows += [("digest of the data", str(facts["data_digest"]))] if "data_digest" in facts else []
-        rows += [("budget", _json(facts["budget"]))] if "budget" in facts else []
-        versions = facts.get("versions", {})
-        if versions:
-            rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
-        rows.append(("this page", f"oblique {__version__}"))
+        versions = ", ".join(f"{name} {version}" for name, version in facts.get("versions", {}).items())
+        listed: list[tuple[str, Any]] = [
+            ("command", self.command or None),
+            ("algorithm", self.model.algorithm or self.model.fitted.cls),
+            ("seed", facts.get("seed")),
+            ("chosen by cross-validation", facts.get("chosen") or None),
+            ("data", facts.get("data")),
+            ("digest of the data", facts.get("data_digest")),
+            ("budget", facts.get("budget")),
+            ("versions", versions or None),
+            ("this page", f"oblique {__version__}"),
+        ]
+        rows = [(what, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+                for what, value in listed if value is not None]  # fmt: skip
         parameters = f"<pre>{escape(json.dumps(dict(self.model.parameters), indent=1, default=str))}</pre>"
         shown = markup.plain_table(("what", ""), [(a, printable(b)) for a, b in rows], 1, long=(1,))
         return f"{shown}<details><summary>parameters</summary>{parameters}</details>"
@@ -455,7 +458,3 @@ def _name(text: str, most: int = LONG) -> str:
 
 def _text(text: str) -> str:
     return escape(printable(text).replace(BLANK, " "))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

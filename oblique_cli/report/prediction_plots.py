@@ -54,7 +54,10 @@ def calibration(material: Material, request: Request) -> Plot:
                 confident.append(predictions.probabilities.max(axis=1))
                 right.append(predictions.predicted == labels.y[predictions.rows])
             if confident:
-                lines.append(_reliability(method, np.concatenate(confident), np.concatenate(right)))
+                bins = reliability(np.concatenate(confident), np.concatenate(right))
+                label, flat = f"{method.label} (ECE {bins.error:.3f})", [0.0] * len(bins.rows)
+                curve = Curve(label, bins.confidence.tolist(), bins.right.tolist(), flat, method.code)
+                lines.append((curve, bins.rows.tolist()))
         if lines:
             panels.append(Panel(dataset, lines))
     if not panels:
@@ -66,14 +69,6 @@ def calibration(material: Material, request: Request) -> Plot:
         f"calibration error, the mean distance from the diagonal.{left_out(material)}"
     )
     return Plot(figure, caption)
-
-
-def _reliability(method: Method, confident: np.ndarray, right: np.ndarray) -> tuple[Curve, list[int]]:
-    bins = reliability(confident, right)
-    label = f"{method.label} (ECE {bins.error:.3f})"
-    flat = [0.0] * len(bins.rows)
-    curve = Curve(label, bins.confidence.tolist(), bins.right.tolist(), flat, method.code)
-    return curve, bins.rows.tolist()
 
 
 @KINDS.register("confusion")
@@ -127,7 +122,8 @@ def regions(material: Material, request: Request) -> Plot:
         if np.isnan(X).any():
             raise ConfigError(f"regions need values, and {dataset!r} has missing ones in the features shown.")
         chosen = Counter(tuple(sorted(row.chosen.items())) for row in method.rows(dataset)).most_common(1)
-        flat = _plane(data, X, columns)
+        two = tuple(data.feature_names[k] for k in columns)
+        flat = replace(data, X=X, feature_names=two, qualitative=(), levels={}, split=None)
         case = Case.of(method.shown.experiment, flat, policy, method.spec)
         rows = np.arange(flat.n)
         seed = integer(method.shown.experiment.seed, dataset, "regions")
@@ -177,8 +173,3 @@ def _two(data: Any, requested: Sequence[str]) -> list[int]:
         if k in data.qualitative:
             raise ConfigError(f"feature {names[k]!r} of {data.name!r} is qualitative; regions need two numbers.")
     return columns
-
-
-def _plane(data: Any, X: np.ndarray, columns: Sequence[int]) -> Any:
-    names = tuple(data.feature_names[k] for k in columns)
-    return replace(data, X=X, feature_names=names, qualitative=(), levels={}, split=None)

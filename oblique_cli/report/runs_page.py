@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
@@ -116,18 +116,15 @@ def _sheet(table: HasSheet) -> str:
     """Return a table with its notes and export formats."""
     sheet: Sheet = table.sheet()
     grids = "".join((f"<h3>{escape(grid.caption)}</h3>" if grid.caption else "") + _grid(grid) for grid in sheet.grids)
-    notes = "".join(f"<li>{escape(_page_note(note))}</li>" for note in sheet.notes)
+    # The page shows marks as styles.
+    plain = [note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:") for note in sheet.notes]
+    notes = "".join(f"<li>{escape(note)}</li>" for note in plain)
     long = sum(len(grid.rows) for grid in sheet.grids) > LONG_SHEET
     forms = "".join(
         f'<details data-copy="{title}"><summary>as {title}</summary><pre>{escape(render(table, form))}</pre></details>'
         for title, form in (("CSV", "csv"), ("LaTeX", "latex"), ("Markdown", "md"))[: 1 if long else None]
     )
     return f'<div class="result"><div class="tools"></div>{grids}<ul class="notes">{notes}</ul>{forms}</div>'
-
-
-def _page_note(note: str) -> str:
-    """Return a note for the page, which shows marks as styles."""
-    return note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:")
 
 
 def _grid(grid: TextGrid) -> str:
@@ -239,9 +236,10 @@ def _choices(material: Material) -> str:
                     often = ", ".join(f"{value} ({count})" for value, count in counts.most_common())
                     counted.append((dataset, method.label, name, often))
             each += [
-                (dataset, method.label, str(row.repeat), str(row.fold), _pairs(row.chosen), f"{len(row.inner)}")
+                (dataset, method.label, str(row.repeat), str(row.fold),
+                 ", ".join(f"{name} {_value(value)}" for name, value in row.chosen.items()), f"{len(row.inner)}")
                 for row in rows
-            ]
+            ]  # fmt: skip
     if not counted:
         return ""
     table = markup.plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
@@ -288,13 +286,11 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
         f'<p class="soft">Grown again from the stored jobs. {others}Any other fold: <code>oblique tree {escape(run)} '
         "--fold N --repeat R --dataset NAME --algorithm ID --html</code>.</p>"
     )
-    if not parts:
-        more = ""
     notes = "".join(
         f'<p class="soft">{escape(why)} ({escape(", ".join(who[:6]))}{", ..." if len(who) > 6 else ""})</p>'
         for why, who in missing.items()
     )
-    return more + "".join(parts) + notes
+    return (more + "".join(parts) if parts else "") + notes
 
 
 def _failures(material: Material) -> str:
@@ -360,10 +356,6 @@ def _run_facts(shown: Shown, material: Material) -> str:
         f"<details><summary>data ({len(shown.data)})</summary>{digests}</details>"
         f"<details><summary>configuration</summary><pre>{escape(content)}</pre></details>"
     )
-
-
-def _pairs(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {_value(value)}" for name, value in values.items())
 
 
 def _value(value: Any) -> str:
