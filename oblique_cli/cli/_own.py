@@ -256,10 +256,7 @@ def looked_at(
     # Any algorithm works here that agrees with the treatment of missing values.
     learning = {"missing": "learn"} if "dataset.missing=keep" in about_data else {}
     experiment = config.from_mapping(
-        {"version": 1, "dataset": plain, "algorithm": {"name": "axis_parallel", **learning}},
-        "own",
-        about_data,
-        where,
+        {"version": 1, "dataset": plain, "algorithm": {"name": "axis_parallel", **learning}}, "own", about_data, where
     )
     spec = experiment.datasets[0]
     reading = catalogue.reading(spec)
@@ -361,11 +358,7 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Size
     from oblique_cli.experiments.fits import Case
     from oblique_cli.fitting.budget import affordable_cv
 
-    cases = [
-        Case.of(experiment, dataset, policy, spec)
-        for dataset, policy in zip(datasets, experiment.datasets, strict=True)
-        for spec in experiment.algorithms
-    ]
+    cases = list(Case.all_of(experiment, datasets).values())
     cv, seconds = affordable_cv(experiment.cv, cases, {key: least for key, (_, least) in sizes.items()})
     changes, options = [], []
     for key, (option, _) in sizes.items():

@@ -81,17 +81,12 @@ def _ranks(lines: Sequence[Decomposition]) -> list[TextGrid]:
         test = significance_tests.friedman(list(ranks[-1]), len(whole), significance_tests.share_of_ties(scores))
         tests.append(f"{name} F {test.f:.2f}, p {test.p:.3f}")
     critical = significance_tests.critical_difference(len(labels), len(whole))
-    return [
-        TextGrid(
-            ("algorithm", "rank of bias^2", "rank of variance"),
-            tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)),
-            left=1,
-            caption=(
-                f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {', '.join(tests)}; "
-                f"critical difference {critical:.2f} (Nemenyi, 0.05)"
-            ),
-        )
-    ]
+    rows = tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True))
+    caption = (
+        f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {', '.join(tests)}; "
+        f"critical difference {critical:.2f} (Nemenyi, 0.05)"
+    )
+    return [TextGrid(("algorithm", "rank of bias^2", "rank of variance"), rows, left=1, caption=caption)]
 
 
 def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Sheet:
@@ -122,12 +117,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
             )
     # Makes the checks of a run and uses its seeds.
     seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
-    cases = [
-        Case.of(experiment, dataset, policy, spec)
-        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-        for spec in experiment.algorithms
-    ]
-    work = (joblib.delayed(_decompose)(experiment, case, seeds) for case in cases)
+    work = (joblib.delayed(_decompose)(experiment, case, seeds) for case in Case.all_of(experiment, datasets).values())
     lines = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
     return _sheet(experiment.title or experiment.name, cv.repeats, lines)
 

@@ -16,6 +16,7 @@ from oblique_cli.experiments.environment import differences as environment_diffe
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.experiments.store import differences as content_differences
 from oblique_cli.experiments.stored_predictions import unpack
+from oblique_cli.experiments.tidy import METRIC_OF
 from oblique_cli.ground.nouns import Row
 
 SHOWN_FOLDS = 20  # differing folds in the text; JSON has all
@@ -39,10 +40,6 @@ class Side:
     def stored(self) -> StoredRun:
         """Return the run in the form that tests of significance need."""
         return StoredRun(self.run.experiment, tuple(self.rows.values()), self.run.content["data"])
-
-    @property
-    def environments(self) -> list[Mapping[str, Any]]:
-        return list(self.store.environments(self.run.name).values())
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterato
         return
     for name in ("n_test", "n_correct", "n_leaves", "n_nodes", "depth"):
         if getattr(row, name) != getattr(other, name):
-            yield f"{name} {getattr(row, name)} -> {getattr(other, name)}"
+            yield f"{METRIC_OF.get(name, name)} {getattr(row, name)} -> {getattr(other, name)}"
     for group in ("chosen", "measures"):
         a, b = getattr(row, group), getattr(other, group)
         yield from (f"{name} {a[name]} -> {b[name]}" for name in a if name in b and a[name] != b[name])
@@ -215,7 +212,7 @@ def _notes(
     for here, there, name in ((lines[0], lines[1], before.name), (lines[1], lines[0], after.name)):
         if alone := [f"{dataset}/{algorithm}" for dataset, algorithm in here if (dataset, algorithm) not in there]:
             yield f"In {name} alone: {cut_list(alone, 6)}."
-    made, made_there = first.environments, second.environments
+    made, made_there = (list(side.store.environments(side.run.name).values()) for side in (first, second))
     if len(made) == len(made_there) == 1 and (what := environment_differences(made[0], made_there[0])):
         yield f"Environments differ: {', '.join(what)}."
     if any(cell.p is not None for cell in cells):

@@ -152,14 +152,14 @@ def _one_by_one(work: Work) -> list[Any]:
 def _become_worker(parent: int) -> None:
     # Ctrl-C reaches every process of the terminal. The parent handles it; the running job continues.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
 
+    def leave_with() -> None:
+        """End this process soon after `parent` was killed, since no process would store the result."""
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
 
-def _leave_with(parent: int) -> None:
-    """End this process soon after `parent` was killed, since no process would store the result."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+    threading.Thread(target=leave_with, daemon=True).start()
 
 
 class Signals:

@@ -70,6 +70,15 @@ class Case:
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
         return cls(dataset, policy, spec, jobs_of.algorithm_of(spec, ALGORITHMS), metrics, tune_metric, experiment.keep)
 
+    @classmethod
+    def all_of(cls, experiment: Experiment, datasets: Sequence[Dataset]) -> dict[tuple[str, str], Case]:
+        """Return the cases of `experiment` by data set and algorithm. datasets : in its order"""
+        return {
+            (dataset.name, spec.id): cls.of(experiment, dataset, policy, spec)
+            for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+            for spec in experiment.algorithms
+        }
+
     @property
     def lets_go(self) -> bool:
         """Return whether a fit releases the interpreter lock: its work is compiled, or done by another process."""
@@ -111,7 +120,10 @@ def run_job(
         extra = getattr(estimator, "extra_measures", None)
         measures = {} if extra is None else {name: float(value) for name, value in extra(X, y).items()}
         scored = _scored(case, estimator, X, y, predicted)
-        measures |= _measures(case, scored)
+        if case.is_regression and not np.isfinite(scored.predicted).all():
+            raise ValueError("the predictions are not finite")
+        always = [name for name in (*SHOWN[case.dataset.task], *READ) if METRICS[name].measured]
+        measures |= metrics_of.measure(always, scored, case.metrics)
         n_correct, per_class = 0, {}
         if not case.is_regression:
             right = predicted == y
@@ -145,14 +157,6 @@ def _scored(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted:
     n_classes = 0 if case.is_regression else len(case.dataset.classes)
     shares = functools.cache(lambda: metrics_of.probabilities(estimator, X, n_classes))
     return Scored(y, predicted, n_classes, shares, estimator, X)
-
-
-def _measures(case: Case, scored: Scored) -> dict[str, Any]:
-    """Return the metrics of a row by name. Raise ValueError if predicted numbers are not finite."""
-    if case.is_regression and not np.isfinite(scored.predicted).all():
-        raise ValueError("the predictions are not finite")
-    always = [name for name in (*SHOWN[case.dataset.task], *READ) if METRICS[name].measured]
-    return metrics_of.measure(always, scored, case.metrics)
 
 
 def _packed(case: Case, fold: Fold, scored: Scored) -> bytes:

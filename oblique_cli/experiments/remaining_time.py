@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
@@ -51,13 +51,9 @@ def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Est
 
 def left_of(run: Run, rows: Iterable[Row]) -> dict[Cell, int]:
     """Return the number of remaining folds per cell of a stored run."""
-    experiment = run.experiment
-    left = {
-        (spec.name, algorithm.id): len(schemes.expected_places(experiment, spec.name))
+    experiment, stored = run.experiment, Counter((row.dataset, row.algorithm) for row in rows)
+    return {
+        (spec.name, algorithm.id): len(schemes.expected_places(experiment, spec.name)) - stored[spec.name, algorithm.id]
         for spec in experiment.datasets
         for algorithm in experiment.algorithms
     }
-    for row in rows:
-        if (row.dataset, row.algorithm) in left:
-            left[row.dataset, row.algorithm] -= 1
-    return left

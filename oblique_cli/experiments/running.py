@@ -134,7 +134,7 @@ def run(
     data_dir = options.get("data_dir")
     datasets = load_datasets(experiment, data_dir, options.get("offline", False))
     jobs = jobs_of.expand(experiment, datasets)
-    cases = _cases(experiment, datasets)
+    cases = Case.all_of(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
     libraries = known.packages_of(spec.name for spec in experiment.algorithms)
     here = environments.environment(_used(experiment, cases), libraries)
@@ -175,14 +175,6 @@ def run(
             store.end(name)
     seconds = time.perf_counter() - started
     return RunSummary(name, len(jobs), done, resumed, failures, signals.received, seconds, fold_counts)
-
-
-def _cases(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[Cell, Case]:
-    return {
-        (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
-        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-        for spec in experiment.algorithms
-    }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
 from oblique_cli.data.csv_text import csv_text, escaped
@@ -31,15 +31,16 @@ class Table:
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 _PLACE = {"run": str, "dataset": str, "algorithm": str, "repeat": int, "fold": int}
+METRIC_OF = {"n_leaves": "leaves", "n_nodes": "nodes"}  # stored sizes -> names of their metrics, which columns have
 
 
 def folds(store: Store, run: Run) -> Table:
     """Return every stored fold: its numbers, chosen parameters, metrics and environment."""
     rows = store.rows(run.name)
     known = {id_: facts(environment) for id_, environment in store.environments(run.name).items()}
-    plain = [f.name for f in fields(Row) if f.type in ("int", "float", "str") and f.name not in (*_PLACE, "key")]
-    kinds = {f.name: {"int": int, "float": float, "str": str}[str(f.type)] for f in fields(Row) if f.name in plain}
-    columns = {**_PLACE, **kinds, "accuracy": float}
+    types = {"int": int, "float": float, "str": str}
+    plain = {f.name: types[str(f.type)] for f in fields(Row) if f.type in types and f.name not in (*_PLACE, "key")}
+    columns = {**_PLACE, **{METRIC_OF.get(name, name): kind for name, kind in plain.items()}, "accuracy": float}
     extra = {
         f"{group}.{name}": (group, name)
         for group in ("chosen", "measures")
@@ -77,13 +78,17 @@ def choices(store: Store, run: Run) -> Table:
     names = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line["params"]))
     numbers = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line if name != "params"))
     columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
+    titles = {name: METRIC_OF.get(name, name) for name in numbers}
     # A class of any library may have a parameter with the name of a column.
-    column_of = {name: f"params.{name}" if name in columns or name in numbers else name for name in names}
+    taken = (*columns, *titles.values())
+    column_of = {name: f"params.{name}" if name in taken else name for name in names}
     columns |= {
         column_of[name]: _type_of([line["params"].get(name) for choice in made for line in choice.inner])
         for name in names
     }
-    columns |= {name: _type_of([line.get(name) for choice in made for line in choice.inner]) for name in numbers}
+    columns |= {
+        title: _type_of([line.get(name) for choice in made for line in choice.inner]) for name, title in titles.items()
+    }
 
     def lines() -> list[Line]:
         return [
@@ -107,7 +112,9 @@ def choices(store: Store, run: Run) -> Table:
 def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda row: True) -> Table:
     """Return the predictions of every fold, row by row: truth, prediction and stored probabilities."""
     rows = [row for row in store.rows(run.name) if wanted(row)]
-    first = {row.dataset: (labels, predictions) for row, predictions, labels in stored(store, run, _firsts(rows))}
+    firsts = {row.dataset: row for row in reversed(rows) if row.status == "ok"}  # of each data set, the first good row
+    in_order = [firsts[name] for name in dict.fromkeys(row.dataset for row in rows) if name in firsts]
+    first = {row.dataset: (labels, predictions) for row, predictions, labels in stored(store, run, in_order)}
     regression = any(not labels.classes for labels, _ in first.values())
     kind: type = float if regression else str
     shares = list(
@@ -138,15 +145,6 @@ def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda r
     return Table(columns, batches())
 
 
-def _firsts(rows: Iterable[Row]) -> list[Row]:
-    """Return the first good row of each data set."""
-    first_rows: dict[str, Row] = {}
-    for row in rows:
-        if row.status == "ok":
-            first_rows.setdefault(row.dataset, row)
-    return list(first_rows.values())
-
-
 def _type_of(values: Sequence[Any]) -> type:
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int}:
@@ -166,12 +164,8 @@ def _cell(value: Any, kind: type) -> Any:
 
 def escaped_table(table: Table) -> Table:
     """Return a table in which no text can be read as a formula by a spreadsheet."""
-
-    def batches() -> Iterator[list[Line]]:
-        for batch in table.batches:
-            yield [list(map(escaped, line)) for line in batch]
-
-    return replace(table, columns={escaped(name): kind for name, kind in table.columns.items()}, batches=batches())
+    batches = ([list(map(escaped, line)) for line in batch] for batch in table.batches)
+    return Table({escaped(name): kind for name, kind in table.columns.items()}, batches)
 
 
 def as_csv(table: Table) -> Iterator[str]:

@@ -74,7 +74,7 @@ def test_every_fold_is_a_line_that_makes_the_table(run):
     assert {line["chosen.epsilon"] for line in mine} <= {"0.1", "0.2"}
     assert all(line["made_by.numpy"] == np.__version__ and line["made_by.code"] for line in lines)
     plain = json.loads(run("folds", "small", "--format", "json").out)
-    assert [str(one["n_leaves"]) for one in plain] == [line["n_leaves"] for line in lines]
+    assert [str(one["leaves"]) for one in plain] == [line["leaves"] for line in lines]
 
 
 def test_parquet_holds_the_same_folds(run):
@@ -452,7 +452,7 @@ def test_parameters_that_are_named_like_columns_have_columns_of_their_own(call):
     from oblique_cli.ground.nouns import Row
 
     counts = {"n_correct": 9, "n_rows": 10, "n_leaves": 3, "n_trees": 1}
-    inner = [{"params": {"fold": k, "n_leaves": 8, "depth": 2}, **counts} for k in (5, 6)]
+    inner = [{"params": {"fold": k, "leaves": 8, "depth": 2}, **counts} for k in (5, 6)]
 
     class Stored:
         def rows(self, name):
@@ -467,5 +467,5 @@ def test_parameters_that_are_named_like_columns_have_columns_of_their_own(call):
     table = tidy.choices(Stored(), Named())
     (lines,) = table.batches
     first, second = (dict(zip(table.columns, line, strict=True)) for line in lines)
-    assert (first["fold"], first["params.fold"], first["n_leaves"], first["params.n_leaves"]) == (1, 5, 3, 8)
+    assert (first["fold"], first["params.fold"], first["leaves"], first["params.leaves"]) == (1, 5, 3, 8)
     assert first["depth"] == 2 and not first["was_chosen"] and second["was_chosen"]

@@ -24,6 +24,7 @@ _CANNOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT)
 _BUSY = "is in use by another process: wait until it is done, then try again."
 _FAULTS = {
+    sqlite3.SQLITE_NOTADB: "is damaged ({error}): move it aside and run again, or bring back a copy.",
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_FULL: "cannot grow, the disk is full: make room, then run the same command again.",
@@ -49,10 +50,10 @@ class Database:
         self.read_only = False
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._gone: StoreError | None = None
-        if len(os.fsencode(path.absolute())) > LONGEST:
+        if (size := len(os.fsencode(path.absolute()))) > LONGEST:
             raise ConfigError(
-                f"the path of the results has {len(os.fsencode(path.absolute()))} bytes, and SQLite takes {LONGEST}: "
-                "give a shorter folder with --results."
+                f"the path of the results has {size} bytes, and SQLite takes {LONGEST}: give a shorter folder with "
+                "--results."
             )
         if must_exist and not path.is_file():
             raise StoreError(f"there are no results at {path} yet: start with oblique run.")
@@ -106,15 +107,14 @@ class Database:
         (tables,) = self.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if application != APPLICATION_ID and tables:
             raise StoreError(f"{self.path} is another program's database: give another path for the results.")
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer version of oblique (layout {version}, this one reads "
-                f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
+        if version > SCHEMA_VERSION or (tables and version < SCHEMA_VERSION):
+            newer = version > SCHEMA_VERSION
+            age, verb, remedy = (
+                ("a newer", "reads", "update oblique") if newer else ("an older", "writes", "move it aside")
             )
-        if tables and version < SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path} was written by an older version of oblique (layout {version}, this one writes "
-                f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
+                f"{self.path} was written by {age} version of oblique (layout {version}, this one {verb} "
+                f"{SCHEMA_VERSION}): {remedy}, or give another path for the results."
             )
         return int(tables)
 
@@ -184,21 +184,16 @@ class Database:
         """Convert SQLite's exceptions to one sentence."""
         try:
             yield
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
         except (json.JSONDecodeError, UnicodeError) as error:
             raise self.damaged(str(error)) from error
-
-    def _explained(self, error: sqlite3.Error) -> StoreError:
-        code = _kind(error)
-        if code == sqlite3.SQLITE_NOTADB:
-            return StoreError(f"{self.path} is damaged ({error}): move it aside and run again, or bring back a copy.")
-        # An error of the sqlite3 module, or a renamed table or column.
-        is_renamed = code == sqlite3.SQLITE_ERROR and "no such" in str(error)
-        if not code or is_renamed or code in _DAMAGED:
-            return self.damaged(str(error))
-        fault = _FAULTS.get(code, "cannot be used ({error}): check the path and its permissions.")
-        return StoreError(f"{self.path} {fault.format(error=error)}")
+        except sqlite3.Error as error:
+            code = _kind(error)
+            # No code: an error of the sqlite3 module. "no such": a renamed table or column.
+            is_renamed = code == sqlite3.SQLITE_ERROR and "no such" in str(error)
+            if not code or is_renamed or code in _DAMAGED:
+                raise self.damaged(str(error)) from error
+            fault = _FAULTS.get(code, "cannot be used ({error}): check the path and its permissions.")
+            raise StoreError(f"{self.path} {fault.format(error=error)}") from error
 
     def _check_place(self) -> None:
         """Raise StoreError if the open file was removed or replaced, after saving its content to a new file.

@@ -14,15 +14,7 @@ from oblique_cli.errors import ConfigError, StoreError, UnknownName, cut_list
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._database import Damage, Database
 from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, contradiction, is_intact
-from oblique_cli.experiments.store._runs import (
-    PLAIN,
-    SESSION,
-    Run,
-    Session,
-    is_alive,
-    refuse_changes,
-    repeats_of,
-)
+from oblique_cli.experiments.store._runs import PLAIN, SESSION, Run, Session, is_alive, refuse_changes, repeats_of
 from oblique_cli.experiments.store._schema import OF_A_RUN
 from oblique_cli.ground.nouns import Job, Row, Tuning
 from oblique_cli.ground.registry import close_matches
@@ -104,7 +96,7 @@ class Reader:
     def is_described(self, run: str) -> bool:
         """Return whether the configuration of a run is known."""
         with self._reading():
-            return self._is_intact(run) and bool(self._sessions(run))
+            return self._has_intact("runs", "name", run) and bool(self._sessions(run))
 
     def _visible(self) -> list[str]:
         names = [str(name) for (name,) in self._db.execute("SELECT name FROM runs ORDER BY rowid")]
@@ -145,10 +137,6 @@ class Reader:
             return record[1], record[2]
         return None
 
-    def _is_intact(self, run: str) -> bool:
-        """Return whether the record of a run exists and is intact."""
-        return any(is_intact("runs", record) for record in self._records("runs", "name = ?", run))
-
     def _sessions(self, run: str) -> list[dict[str, Any]]:
         """Return the sessions of a run in order. Raise StoreError if any is damaged."""
         intact, damaged = self._divided_sessions(run)
@@ -173,6 +161,9 @@ class Reader:
     def _records(self, table: str, where: str, *values: Any, columns: str = "*") -> list[tuple[Any, ...]]:
         """Return the unchecked records of a table, with all their columns in the order of the schema."""
         return list(self._db.execute(f"SELECT {columns} FROM {table} WHERE {where}", values))
+
+    def _has_intact(self, table: str, column: str, value: Any) -> bool:
+        return any(is_intact(table, record) for record in self._records(table, f"{column} = ?", value))
 
     # ---- rows --------------------------------------------------------------------------------------------------------
 
@@ -327,38 +318,29 @@ class Reader:
         with self._db.errors(), self._db.transaction("DEFERRED"):
             damage: list[Damage] = []
             sessions, damaged = self._divided_sessions(run)
-            if not self._is_intact(run):
+            if not self._has_intact("runs", "name", run):
                 damage.append(Damage(run, "runs", "", f"run {run}"))
             elif not (sessions or damaged):
                 damage.append(Damage(run, "sessions", "", f"the description of {run}"))
-            damage += self._bereft(run)
+            # Folds with predictions, but without a row that has their key or digest.
+            lost = (
+                "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?) "
+                "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?) ORDER BY key"
+            )
+            for (key,) in self._records("predictions", lost, run, run, run, columns="key"):
+                damage.append(Damage(run, ROWS.table, key, "a fold of which nothing but its predictions is left"))
             damage += [Damage(run, "sessions", str(id_), f"session {id_} of {run}") for id_ in damaged]
             damage += self._damaged_environments(run)
-            damage += self._damaged_labels(run, sessions)
-            for kind in (ROWS, TUNINGS):
-                records, damaged_records = self._divided(kind, run)
-                damage += damaged_records
-                if kind is ROWS:
-                    lost = [row for row in records if self._packed(run, row.key) is None]
-                    damage += [damage_of(run, ROWS, ROWS.values(row, "")) for row in lost]
-            return damage
-
-    def _damaged_labels(self, run: str, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
-        """Yield the lost or damaged labels that predictions of a run need."""
-        has_predictions = self._records("predictions", "run = ? LIMIT 1", run, columns="1")
-        content = sessions[-1]["content"] if sessions and has_predictions else {}
-        for name, data in content.get("data", {}).items():
-            if not any(is_intact("labels", record) for record in self._records("labels", "data = ?", data)):
-                yield Damage(run, "labels", data, f"the labels of {name}")
-
-    def _bereft(self, run: str) -> Iterator[Damage]:
-        """Yield the folds with predictions but without a row that has their key or digest."""
-        lost = (
-            "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?) "
-            "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?) ORDER BY key"
-        )
-        for (key,) in self._records("predictions", lost, run, run, run, columns="key"):
-            yield Damage(run, ROWS.table, key, "a fold of which nothing but its predictions is left")
+            # Lost or damaged labels that predictions need.
+            if sessions and self._records("predictions", "run = ? LIMIT 1", run, columns="1"):
+                for name, data in sessions[-1]["content"].get("data", {}).items():
+                    if not self._has_intact("labels", "data", data):
+                        damage.append(Damage(run, "labels", data, f"the labels of {name}"))
+            rows, damaged_rows = self._divided(ROWS, run)
+            damage += damaged_rows
+            bare = [row for row in rows if self._packed(run, row.key) is None]
+            damage += [damage_of(run, ROWS, ROWS.values(row, "")) for row in bare]
+            return damage + self._divided(TUNINGS, run)[1]
 
     def _damaged_run(self, run: str) -> StoreError:
         return StoreError(

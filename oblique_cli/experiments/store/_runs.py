@@ -169,9 +169,8 @@ def refuse_other_data(run: str, here: Path, content: Any, there: Path, other: An
 
 def larger(content: Any, other: Any) -> Any:
     """Return the larger of two contents of which one extends the other."""
-    return other if is_growth(content, other) and _size(other) > _size(content) else content
-
-
-def _size(content: Any) -> tuple[int, int]:
-    lists = sum(len(content.get(key, ())) for key in ("datasets", "algorithms"))
-    return lists, content.get("cv", {}).get("repeats", 0)
+    sizes = [
+        (sum(len(each.get(key, ())) for key in ("datasets", "algorithms")), each.get("cv", {}).get("repeats", 0))
+        for each in (content, other)
+    ]
+    return other if is_growth(content, other) and sizes[1] > sizes[0] else content

@@ -48,12 +48,6 @@ TABLES = {
     "labels": "CREATE TABLE labels (data TEXT PRIMARY KEY, packed BLOB NOT NULL, digest TEXT NOT NULL)",
     "displaced": "CREATE TABLE displaced (run TEXT NOT NULL, record TEXT NOT NULL)",
 }
-INDEXES = (
-    "CREATE INDEX rows_by_key ON rows (key)",
-    "CREATE INDEX sessions_by_run ON sessions (run)",
-)
+INDEXES = ("CREATE INDEX rows_by_key ON rows (key)", "CREATE INDEX sessions_by_run ON sessions (run)")
 # Tables with records of a run -> column with the name of the run.
-OF_A_RUN = {
-    **dict.fromkeys(("sessions", "rows", "tunings", "predictions", "displaced"), "run"),
-    "runs": "name",
-}
+OF_A_RUN = {**dict.fromkeys(("sessions", "rows", "tunings", "predictions", "displaced"), "run"), "runs": "name"}

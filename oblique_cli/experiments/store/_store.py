@@ -62,19 +62,9 @@ class Store(Reader):
                     token = secrets.token_hex(16)
                     self._insert("runs", run, token, now)
                 maker = self._add_environment(environments.deciding(environment or {}))
-                session = self._add_session(
-                    {
-                        "run": run,
-                        "started": now,
-                        "content": content,
-                        "total": total,
-                        "argv": list(argv),
-                        "environment": environment or {},
-                        "presentation": presentation or {},
-                        "workers": workers,
-                        "process": this_process(),
-                    }
-                )
+                facts = (environment or {}, presentation or {}, workers, this_process())
+                values = (run, now, content, total, list(argv), *facts)
+                session = self._add_session(dict(zip(SESSION, values, strict=True)))
             self._held[run] = Held(token, session, maker, repeats_of(content))
 
     def _insert(self, table: str, *values: Any) -> int:
@@ -96,7 +86,7 @@ class Store(Reader):
 
     def _restore(self, table: str, key: str, *record: Any) -> None:
         """Store a complete record unless an intact one exists."""
-        if not any(is_intact(table, stored) for stored in self._records(table, f"{key} = ?", record[0])):
+        if not self._has_intact(table, key, record[0]):
             marks = ", ".join("?" * len(record))
             self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", record)
 
@@ -209,11 +199,8 @@ class Store(Reader):
     def add_labels(self, labels: Mapping[str, bytes]) -> None:
         """Store the packed labels of data sets, by the digests of the data."""
         with self._db.errors(), self._db.transaction():
-            self._add_labels(labels)
-
-    def _add_labels(self, labels: Mapping[str, bytes]) -> None:
-        for values in labels.items():
-            self._restore("labels", "data", *values, seal("labels", *values))
+            for values in labels.items():
+                self._restore("labels", "data", *values, seal("labels", *values))
 
     # ---- damage ------------------------------------------------------------------------------------------------------
 
@@ -224,22 +211,19 @@ class Store(Reader):
             with self._db.errors(), self._db.transaction():
                 # Sessions before the run, because the run stays if one session remains.
                 for item in sorted(damage, key=lambda item: item.table == "runs"):
-                    self._drop_damaged(item)
+                    if item.table in (ROWS.table, TUNINGS.table):
+                        self._drop(item.run, item.table, item.key)
+                    elif item.table != "runs":
+                        column = {"sessions": "id", "environments": "id", "labels": "data"}[item.table]
+                        self._db.execute(f"DELETE FROM {item.table} WHERE {column} = ?", (item.key,))
+                    else:
+                        self._db.execute("DELETE FROM runs WHERE name = ?", (item.run,))
+                        if self._sessions(item.run):  # else the name itself was damaged
+                            self._insert("runs", item.run, secrets.token_hex(16), timestamp())
                 bereft = "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?)"
                 self._db.execute(f"DELETE FROM predictions WHERE {bereft}", (run, run))
                 self._db.execute("DELETE FROM leases WHERE session NOT IN (SELECT id FROM sessions)")
         return damage
-
-    def _drop_damaged(self, item: Damage) -> None:
-        if item.table == "runs":
-            self._db.execute("DELETE FROM runs WHERE name = ?", (item.run,))
-            if self._sessions(item.run):  # else the name itself was damaged
-                self._insert("runs", item.run, secrets.token_hex(16), timestamp())
-        elif item.table in (ROWS.table, TUNINGS.table):
-            self._drop(item.run, item.table, item.key)
-        else:
-            column = {"sessions": "id", "environments": "id", "labels": "data"}[item.table]
-            self._db.execute(f"DELETE FROM {item.table} WHERE {column} = ?", (item.key,))
 
     # ---- merging -----------------------------------------------------------------------------------------------------
 
@@ -260,7 +244,8 @@ class Store(Reader):
                 self._insert("runs", run, secrets.token_hex(16), latest["started"])
             for deciding in facts.values():
                 self._add_environment(deciding)
-            self._add_labels(labels)
+            for data, packed in labels.items():
+                self._restore("labels", "data", data, packed, seal("labels", data, packed))
             stored = [
                 self._put(kind, run, record, record.environment, packed)
                 for kind, record, packed in records
