@@ -300,8 +300,7 @@ def picture_form(path: str | None, otherwise: str = "") -> str:
     """Return the format of a picture from its suffix, SVG without a file; raise BadParameter for an unknown suffix."""
     ending = Path(path).suffix[1:].lower() if path else PICTURES[0]
     if ending not in PICTURES:
-        endings = f"*.{PICTURES[0]}, *.{PICTURES[1]} or *.{PICTURES[2]}"
-        raise click.BadParameter(f"{path!r} does not say the form; name it {endings}{otherwise}.")
+        raise click.BadParameter(f"{path!r} does not say the form; name it *.svg, *.pdf or *.png{otherwise}.")
     return ending
 
 

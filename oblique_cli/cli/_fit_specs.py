@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,40 +26,29 @@ CLASS_WEIGHT = "algorithm.class_weight"
 ORDER = "algorithm.monotonic_cst"
 
 
-class Seconds(declare.OptionType):
-    """Time such as 30s, 2m or 1h."""
+class Amount(declare.OptionType):
+    """Number with a unit, such as 2m or 1GiB. units : unit -> factor; least : smallest amount, and its type"""
 
-    name = "TIME"
-    units: ClassVar[dict[str, int]] = {"": 1, "s": 1, "m": 60, "h": 3600}
+    def __init__(self, name: str, units: Mapping[str, int], least: float, fault: str) -> None:
+        self.name, self.units, self.least, self.fault = name, units, least, fault
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return the time in seconds."""
-        if isinstance(value, float):
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the amount in the unit of factor 1."""
+        if not isinstance(value, str):
             return value
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
-        seconds = float(match[1]) * self.units[match[2]] if match else 0.0
-        if seconds < 1:
-            self.fail(f"{value!r} is no time of a second or more, such as 30s, 2m or 1h.", param, ctx)
-        return seconds
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", value.lower())
+        amount = type(self.least)(float(match[1]) * self.units.get(match[2], 0)) if match else 0
+        if amount < self.least:
+            self.fail(f"{value!r} is no {self.fault}", param, ctx)
+        return amount
 
 
-class Size(declare.OptionType):
-    """Size in bytes, such as 512MB or 1GiB."""
-
-    name = "SIZE"
-    units: ClassVar[dict[str, int]] = {
-        "": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40
-    }  # fmt: skip
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        """Return the number of bytes."""
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", value.upper())
-        size = int(float(match[1]) * self.units[match[2] or ""]) if match else 0
-        if size < self.units["M"]:
-            self.fail(f"{value!r} is no size in bytes from 1MB up, such as 512MB or 1GiB.", param, ctx)
-        return size
+TIME = Amount("TIME", {"": 1, "s": 1, "m": 60, "h": 3600}, 1.0, "time of a second or more, such as 30s, 2m or 1h.")
+POWERS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+SIZE = Amount(
+    "SIZE", {f"{unit}{b}": n for unit, n in POWERS.items() for b in ("", "b")}, 10**6,
+    "size in bytes from 1MB up, such as 512MB or 1GiB.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,10 +58,7 @@ class Params:
     data: str = declare.argument(shell_complete=declare.complete_dataset_or_file)
     options: OwnOptions = declare.group(OwnOptions)
     weights: str = declare.option(
-        "--weights",
-        metavar="COLUMN",
-        default="",
-        help="Own data: column of non-negative weights of rows in the fit.",
+        "--weights", metavar="COLUMN", default="", help="Own data: column of non-negative weights of rows in the fit."
     )
     algorithm: str = declare.option(
         "--algorithm",
@@ -84,7 +70,7 @@ class Params:
     overrides: tuple[str, ...] = declare.changes("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
     seconds: float = declare.option(
         "--time",
-        type=Seconds(),
+        type=TIME,
         default="40s",
         help="Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the "
         "clock.",
@@ -137,13 +123,11 @@ class Params:
     precision: int = declare.precision("Digits of the tree.")
     memory: int | None = declare.option(
         "--memory",
-        type=Size(),
+        type=SIZE,
         help="Grow from the disk if a Parquet or .npy file would take more, as in 1GB (docs/scale.md).",
     )
     scratch: str | None = declare.option(
-        "--scratch",
-        metavar="FOLDER",
-        help="With --memory: where the copy of the rows goes.  [default: temporary]",
+        "--scratch", metavar="FOLDER", help="With --memory: where the copy of the rows goes.  [default: temporary]"
     )
     jobs: int | str | None = declare.option(
         "-j",
@@ -218,7 +202,14 @@ def task_of(params: Params) -> Task:
         first, _ = parsed({"name": "hhcart_a" if algorithm == AUTO else algorithm}, about_data)
         dataset = catalogue.load(first, params.data_dir, params.offline)
     if params.monotone:
-        keyed.append(_order(params.monotone, dataset))
+        from oblique_cli.models.verifying.questions import signed_column
+
+        signs: dict[str, int] = {}
+        for text in params.monotone:
+            name, sign = signed_column(text, dataset.feature_names)
+            if signs.setdefault(name, sign) != sign:
+                raise ConfigError(f"--monotone has column {name!r} in both directions.")
+        keyed.append(f"{ORDER}={json.dumps(signs, ensure_ascii=False)}")
     if algorithm != AUTO:
         _refuse_unmet(algorithm, keyed, params.monotone)
         policy, spec = parsed({"name": algorithm}, keyed)
@@ -268,18 +259,6 @@ def _entries(keyed: Sequence[str], task: str, params: Params) -> tuple[Mapping[s
 
 def _weighted(keyed: Sequence[str]) -> bool:
     return any(text.startswith(f"{CLASS_WEIGHT}=") for text in keyed)
-
-
-def _order(monotone: tuple[str, ...], dataset: Dataset) -> str:
-    """Return the override that is equivalent to --monotone."""
-    from oblique_cli.models.verifying.questions import signed_column
-
-    signs: dict[str, int] = {}
-    for text in monotone:
-        name, sign = signed_column(text, dataset.feature_names)
-        if signs.setdefault(name, sign) != sign:
-            raise ConfigError(f"--monotone has column {name!r} in both directions.")
-    return f"{ORDER}={json.dumps(signs, ensure_ascii=False)}"
 
 
 def _key(override: str) -> str:

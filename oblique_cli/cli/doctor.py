@@ -28,16 +28,7 @@ def doctor(
     """
     state = {"oblique": __version__}
     code = EXIT_OK
-    for part in (
-        _core,
-        _environment,
-        _versions,
-        _extras,
-        _plugins,
-        lambda: _data(data_dir),
-        _catalogue,
-        lambda: _results(results),
-    ):
+    for part in (_core, _environment, _extras, _plugins, lambda: _data(data_dir), _faults, lambda: _results(results)):
         try:
             state |= part()
         except ObliqueError as error:
@@ -69,12 +60,8 @@ def _environment() -> dict[str, str]:
         "linear algebra": ", ".join(dict.fromkeys(libraries)),
         "processors": f"{facts['processors']}, of which {count_workers('auto')} may be used",
         "platform": facts["platform"],
+        **{f"untested {i}": sentence for i, sentence in enumerate(versions.untested(), 1)},
     }
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions outside the tested range."""
-    return {f"untested {i}": sentence for i, sentence in enumerate(versions.untested(), 1)}
 
 
 def _extras() -> dict[str, str]:
@@ -120,7 +107,7 @@ def _data(data_dir: str | None) -> dict[str, str]:
     }
 
 
-def _catalogue() -> dict[str, str]:
+def _faults() -> dict[str, str]:
     from oblique_cli.data import catalogue
 
     if catalogue.faults():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,10 +98,8 @@ def explain(params: Params = declare.group(Params)) -> None:
     explanation, shared = None, None
     with working(f"reading {called(params.new)}" if params.new else "reading the row") as progress:
         if params.new is not None and params.row is not None:
-            cells, title = (
-                _row_of(fitted, params.new, params.row, params.file.text),
-                f"row {params.row} of {called(params.new)}",
-            )
+            title = f"row {params.row} of {called(params.new)}"
+            cells = _row_of(fitted, params.new, params.row, params.file.text)
         elif params.new is not None:
             cells, title = None, f"the rows of {called(params.new)}"
         else:
@@ -112,11 +111,8 @@ def explain(params: Params = declare.group(Params)) -> None:
             progress.doing("adding up coalitions")
             shared = _shared(fitted, procedure, cells, params.new, params.background, params.file.text)
     if params.format_ == "json":
-        document = {
-            "model": params.model,
-            "row": params.row,
-            **(report.plain_of(explanation, procedure) if explanation else {}),
-        }
+        plain = report.plain_of(explanation, procedure) if explanation else {}
+        document = {"model": params.model, "row": params.row, **plain}
         if shared:
             document["shapley"] = report.shapley_plain(shared)
         write_json(document, params.output)
@@ -125,12 +121,8 @@ def explain(params: Params = declare.group(Params)) -> None:
     if shared and cells is None:
         texts.append(report.importance_text(shared, title))
     elif shared:
-        heading = (
-            f"{title}: {'class ' if shared.predicted else ''}{shared.predicted or 'a number'}\n\n"
-            if not explanation
-            else ""
-        )
-        texts.append(heading + report.shapley_text(shared, params.terms))
+        heading = f"{title}: {'class ' if shared.predicted else ''}{shared.predicted or 'a number'}\n\n"
+        texts.append(("" if explanation else heading) + report.shapley_text(shared, params.terms))
     write("\n".join(texts), params.output)
 
 
@@ -150,9 +142,10 @@ def _shared(
     table = str(background or new)
     others = _complete(model, procedure, table, options)
     some = others[:: max(1, -(-len(others) // MOST_BACKGROUND))]
-    rows = (
-        cells[None] if cells is not None else others if table == new else _complete(model, procedure, str(new), options)
-    )
+    if cells is not None:
+        rows = cells[None]
+    else:
+        rows = others if table == new else _complete(model, procedure, str(new), options)
     if not len(rows):
         raise DataError(f"{called(str(new))}: no row has all that the model needs.")
     values = shapley_values(model, rows, some, n_threads=os.cpu_count() or 1)
@@ -168,26 +161,26 @@ def _complete(model: Model, procedure: Procedure, table: str, options: TextOptio
     """Return the rows of a table without missing numbers that the model needs."""
     import numpy as np
 
-    from oblique_cli.data.own.front import chunks
-    from oblique_cli.models.new_rows import unused_columns
-
-    parts = (
-        chunk.X for chunk in chunks(table, model.columns, BLOCK, options=options, unused=lambda: unused_columns(model))
-    )
-    rows = np.concatenate([np.empty((0, len(procedure.cells))), *parts])
+    rows = np.concatenate([np.empty((0, len(procedure.cells))), *_blocks(model, table, options)])
     needed = list(procedure.needed)
     return rows[~np.isnan(rows[:, needed]).any(axis=1)]
 
 
-def _row_of(model: Model, table: str, number: int, options: TextOptions) -> Any:
+def _blocks(model: Model, table: str, options: TextOptions) -> Iterator[Any]:
+    """Yield the rows of a table as arrays of cells."""
     from oblique_cli.data.own.front import chunks
     from oblique_cli.models.new_rows import unused_columns
 
-    before = 0
     for chunk in chunks(table, model.columns, BLOCK, options=options, unused=lambda: unused_columns(model)):
-        if number <= before + len(chunk.X):
-            return chunk.X[number - before - 1]
-        before += len(chunk.X)
+        yield chunk.X
+
+
+def _row_of(model: Model, table: str, number: int, options: TextOptions) -> Any:
+    before = 0
+    for block in _blocks(model, table, options):
+        if number <= before + len(block):
+            return block[number - before - 1]
+        before += len(block)
     raise DataError(f"{called(table)}: there is no row {number}; the table has {before} rows below its header.")
 
 
@@ -201,20 +194,17 @@ def _typed(model: Model, texts: tuple[str, ...]) -> Any:
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     values: dict[str, str] = {}
     for text in texts:
-        pieces = re.split(rf",\s*(?=(?:{known})=)", text)
-        for piece in pieces:
-            name = next(
-                (column for column in sorted(names, key=len, reverse=True) if piece.startswith(f"{column}=")), None
-            )
-            if name is None:
+        for piece in re.split(rf",\s*(?=(?:{known})=)", text):
+            match = re.match(rf"({known})=", piece)
+            if match is None:
                 typed_name = piece.partition("=")[0]
                 hint = close_matches(cut(typed_name), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."
                 raise ConfigError(
                     f"--values must be NAME=VALUE, with names of the model's columns. Got {quoted(piece)}.{hint}"
                 )
-            if name in values:
+            if (name := match[1]) in values:
                 raise ConfigError(f"--values names {quoted(name)} twice.")
-            values[name] = piece[len(name) + 1 :]
+            values[name] = piece[match.end() :]
     content = io.StringIO()
     writer = csv.writer(content, delimiter=model.columns.delimiter)
     # Add a column with an unused name, since an empty line would not count as a row.

@@ -12,21 +12,9 @@ from oblique_cli.cli._own import spare
 
 # Suffix of a file -> format: the names in models.exporting.FORMATS, repeated here so that the help need not import it.
 SUFFIXES = {
-    ".py": "python",
-    ".c": "c",
-    ".h": "c",
-    ".cpp": "c",
-    ".mjs": "javascript",
-    ".js": "javascript",
-    ".sql": "sql",
-    ".onnx": "onnx",
-    ".pmml": "pmml",
-    ".dot": "dot",
-    ".gv": "dot",
-    ".txt": "rules",
-    ".tex": "latex",
-    ".json": "json",
-}
+    ".py": "python", ".c": "c", ".h": "c", ".cpp": "c", ".mjs": "javascript", ".js": "javascript", ".sql": "sql",
+    ".onnx": "onnx", ".pmml": "pmml", ".dot": "dot", ".gv": "dot", ".txt": "rules", ".tex": "latex", ".json": "json",
+}  # fmt: skip
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 BINARY = ("onnx",)
 

@@ -105,7 +105,12 @@ def fit(params: Params = declare.group(Params)) -> None:
         card(outcome, dataset, params.report)
     if params.path_figure:
         write(rendered(reporting.path_figure(outcome), form), params.path_figure)
-    text = reporting.before(outcome, dataset) + _rules_of_outcome(outcome, dataset, params.precision)
+    title, remarks = reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
+    y = dataset.y[outcome.rows]
+    text = reporting.before(outcome, dataset) + _rules(outcome.model, title, remarks, outcome.X, y, params.precision)
+    if outcome.tree is not None:
+        beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
+        text += "\n" + _rules(outcome.tree, beside, (), outcome.tree_X, dataset.y, params.precision)
     _show(params, text, _document(outcome), written)
     if not (written or params.as_json):
         note("the model is not kept: --output model.json writes it, for predict, explain and export")
@@ -160,18 +165,6 @@ def _saved(model: Any, path: str, X: Any) -> list[str]:
     from oblique_cli.models.model import save
 
     return [str(written) for written in save(model, path, X)]
-
-
-def _rules_of_outcome(outcome: Outcome, dataset: Dataset, precision: int) -> str:
-    """Return the estimate and the rules of the model or of the tree beside it."""
-    from oblique_cli.fitting import reporting
-
-    title, remarks = reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
-    text = _rules(outcome.model, title, remarks, outcome.X, dataset.y[outcome.rows], precision)
-    if outcome.tree is None:
-        return text
-    beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
-    return text + "\n" + _rules(outcome.tree, beside, (), outcome.tree_X, dataset.y, precision)
 
 
 def _rules(model: Model, title: str, remarks: Sequence[str], X: Any, y: Any, precision: int) -> str:

@@ -58,7 +58,7 @@ def _prunings() -> list[dict[str, Any]]:
             "name": name,
             "rows": rule.rows,
             "parameters": " ".join(rule.constraints),
-            "summary": _summary(rule),
+            "summary": (rule.__doc__ or "").strip().partition("\n")[0],
         }
         for name, rule in PRUNINGS.items()
     ]
@@ -67,36 +67,23 @@ def _prunings() -> list[dict[str, Any]]:
 def _metrics() -> list[dict[str, Any]]:
     from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, METRICS, OF_DATA, POOLED
 
-    listed = [
+    listed: list[tuple[str, Any, Any]] = [
+        (name, metric, (metric.task, metric.needs, metric.aggregate)) for name, metric in METRICS.items()
+    ]
+    of_data = (CLASSIFICATION, LABELS, POOLED)
+    listed += [(f"{name}:{family.argument}", family, of_data) for name, family in OF_DATA.items()]
+    return [
         {
             "name": name,
-            "task": metric.task,
+            "task": task,
             "unit": metric.unit,
             "better": "larger" if metric.larger_is_better else "smaller",
-            "needs": metric.needs,
-            "folds": metric.aggregate,
+            "needs": needs,
+            "folds": folds,
             "summary": metric.summary,
         }
-        for name, metric in METRICS.items()
+        for name, metric, (task, needs, folds) in listed
     ]
-    of_data = [
-        {
-            "name": f"{name}:{family.argument}",
-            "task": CLASSIFICATION,
-            "unit": family.unit,
-            "better": "larger" if family.larger_is_better else "smaller",
-            "needs": LABELS,
-            "folds": POOLED,
-            "summary": family.summary,
-        }
-        for name, family in OF_DATA.items()
-    ]
-    return listed + of_data
-
-
-def _summary(thing: Any) -> str:
-    """Return the first line of the docstring of a class or function."""
-    return (thing.__doc__ or "").strip().partition("\n")[0]
 
 
 def _published() -> list[dict[str, Any]]:

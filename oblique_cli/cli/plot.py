@@ -11,17 +11,7 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, note, say_missing, write
 
 # The names in report.plot_kinds.KINDS, repeated here so that the help need not import it.
-KINDS = (
-    "box",
-    "scatter",
-    "curve",
-    "regions",
-    "calibration",
-    "confusion",
-    "cd",
-    "time",
-    "learning",
-)
+KINDS = ("box", "scatter", "curve", "regions", "calibration", "confusion", "cd", "time", "learning")
 
 
 @dataclass(frozen=True)
@@ -81,15 +71,9 @@ def plot(params: Params = declare.group(Params)) -> None:
     usual_name = f"{params.runs[0].replace('/', '-')}-{params.kind}.{params.form or 'svg'}"
     output = declare.off_terminal(params.output, usual_name)
     form = params.form or declare.picture_form(output, ", or give --format")
-    request = Request(
-        params.metric,
-        params.x,
-        params.parameter,
-        tuple(name.strip() for name in params.features.split(",") if name.strip()),
-        params.width,
-        params.data_dir,
-        params.offline,
-    )
+    features = tuple(name.strip() for name in params.features.split(",") if name.strip())
+    of_plot = (params.metric, params.x, params.parameter, features, params.width)
+    request = Request(*of_plot, params.data_dir, params.offline)
     with Store(database(params.results), must_exist=True) as store:
         material = gather(store, params.runs, params.datasets, params.algorithms)
         for shown_run in material.shown:

@@ -6,6 +6,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -84,23 +85,13 @@ def predict(params: Params = declare.group(Params)) -> None:
     fitted = load(params.model)
     needs_table(fitted, params.model)
     unseen, notes = Unseen(), list[str]()
-    columns = (
-        ()
-        if params.keep == ("none",)
-        else tuple(dict.fromkeys(params.keep)) or identifiers(fitted, params.new, params.file.text)
-    )
+    keep: tuple[str, ...] = ()
+    if params.keep != ("none",):
+        keep = tuple(dict.fromkeys(params.keep)) or identifiers(fitted, params.new, params.file.text)
     shares = () if params.quantiles is None else tuple(shares_of(params.quantiles.split(",")).tolist())
     request = Request(params.proba, params.leaf, params.sets, params.intervals, params.abstain, shares)
-    blocks = predictions(
-        fitted,
-        params.new,
-        called(params.new),
-        request,
-        unseen=unseen,
-        keep=columns,
-        options=params.file.text,
-        notes=notes,
-    )
+    more: dict[str, Any] = {"unseen": unseen, "keep": keep, "options": params.file.text, "notes": notes}
+    blocks = predictions(fitted, params.new, called(params.new), request, **more)
     options = {"escape": params.escape} if params.format_ == "csv" else {}
     # Predictions printed on a terminal show the progress themselves.
     with working(f"predicting {called(params.new)}", quiet=params.output is None and sys.stdout.isatty()):

@@ -13,7 +13,6 @@ from oblique_cli.cli._common import Runner, database, note, run_again, say_missi
 from oblique_cli.errors import EXIT_OK, StoreError, UnknownName, cut_list
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.store import Damage
     from oblique_cli.ground.nouns import Job
 
 
@@ -66,7 +65,9 @@ def repair(
         if name not in described:
             note(f"{name}: nothing is left that says what it was; give its command again.")
             continue
-        summary, table = run_again(runner, name, functools.partial(_is_among, damage))
+        # By the key, or by the place if the key is damaged.
+        lost = {fold.key for fold in damage} | {fold.name for fold in damage}
+        summary, table = run_again(runner, name, functools.partial(_is_among, lost))
         runner.report(summary)
         code = max(code, summary.exit_code)
         if summary.stopped:
@@ -77,7 +78,5 @@ def repair(
     raise SystemExit(code)
 
 
-def _is_among(damage: list[Damage], job: Job) -> bool:
-    """Return whether the fold of a job was removed: by its key, or by its place if the key is damaged."""
-    name = f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"
-    return any(job.key == fold.key or name == fold.name for fold in damage)
+def _is_among(lost: set[str], job: Job) -> bool:
+    return bool(lost & {job.key, f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -118,16 +118,8 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
     from oblique_cli.models import showing
     from oblique_cli.report.runs_page import DrawnTree
 
-    fold = regrown(
-        method.shown.run,
-        [row],
-        repeat=row.repeat,
-        fold=row.fold,
-        dataset=row.dataset,
-        algorithm=row.algorithm,
-        data_dir=data_dir,
-        offline=offline,
-    )
+    place: dict[str, Any] = {name: getattr(row, name) for name in ("repeat", "fold", "dataset", "algorithm")}
+    fold = regrown(method.shown.run, [row], **place, data_dir=data_dir, offline=offline)
     shown = shown_tree(fitted_again(fold))
     depth = None if row.n_leaves <= scene.WHOLE else scene.FIRST
     text = showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()

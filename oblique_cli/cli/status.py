@@ -22,9 +22,7 @@ FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 @click.command()
 @declare.parameters
 def status(
-    run: str | None = declare.argument(required=False),
-    results: str = declare.RESULTS,
-    as_json: bool = declare.AS_JSON,
+    run: str | None = declare.argument(required=False), results: str = declare.RESULTS, as_json: bool = declare.AS_JSON
 ) -> None:
     """List stored runs: completed, failed and missing folds, the remaining time, and the processes that write.
 
@@ -58,7 +56,11 @@ def status(
             counts = _counts(stored, times[stored.name])
             write_json({**counts, "environment": stored.environment, "failures": failed})
         else:
-            _describe(stored, times[stored.name])
+            counts = {key: str(value) for key, value in _counts(stored, times[stored.name]).items() if key in _SHOWN}
+            packages = [f"{name} {version}" for name, version in stored.environment.get("packages", {}).items()]
+            writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(_at_work(stored))}
+            time_left = str(times[stored.name] or "")
+            click.echo(facts({**counts, "time left": time_left, **writers, "packages": ", ".join(packages)}))
             for failure in failed:
                 click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
     if damaged:
@@ -75,13 +77,6 @@ def _time_left(store: Store, run: Run) -> Estimate | None:
     rows = store.rows(run.name)
     time_left = estimate(left_of(run, rows), rows, max(1, run.workers))
     return time_left if time_left.seconds is not None else None
-
-
-def _describe(run: Run, time_left: Estimate | None) -> None:
-    counts = {key: str(value) for key, value in _counts(run, time_left).items() if key in _SHOWN}
-    packages = ", ".join(f"{name} {version}" for name, version in run.environment.get("packages", {}).items())
-    writers = {f"writer {i}" if i else "writer": _writer(session) for i, session in enumerate(_at_work(run))}
-    click.echo(facts({**counts, "time left": str(time_left or ""), **writers, "packages": packages}))
 
 
 _SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")

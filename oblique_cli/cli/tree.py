@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,7 +101,10 @@ def tree(
         drawing = replace(drawing, format_="html")
     output, format_ = drawing.output, drawing.format_
     if format_ in PICTURES:
-        output = declare.off_terminal(output, f"{_file_name(request.csv or request.name or 'tree')}.{format_}")
+        from oblique_cli.data.own.source import stem
+
+        source = request.csv or request.name or "-"  # the name of the data, run or model
+        output = declare.off_terminal(output, f"{'tree' if source == '-' else stem(source)}.{format_}")
     if format_ in BINARY and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
     if drawing.tolerance is not None and not drawing.sparse:
@@ -113,15 +118,11 @@ def tree(
             shown = shown.with_fewer_terms(drawing.tolerance or 0.0)
         elif format_ == "text" and is_fitted:
             shown = shown.with_hint()
-        content = showing.content(
-            shown,
-            format_,
-            precision=drawing.precision,
-            raw=drawing.raw,
-            depth=drawing.depth,
-            width=_width(output),
-            full=drawing.full,
-        )
+        width = 100  # of a line of rules
+        if output is None and sys.stdout.isatty():
+            width = max(shutil.get_terminal_size((100, 24)).columns, 40)
+        how = {name: getattr(drawing, name) for name in ("precision", "raw", "depth", "full")}
+        content = showing.content(shown, format_, width=width, **how)
     if output is None:
         click.echo(headed(content.decode()) if format_ == "text" else content.decode(), nl=False)
     else:
@@ -159,13 +160,6 @@ def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
     return shown_tree(fit_to_all(request, where="oblique tree", suits=makes_tree)), True
 
 
-def _file_name(source: str) -> str:
-    """Return the default file name of a picture of a tree: the name of its data, run or model."""
-    from oblique_cli.data.own.source import stem
-
-    return "tree" if source == "-" else stem(source)
-
-
 def _stored(request: Request, place: Place, run: str, fold: int) -> Regrown:
     from oblique_cli.experiments.regrowing import regrown
     from oblique_cli.experiments.store import Store
@@ -173,24 +167,5 @@ def _stored(request: Request, place: Place, run: str, fold: int) -> Regrown:
     with Store(database(place.results), must_exist=True) as store:
         stored_run, rows = store.run(run), store.rows(run)
     with working("growing the tree of the fold"):
-        return regrown(
-            stored_run,
-            rows,
-            repeat=place.repeat or 0,
-            fold=fold,
-            dataset=place.dataset,
-            algorithm=request.algorithm,
-            csv=request.csv,
-            data_dir=request.data_dir,
-            offline=request.offline,
-        )
-
-
-def _width(output: str | None) -> int:
-    """Return the maximal length of a line of rules: the width of the terminal, if the output is one."""
-    import shutil
-    import sys
-
-    if output is None and sys.stdout.isatty():
-        return max(shutil.get_terminal_size((100, 24)).columns, 40)
-    return 100
+        how = {name: getattr(request, name) for name in ("algorithm", "csv", "data_dir", "offline")}
+        return regrown(stored_run, rows, repeat=place.repeat or 0, fold=fold, dataset=place.dataset, **how)

@@ -16,18 +16,7 @@ from typing import Any
 from oblique_cli import plugins
 from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
-from oblique_cli.config.keys import (
-    DATASET,
-    EXPERIMENT,
-    ID,
-    KEYS,
-    LISTS,
-    READING,
-    READING_LISTS,
-    SOURCES,
-    TAKES,
-    TUNE,
-)
+from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, READING, READING_LISTS, SOURCES, TAKES, TUNE
 from oblique_cli.config.walking import MAX_GRID, Walk, near
 from oblique_cli.data.own.source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
@@ -100,10 +89,10 @@ class _Checking(Walk):
         fields = self.table(top, "", EXPERIMENT)
         fields.pop("version", None)
         cv = self.cv(top["cv"]) if "cv" in top else CVSpec()
-        datasets = self.items(top["datasets"], "datasets") if "datasets" in top else []
-        algorithms = self.items(top["algorithms"], "algorithms") if "algorithms" in top else []
-        published = self.items(top["published"], "published") if "published" in top else []
-        metrics = self.items(top["metrics"], "metrics") if "metrics" in top else []
+        keys_of_lists = ("datasets", "algorithms", "published", "metrics")
+        datasets, algorithms, published, metrics = (
+            self.items(top[key], key) if key in top else [] for key in keys_of_lists
+        )
         dataset_specs = [self.dataset(item) for item in datasets]
         limits = outside.limits(self, top.get("limits"), "every model")
         specs = [self.algorithm(item, cv.scheme) for item in algorithms]
@@ -281,9 +270,8 @@ class _Checking(Walk):
             self.problems.add(name_entry.place, message)
             return None
         if not isinstance(name, str) or name not in ALGORITHMS:
-            self.problems.add(
-                name_entry.place, f"algorithm {name_entry.shown()} is not known.{near(name, sorted(ALGORITHMS))}"
-            )
+            message = f"algorithm {name_entry.shown()} is not known.{near(name, sorted(ALGORITHMS))}"
+            self.problems.add(name_entry.place, message)
             return None
         algorithm, name = ALGORITHMS[name], ALGORITHMS.current(name)
         constraints = keys.named_parameters(algorithm)
@@ -299,7 +287,9 @@ class _Checking(Walk):
             if key in ("name", "id", "limits"):
                 continue
             owner = f"{key} of {name}"
-            if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
+            # A parameter that may be a mapping has a grid only as {grid: ...}.
+            takes_mapping = isinstance(_within(constraints[key]), ClassWeight | SignsOfColumns)
+            if isinstance(entry.data, dict) and not (takes_mapping and set(entry.data) != {"grid"}):
                 grid[key] = self.grid(entry, owner, constraints[key])
                 if grid[key]:
                     self.refuse_grid(entry, f"{owner} is a grid", scheme)
@@ -315,8 +305,11 @@ class _Checking(Walk):
         spec = AlgorithmSpec(name, label, params, grid, limits=outside.limits(self, entries.get("limits"), name))
         if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
             self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
-        elif clash := next(filter(None, map(algorithm.clash, filter(_is_whole, spec.candidates()))), None):
-            self.problems.add(value.place, clash)
+        else:
+            # None marks a value with a noted problem.
+            whole = (params for params in spec.candidates() if None not in params.values())
+            if clash := next(filter(None, map(algorithm.clash, whole)), None):
+                self.problems.add(value.place, clash)
         return spec
 
     def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
@@ -391,16 +384,6 @@ def _scheme_of(cv: YamlValue) -> Any:
     if "scheme" in data:
         return data["scheme"].data
     return "group" if "groups" in data else CVSpec.scheme
-
-
-def _is_whole(params: Mapping[str, Any]) -> bool:
-    """Return whether no value is None, which marks a value with a noted problem."""
-    return None not in params.values()
-
-
-def _takes_mapping(constraint: Constraint) -> bool:
-    """Return whether a parameter may be a mapping, so that a mapping need not be a grid."""
-    return isinstance(_within(constraint), ClassWeight | SignsOfColumns)
 
 
 def _within(constraint: Constraint) -> Constraint:

@@ -20,11 +20,19 @@ def schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of configuration files, with the data set names of the catalogue."""
     definitions: dict[str, dict[str, Any]] = {}
     items = {"dataset": _dataset_schema(), "algorithm": _once(_algorithm_schema(), "algorithm", definitions, {})}
+    cv = _mapping(keys.cv(), tune=_mapping(TUNE, metric={"enum": list(keys.tuning_metrics())}))
+    cv_forms = [  # the keys of each scheme
+        {
+            "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},
+            "then": {"propertyNames": {"enum": ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]}},
+        }
+        for name, scheme in SCHEMES.items()
+    ]
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
         **{PLURAL[singular]: _list(schema) for singular, schema in items.items()},
-        "cv": _cv_schema(),
+        "cv": {**cv, "allOf": cv_forms},
         "metrics": _list({"enum": list(METRICS)}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "limits": outside.limits_schema(),
@@ -69,18 +77,6 @@ def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: di
         names[text] = f"{key}_{len(names) + 1}"
         definitions[names[text]] = short
     return {"$ref": f"#/$defs/{names[text]}"}
-
-
-def _cv_schema() -> dict[str, Any]:
-    """Return the schema of `cv`: the keys of its scheme, or of all schemes without one."""
-    forms = [
-        {
-            "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},
-            "then": {"propertyNames": {"enum": ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]}},
-        }
-        for name, scheme in SCHEMES.items()
-    ]
-    return {**_mapping(keys.cv(), tune=_mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})), "allOf": forms}
 
 
 def _dataset_schema() -> dict[str, Any]:

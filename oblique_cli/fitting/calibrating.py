@@ -16,7 +16,6 @@ from oblique_cli.estimators.conformal_limits import (
     NORMALIZED,
     QUANTILE,
     SPLIT,
-    Guarantee,
     Held,
     checked,
     guarantee_of,
@@ -71,10 +70,11 @@ def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, see
     train = training_rows(dataset, promise, seed)
     spreads = _spreads(model, dataset, train, promise)
     classes = dataset.classes
+    how = (promise.name, promise.coverage, promise.how)
     if promise.how == SPLIT:
         rows = np.setdiff1d(np.arange(dataset.n), train)
         held = _held(model, dataset, rows, promise, spreads)
-        return replace(model, guarantee=_of(promise, held, spreads, classes))
+        return replace(model, guarantee=guarantee_of(*how, held, spreads, classes))
     parts, places = [], []
     folds_seed = seeds.integer(seed, dataset.name, "calibration")
     for number, fold in enumerate(folds_of(dataset, division(dataset, folds, tuned=False), folds_seed)):
@@ -83,11 +83,7 @@ def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, see
         places.append(fold.test)
     rows = np.concatenate(places)
     held = Held.joined(parts, _leaves(model, dataset.X[rows], promise))
-    return replace(model, guarantee=_of(promise, held, spreads, classes))
-
-
-def _of(promise: Promise, held: Held, spreads: Any, classes: tuple[str, ...]) -> Guarantee:
-    return guarantee_of(promise.name, promise.coverage, promise.how, held, spreads, classes)
+    return replace(model, guarantee=guarantee_of(*how, held, spreads, classes))
 
 
 def _held(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise, spreads: Any) -> Held:

@@ -277,7 +277,12 @@ def choose(
                 good.append(name)
         if rows == dataset.n or rounds == 1 or len(good) < 2 or budget.cut:
             break
-        alive = [name for name in good if name in _better_half([compared[name] for name in good])]
+        # The better half: the best, the best single tree, the smallest as good as the best, then by loss.
+        by_loss = sorted((compared[name] for name in good), key=_loss)
+        first = [by_loss[0], *[c for c in by_loss if c.is_tree][:1], _smallest([compared[name] for name in good])]
+        names = list(dict.fromkeys(c.algorithm for c in [*first, *by_loss]))
+        better = set(names[: max(2, ceil(len(good) / 2))])
+        alive = [name for name in good if name in better]
         for name in good:
             compared[name] = replace(compared[name], dropped=name not in alive)
     listed = tuple(compared[name] for name in by_id)
@@ -314,21 +319,12 @@ def _affordable(by_id: Mapping[str, Case], names: Sequence[str], folds: int, wor
     share = work / rounds
     low, high = min(n, LEAST_ROWS), n
     if n >= HELD_OUT_FROM:  # one test fold of many rows takes less time than all folds of slightly fewer rows
-        low, high = (
-            (HELD_OUT_FROM, n) if _round_work(by_id, names, HELD_OUT_FROM, folds) <= share else (low, HELD_OUT_FROM)
-        )
+        pays = _round_work(by_id, names, HELD_OUT_FROM, folds) <= share
+        low, high = (HELD_OUT_FROM, n) if pays else (low, HELD_OUT_FROM)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _round_work(by_id, names, middle, folds) <= share else (low, middle)
     return low
-
-
-def _better_half(candidates: Sequence[Candidate]) -> set[str]:
-    """Return the better half: the best, the best single tree, the smallest as good as the best, then by loss."""
-    by_loss = sorted(candidates, key=_loss)
-    first = [by_loss[0], *[c for c in by_loss if c.is_tree][:1], _smallest(candidates)]
-    names = dict.fromkeys(c.algorithm for c in [*first, *by_loss])
-    return set(list(names)[: max(2, ceil(len(candidates) / 2))])
 
 
 def _compared(

@@ -101,7 +101,10 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
     omitted.
     """
     if not classes:
-        return _of_numbers(answers)
+        truth, predicted = (np.asarray(values, dtype=np.float64) for values in (answers.y, answers.predicted))
+        if not max(np.abs(truth).max(), np.abs(predicted).max()) < FARTHEST:
+            return {}
+        return {**_values(answers, REPORTED_OF_NUMBERS), "residuals": residuals(truth, predicted)}
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (answers.y, answers.predicted), 1)
     rows = counts.sum(axis=1)
@@ -116,13 +119,6 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
     return facts
 
 
-def _of_numbers(answers: Answers) -> dict[str, Any]:
-    truth, predicted = (np.asarray(values, dtype=np.float64) for values in (answers.y, answers.predicted))
-    if not max(np.abs(truth).max(), np.abs(predicted).max()) < FARTHEST:
-        return {}
-    return {**_values(answers, REPORTED_OF_NUMBERS), "residuals": residuals(truth, predicted)}
-
-
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
     """Return values of metrics, shares instead of percentages; metrics without a value on these rows are omitted."""
     values = {}
@@ -134,24 +130,18 @@ def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
 
 def division(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
     """Return the cross-validation, stratified if every class has enough rows; fewer folds for few rows."""
-    if dataset.groups is not None:
-        return _division_by_groups(dataset, folds, tuned)
+    if dataset.groups is not None:  # by groups; an inner cross-validation has the groups of one fold less
+        number = len(np.unique(dataset.groups))
+        folds = max(2, min(folds, number))
+        inner = max(2, min(folds, number - -(-number // folds))) if tuned else folds
+        of_classes = dataset.task == "classification"
+        return CVSpec("group", folds, 1, inner, of_classes, options={"groups": dataset.group_column})
     folds = max(2, min(folds, dataset.n // 2))
     counts = np.bincount(dataset.y, minlength=1) if dataset.task == "classification" else np.zeros(1, np.int64)
     # In nested cross-validation, a training set lacks one fold of each class.
     least = int(counts[counts > 0].min()) if counts.any() else 0
     stratified = least - (-(-least // folds) if tuned else 0) >= folds
     return CVSpec("nested" if tuned else "ordinary", folds, 1, folds, stratified)
-
-
-def _division_by_groups(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
-    """Return the cross-validation by groups. An inner cross-validation has the groups of one fold less."""
-    assert dataset.groups is not None
-    number = len(np.unique(dataset.groups))
-    folds = max(2, min(folds, number))
-    inner = max(2, min(folds, number - -(-number // folds))) if tuned else folds
-    of_classes = dataset.task == "classification"
-    return CVSpec("group", folds, 1, inner, of_classes, options={"groups": dataset.group_column})
 
 
 def folds_of(dataset: Dataset, cv: CVSpec, seed: int) -> list[Fold]:

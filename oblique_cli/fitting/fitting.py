@@ -304,10 +304,9 @@ def _cuts(task: _Task, case: Case, models: Mapping[int, Model]) -> tuple[Sized, 
     Growing a tree in a few folds must take a small part of the budget, since pruning has grown it in ten folds.
     """
     pays = cost_of(case, case.dataset.n, 1) <= task.budget.work / 10 and not task.budget.cut
-    if not (pays and is_cut(case, case.spec.params)) or case.spec.grid:
-        return ()
-    with contextlib.suppress(ObliqueError, ValueError):
-        return _sizes(task, case, models, few=False)
+    if pays and is_cut(case, case.spec.params) and not case.spec.grid:
+        with contextlib.suppress(ObliqueError, ValueError):
+            return _sizes(task, case, models, few=False)
     return ()
 
 
@@ -328,18 +327,20 @@ def rare_classes(dataset: Dataset) -> dict[str, int]:
     """Return the classes with few rows, or a small share of the rows, with their numbers of rows."""
     if dataset.task == "regression":
         return {}
-    counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
-    return {
-        label: n
-        for label, n in zip(dataset.classes, counts, strict=True)
-        if n < FEW_OF_CLASS or n < SMALL_SHARE * dataset.n
-    }
+    counts = zip(dataset.classes, np.bincount(dataset.y, minlength=len(dataset.classes)).tolist(), strict=True)
+    return {label: n for label, n in counts if n < FEW_OF_CLASS or n < SMALL_SHARE * dataset.n}
 
 
 def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estimate) -> tuple[str, ...]:
     """Return the warnings to print first: a model no better than a constant, and classes of few rows."""
     sentences = []
-    constant = constant_answers(dataset, answers)
+    # The predictions of a constant model for the same rows: the largest class with its share, or the mean.
+    n = len(answers.y)
+    if dataset.task == "regression":
+        constant = replace(answers, predicted=np.full(n, float(dataset.y.mean())))
+    else:
+        shares = np.bincount(dataset.y, minlength=len(dataset.classes)) / dataset.n
+        constant = replace(answers, predicted=np.full(n, int(shares.argmax())), shares=np.tile(shares, (n, 1)))
     try:
         useless = estimate.loss >= goal.measured(constant)[2]
     except Undefined:
@@ -355,15 +356,6 @@ def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estima
             "recalls; --metric balanced_accuracy and --set class_weight=balanced make them count."
         )
     return tuple(sentences)
-
-
-def constant_answers(dataset: Dataset, answers: Answers) -> Answers:
-    """Return the predictions of a constant model for the same rows: the largest class with its share, or the mean."""
-    n = len(answers.y)
-    if dataset.task == "regression":
-        return replace(answers, predicted=np.full(n, float(dataset.y.mean())))
-    shares = np.bincount(dataset.y, minlength=len(dataset.classes)) / dataset.n
-    return replace(answers, predicted=np.full(n, int(shares.argmax())), shares=np.tile(shares, (n, 1)))
 
 
 @dataclass(frozen=True, eq=False)

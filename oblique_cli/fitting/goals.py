@@ -57,15 +57,12 @@ class Answers:
         """Return the answers of several folds as one."""
         shares = [part.shares for part in parts if part.shares is not None]
         groups = [part.groups for part in parts if part.groups is not None]
-        return cls(
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.y for part in parts]),
-            np.concatenate([part.predicted for part in parts]),
-            np.concatenate(shares) if len(shares) == len(parts) else None,
-            parts[0].n_classes,
-            np.concatenate(groups) if groups else None,
-            parts[0].group_column,
+        rows, y, predicted = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "y", "predicted")
         )
+        whole = np.concatenate(shares) if len(shares) == len(parts) else None
+        of_groups = (np.concatenate(groups) if groups else None, parts[0].group_column)
+        return cls(rows, y, predicted, whole, parts[0].n_classes, *of_groups)
 
     def part(self, rows: NDArray[Any]) -> Answers:
         """Return the answers for some of the rows, selected by mask or index."""

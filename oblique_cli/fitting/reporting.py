@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 def before(outcome: Outcome, dataset: Dataset) -> str:
     """Return lines on the data and the comparison, which begin with #; warnings come first."""
     lines = [line for warning in outcome.warnings for line in textwrap.wrap(warning, WIDTH)]
-    lines += [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
+    if not dataset.notes:
+        lines.append(f"{dataset.name}: {dataset.n} rows, {dataset.p} features.")
+    lines += [dataset.note] * bool(dataset.note) + [note[:1].upper() + note[1:] for note in dataset.notes]
     if outcome.choice is not None:
         lines += ["", *comparison(outcome.choice, outcome.goal, outcome.budget, dataset.n)]
     lines += path_lines(outcome)
@@ -44,11 +46,6 @@ FEW = 50  # number of rows below which estimates are very imprecise
 def title(outcome: Outcome, dataset: Dataset) -> str:
     """Return the name of the model."""
     return f"{ALGORITHMS[outcome.model.algorithm].title} on {dataset.name}"
-
-
-def _of_data(dataset: Dataset) -> list[str]:
-    note = [dataset.note] if dataset.note else []
-    return note if dataset.notes else [f"{dataset.name}: {dataset.n} rows, {dataset.p} features.", *note]
 
 
 def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str, ...]:

@@ -78,20 +78,21 @@ def score(
     y = np.concatenate(ys)
     if model.task == "regression" and not np.isfinite(np.concatenate(predicted)).all():
         raise DataError(f"{where}: the model's predictions are not finite.")
+
+    def shares_of_known() -> Any:
+        if unknown:
+            raise Undefined(f"{unknown.total()} rows have a class that the model does not know")
+        return np.concatenate(probabilities)
+
     scored = Scored(
         y,
         np.concatenate(predicted),
         len(model.classes) + len(unknown),
-        lambda: _shares_of_known(probabilities, unknown.total()),
+        shares_of_known,
         model.estimator if keeps_rows else None,
         np.concatenate(rows) if keeps_rows else np.zeros((len(y), 0)),
     )
-    values: dict[str, Any] = {}
-    for metric in wanted:
-        try:
-            values[metric.name] = metric.evaluate(scored)
-        except Undefined as reason:
-            values[metric.name] = f"{metrics.UNDEFINED}{reason}"
+    values = metrics.measure((), scored, wanted)
     if unknown:
         shown = ", ".join(map(quoted, list(unknown)[:5])) + (", ..." if len(unknown) > 5 else "")
         count = unknown.total()
@@ -100,12 +101,6 @@ def score(
             f"{'it counts as an error' if count == 1 else 'they count as errors'}."
         )
     return Score(len(y), values, unseen, (*model.classes, *unknown), tuple(notes))
-
-
-def _shares_of_known(probabilities: Sequence[Any], n_unknown: int) -> Any:
-    if n_unknown:
-        raise Undefined(f"{n_unknown} rows have a class that the model does not know")
-    return np.concatenate(probabilities)
 
 
 def _answers(model: Model, chunk: Chunk, where: str, unknown: Counter[str]) -> Any:

@@ -144,8 +144,10 @@ def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Si
     refuse_without(case)
     max_terms = case.spec.params.get("max_terms")
     limits = [max_terms]
-    if few and max_terms is None and _combines(case):
-        limits += [limit for limit in FEW if limit < case.dataset.p]
+    if few and max_terms is None:
+        made = case.algorithm.make(random_state=0, **case.spec.params)
+        if made._checked_proposer().combines:  # splits may combine several features
+            limits += [limit for limit in FEW if limit < case.dataset.p]
     steps: list[Sized] = []
     for limit in limits:
         params = {**case.spec.params, "max_terms": limit} if limit else case.spec.params
@@ -160,19 +162,9 @@ def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Si
             least = step.loss
             best.add(id(step))
     return tuple(
-        replace(
-            step,
-            chosen=step.max_terms == max_terms and (step.leaves, step.terms) == size,
-            best=id(step) in best,
-        )
+        replace(step, chosen=step.max_terms == max_terms and (step.leaves, step.terms) == size, best=id(step) in best)
         for step in steps
     )
-
-
-def _combines(case: Case) -> bool:
-    """Return whether splits of the algorithm may combine several features."""
-    made = case.algorithm.make(random_state=0, **case.spec.params)
-    return bool(made._checked_proposer().combines)
 
 
 def _folds(case: Case, train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
