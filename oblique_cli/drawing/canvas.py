@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.drawing.palette import COLORS
@@ -62,10 +61,8 @@ def needs_matplotlib() -> Any:
     return matplotlib
 
 
-def blank(
-    rows: int = 1, columns: int = 1, width: float = 3.0, height: float = 3.0, widths: Sequence[float] = ()
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its axes, row by row, each `width` x `height` inches; `widths` are those of the columns.
+def blank(rows: int = 1, columns: int = 1, width: float = 3.0, height: float = 3.0) -> tuple[Figure, list[Axes]]:
+    """Return a figure and its axes, row by row, each `width` x `height` inches.
 
     Raises ConfigError, with the package to install, if matplotlib is missing.
     """
@@ -73,9 +70,9 @@ def blank(
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        widths = widths or (width,) * columns
+        widths = (width,) * columns
         figure = Figure(figsize=(sum(widths), rows * height), layout="constrained")
-        return figure, list(figure.subplots(rows, len(widths), squeeze=False, width_ratios=widths).flat)
+        return figure, list(figure.subplots(rows, columns, squeeze=False, width_ratios=widths).flat)
 
 
 def rendered(figure: Figure, form: str, caption: str = "") -> bytes:

@@ -234,15 +234,8 @@ def confusion(panels: Sequence[Panel], classes: Sequence[str], width: float = CO
             for (i, j), count in np.ndenumerate(counts):
                 if count:
                     ink = "white" if shares[i, j] > 0.55 else "black"
-                    place.text(
-                        j,
-                        i,
-                        f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}",
-                        ha="center",
-                        va="center",
-                        fontsize=letters,
-                        color=ink,
-                    )
+                    text = f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
+                    place.text(j, i, text, ha="center", va="center", fontsize=letters, color=ink)
         turned = max(map(len, classes)) * len(classes) > 36
         place.set_xticks(range(len(classes)), classes, rotation=90 if turned else 0, fontsize=max(letters, 3.0))
         place.set_yticks(range(len(classes)), classes, fontsize=max(letters, 3.0))

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from oblique_cli.drawing.painter import painted
 from oblique_cli.drawing.scene import scene_of
-from oblique_cli.drawing.view import NodeView, TreeView, printable, view_of
+from oblique_cli.drawing.view import NodeView, TreeView, printable
 from oblique_cli.errors import ConfigError
-from oblique_cli.tree.reading import LevelNames
-from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,21 +56,13 @@ class Sketch:
         briefs = self.briefs or self.texts
         nodes: list[NodeView] = []
         for node, parent in enumerate(self.parents.tolist()):
-            nodes.append(
-                NodeView(
-                    node,
-                    parent,
-                    printable(self.texts[node]),
-                    printable(self.ways[node]),
-                    int(self.shades[node]),
-                    node not in inner,
-                    counts=() if counts is None else tuple(counts[node].tolist()),
-                    n_rows=-1 if n_rows is None else int(n_rows[node]),
-                    condition=printable(briefs[node]) if node in inner else "",
-                    rule=self.rules[node] if self.rules else {},
-                    brief="" if node in inner else printable(briefs[node]),
-                )
-            )
+            is_leaf, brief = node not in inner, printable(briefs[node])
+            texts = (printable(self.texts[node]), printable(self.ways[node]))
+            more: dict[str, Any] = {"brief": brief} if is_leaf else {"condition": brief}
+            more |= {} if counts is None else {"counts": tuple(counts[node].tolist())}
+            more |= {} if n_rows is None else {"n_rows": int(n_rows[node])}
+            more |= {"rule": self.rules[node]} if self.rules else {}
+            nodes.append(NodeView(node, parent, *texts, int(self.shades[node]), is_leaf, **more))
         return _in_order(TreeView(printable(title), tuple(nodes), tuple(map(printable, class_names)), tuple(notes)))
 
 
@@ -99,33 +89,6 @@ def drawn(view: TreeView) -> Figure:
             "--depth 4, limit it, as by --set max_depth=4, or take svg, html or text."
         )
     return painted(scene_of(view))
-
-
-def drawing(
-    tree: Tree,
-    feature_names: Sequence[str],
-    class_names: Sequence[str],
-    *,
-    title: str = "",
-    precision: int = 3,
-    level_names: LevelNames | None = None,
-    rows: tuple[NDArray[np.float64], NDArray[np.int32]] | None = None,
-) -> Figure:
-    """Return the figure of a hyperplane tree. rows : training rows and codes, for histograms and a partition
-
-    Weights are per standard deviation of the rows, in the features' own units without rows. ConfigError as in `drawn`.
-    """
-    return drawn(
-        view_of(
-            tree,
-            feature_names,
-            class_names,
-            title=title,
-            precision=precision,
-            level_names=level_names,
-            rows=rows,
-        )
-    )
 
 
 def yes_or_no(left: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:

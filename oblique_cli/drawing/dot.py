@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oblique_cli.drawing.palette import COLORS, N_COLORS
 from oblique_cli.drawing.view import BLANK, NodeView, TreeView, number_of
-from oblique_cli.tree.scorecards import Score, more
+from oblique_cli.tree.scorecards import more
 
 MOST_TERMS = 8
 MOST_SCORES = 4  # most classes of a leaf whose scores are drawn
@@ -36,7 +36,12 @@ def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> st
     if node.hidden:
         lines = [f"{node.hidden} leaves", *([f"mostly {node.text}"] if node.text else [])]
     elif node.scores:
-        lines = [line for score in node.largest_scores(MOST_SCORES) for line in _score_lines(score, most_terms)]
+        lines = []
+        for score in node.largest_scores(MOST_SCORES):
+            lines.append(f"{score.name}: {number_of(score.intercept)}")
+            lines += [f"{number_of(term.weight)} {term.name}" for term in score.terms[:most_terms]]
+            if len(score.terms) > most_terms:
+                lines.append(more(len(score.terms) - most_terms).strip())
         if len(node.scores) > MOST_SCORES:
             lines.append(f"and {len(node.scores) - MOST_SCORES} more classes")
     elif len(node.terms) > 1:
@@ -46,14 +51,6 @@ def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> st
     if counts := view.counts_of(node):
         lines.append(counts)
     return "\n".join(line.replace(BLANK, " ") for line in lines)
-
-
-def _score_lines(score: Score, most_terms: int) -> list[str]:
-    """Return the lines of a score, one per term."""
-    lines = [f"{score.name}: {number_of(score.intercept)}"]
-    lines += [f"{number_of(term.weight)} {term.name}" for term in score.terms[:most_terms]]
-    rest = more(len(score.terms) - most_terms) if len(score.terms) > most_terms else ""
-    return [*lines, *([rest.strip()] if rest else [])]
 
 
 def quoted(text: str) -> str:

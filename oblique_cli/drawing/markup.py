@@ -133,7 +133,9 @@ def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[st
     for k, (name, row) in enumerate(zip(classes, counts, strict=True)):
         total = sum(row)
         cells = "".join(
-            f'<td class="s{round(SHADES * count / total)}">{count_of(count)}</td>' if count else "<td></td>"
+            f'<td class="s{round(SHADES * count / total)}">{count:.{0 if float(count).is_integer() else 1}f}</td>'
+            if count
+            else "<td></td>"
             for count in row
         )
         recall = cell("td", recalls[k], "") if recalls else ""
@@ -150,11 +152,6 @@ def key(code: int, text: str) -> str:
         f'<li><svg class="swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" '
         f'class="{style_of(code)}"/></svg>{escape(text)}</li>'
     )
-
-
-def count_of(count: float) -> str:
-    """Return a number of rows, or a mean of such numbers, as text; whole numbers have all digits."""
-    return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
 
 
 def bars(caption: str, values: Sequence[tuple[str, float]]) -> str:

@@ -133,7 +133,9 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
     names = [name.holds() if isinstance(name, Indicator) else name for name in data.feature_names]
     features = [{"n": printable(name).replace(BLANK, " ")} for name in names]
     standard = data.units is not None and data.units.standard
-    inner = [node for node in view.nodes if not node.is_leaf and not node.hidden]
+    inner, models = [node for node in view.nodes if not node.is_leaf and not node.hidden], None
+    if (of := view.models) is not None:  # common data of leaf scores: the units of features, and the range of squares
+        models = {"center": of.center.tolist(), "scale": of.scale.tolist(), "far": FARTHEST_SQUARED}
     return {
         "classes": list(view.classes),
         "target": printable(data.target),
@@ -144,7 +146,7 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
         "bins": BINS,
         "sideways": sideways,
         "follows": all(node.rule for node in inner),
-        "models": _models(view),
+        "models": models,
         "nodes": [_node(node) | _scores(node, view, data) for node in view.nodes],
         "rows": _rows(view, data),
     }
@@ -212,13 +214,6 @@ def _node(node: NodeView) -> dict[str, Any]:
     return plain
 
 
-def _models(view: TreeView) -> dict[str, Any] | None:
-    """Return the common data of leaf scores: the units of features, and the range of squares."""
-    if view.models is None:
-        return None
-    return {"center": view.models.center.tolist(), "scale": view.models.scale.tolist(), "far": FARTHEST_SQUARED}
-
-
 def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
     """Return the scores of a leaf to the bit, in standard deviations in any picture; {} for a leaf without scores."""
     if view.models is None or not node.scores:
@@ -229,14 +224,13 @@ def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
     )
     kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2}
     terms = [
-        [[kinds[term.kind], term.feature, term.level, term.weight, _spoken(term.name)] for term in score.terms]
+        [
+            [kinds[term.kind], term.feature, term.level, term.weight, printable(term.name).replace(BLANK, " ")]
+            for term in score.terms
+        ]
         for score in of
     ]
     return {"m": [[score.label, score.against, score.intercept, part] for score, part in zip(of, terms, strict=True)]}
-
-
-def _spoken(name: str) -> str:
-    return printable(name).replace(BLANK, " ")
 
 
 def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:

@@ -37,9 +37,6 @@ STYLES: dict[str, Look] = {
     "frame": Look("", "", "#aab3c0", "#566272", 1.0),
     "plus": Look("#5f6b7a", "#a9b4c2"),
     "minus": Look("#aeb7c3", "#5d6978"),
-    **{f"k{k}": Look(light, dark) for k, (light, dark) in enumerate(zip(COLORS, DARK_COLORS, strict=True))},
-    **{
-        f"t{k}": Look(light, dark, opacity=TINT)
-        for k, (light, dark) in enumerate(zip(COLORS, DARK_COLORS, strict=True))
-    },
+    **{f"k{k}": Look(*pair) for k, pair in enumerate(zip(COLORS, DARK_COLORS, strict=True))},
+    **{f"t{k}": Look(*pair, opacity=TINT) for k, pair in enumerate(zip(COLORS, DARK_COLORS, strict=True))},
 }

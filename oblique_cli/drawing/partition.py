@@ -32,17 +32,10 @@ def frame(axes: Axes, box: Array, title: str = "", names: Sequence[str] = ()) ->
 def points(axes: Axes, X: Array, y: NDArray[Any], size: float = 7.0) -> None:
     """Draw rows as points, class by class; as an image even in SVG, where a point costs a hundred bytes."""
     for code in np.unique(y):
-        mine = X[y == code]
         axes.plot(
-            mine[:, 0],
-            mine[:, 1],
-            linestyle="none",
-            marker=marker(code),
-            markersize=size**0.5,
-            color=color(code),
-            markeredgewidth=0.0,
-            rasterized=True,
-        )
+            *X[y == code].T, linestyle="none", marker=marker(code), markersize=size**0.5, color=color(code),
+            markeredgewidth=0.0, rasterized=True,
+        )  # fmt: skip
 
 
 def regions(axes: Axes, tree: Tree, box: Array) -> None:
@@ -72,9 +65,5 @@ def line(axes: Axes, plane: Array, box: Array, **style: Any) -> None:
 
 def arrow(axes: Axes, start: Array, direction: Array, length: float, **style: Any) -> None:
     """Draw a direction as an arrow of `length` in data units."""
-    axes.annotate(
-        "",
-        xy=tuple(start + length * direction),
-        xytext=tuple(start),
-        arrowprops={"arrowstyle": "-|>", "shrinkA": 0, **style},
-    )
+    arrow = {"arrowstyle": "-|>", "shrinkA": 0, **style}
+    axes.annotate("", xy=tuple(start + length * direction), xytext=tuple(start), arrowprops=arrow)

@@ -186,7 +186,7 @@ def style_of(code: int) -> str:
     return f"k{code % N_COLORS}"
 
 
-def card_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> Card:
+def _card(node: NodeView, view: TreeView, most_terms: int) -> Card:
     """Return the card of a node: its text, its histogram, its classes as a bar and as counts."""
     if node.scores:
         return _scorecard(node, view, most_terms)
@@ -312,7 +312,12 @@ def _finished(node: NodeView, view: TreeView, shapes: list[Shape], width: float,
     """Return the card with its bar and counts, on its background."""
     if view.classes and sum(node.counts) > 0:
         y += 2
-        shapes += bar_shapes(node.counts, PAD, y, width - 2 * PAD)
+        x, total = PAD, sum(node.counts)  # a bar of the shares of classes
+        for code, count in enumerate(node.counts):
+            if count > 0:
+                wide = (width - 2 * PAD) * count / total
+                shapes.append(Rectangle(x, y, wide, BAR, style_of(code)))
+                x += wide
         y += BAR + 3
     if counts := _counts_row(node, view, width, y):
         shapes += counts
@@ -348,17 +353,6 @@ def _counts_row(node: NodeView, view: TreeView, width: float, y: float) -> list[
             shapes.append(Rectangle(x, y + 3, 7, 7, style_of(code), 1.5))
         shapes.append(Label(x + (11 if code >= 0 else 0), y + 10.5, text, "muted", size=SMALL))
         x += wide + 8
-    return shapes
-
-
-def bar_shapes(counts: Sequence[float], x: float, y: float, width: float) -> list[Shape]:
-    """Return the shares of classes as a bar."""
-    total, shapes = sum(counts), list[Shape]()
-    for code, count in enumerate(counts):
-        if count > 0:
-            wide = width * count / total
-            shapes.append(Rectangle(x, y, wide, BAR, style_of(code)))
-            x += wide
     return shapes
 
 
@@ -417,12 +411,11 @@ def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True)
     """
     splits = sum(not node.is_leaf for node in view.nodes)
     most_terms = MOST_TERMS if splits <= MANY_SPLITS else FEWER_TERMS
-    cards = [card_of(node, view, most_terms) for node in view.nodes]
+    cards = [_card(node, view, most_terms) for node in view.nodes]
     depths = view.depths
     ways = [lines_of(node.way, 132.0, SMALL, count=2) if node.way else [] for node in view.nodes]
     if sideways is None:
-        _, width, _, _ = _placed(view, cards, depths, ways, sideways=False)
-        sideways = width > WIDE_TREE
+        sideways = _placed(view, cards, depths, ways, sideways=False)[1] > WIDE_TREE
     corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
     head, top = Group(), MARGIN
     if heading:
@@ -555,9 +548,10 @@ def partition_shapes(plane: Plane, x: float, y: float, side: float) -> list[Shap
         return [(float(a), float(b)) for a, b in zip(across, up, strict=True)]
 
     divided = divide(plane.tree, box)
-    shapes: list[Shape] = []
-    for leaf, polygon in divided.leaves.items():
-        shapes.append(Line(at(polygon), f"t{int(plane.tree.labels[leaf]) % N_COLORS}", closed=True))
+    shapes: list[Shape] = [
+        Line(at(polygon), f"t{int(plane.tree.labels[leaf]) % N_COLORS}", closed=True)
+        for leaf, polygon in divided.leaves.items()
+    ]
     shapes += [Line(at(ends), "cut") for ends in divided.cuts.values()]
     step = -(-len(plane.X) // MOST_POINTS)
     for code in np.unique(plane.y):

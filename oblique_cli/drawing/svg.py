@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from oblique_cli.drawing.palette import COLORS, DARK_COLORS, STYLES, Look
-from oblique_cli.drawing.scene import Dots, Group, Label, Line, Link, Rectangle, Scene, Shape
+from oblique_cli.drawing.scene import Dots, Group, Line, Link, Rectangle, Scene, Shape
 from oblique_cli.drawing.view import BLANK
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
@@ -82,15 +82,11 @@ def _shape(shape: Shape) -> str:
         # A line of no length with round ends is a dot, in a fifth of the bytes of a circle.
         points = "".join(f"M{_n(x)} {_n(y)}h0" for x, y in shape.points)
         return f'<path class="dots d{shape.style}" d="{points}"/>'
-    return _label(shape)
-
-
-def _label(label: Label) -> str:
-    anchor = "" if label.anchor == "start" else f' text-anchor="{label.anchor}"'
-    style = f"{label.style} b" if label.bold else label.style
+    anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
+    style = f"{shape.style} b" if shape.bold else shape.style
     return (
-        f'<text class="{style}" x="{_n(label.x)}" y="{_n(label.y)}" font-size="{_n(label.size)}"{anchor}>'
-        f"{_text(label.text)}</text>"
+        f'<text class="{style}" x="{_n(shape.x)}" y="{_n(shape.y)}" font-size="{_n(shape.size)}"{anchor}>'
+        f"{_text(shape.text)}</text>"
     )
 
 

@@ -1,4 +1,4 @@
-r"""A tree for LaTeX: a tikzpicture with our layout, in a separate document or for inclusion."""
+r"""A tree for LaTeX: a document with a tikzpicture in our layout."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LABEL_CHARACTERS = {
 }
 
 
-def tikz(view: TreeView, standalone: bool = True) -> str:
-    """Return a tikzpicture; standalone : as a document for lualatex, xelatex or pdflatex"""
+def tikz(view: TreeView) -> str:
+    """Return a document for lualatex, xelatex or pdflatex."""
     labels = [label_of(node, view, MOST_TERMS).split("\n") for node in view.nodes]
     widths = [max(len(line) for line in lines) * LETTER + 0.5 for lines in labels]
     widths = [max(width, len(node.way) * LETTER + 0.3) for width, node in zip(widths, view.nodes, strict=True)]
@@ -55,13 +55,7 @@ def tikz(view: TreeView, standalone: bool = True) -> str:
             way = escaped(node.way, LABEL_CHARACTERS)
             lines.append(rf"  \draw[black!40] (n{node.parent}.south) -- (n{place}.north) node[way] {{{way}}};")
     lines.append(r"\end{tikzpicture}")
-    if not standalone:
-        return "\n".join(lines) + "\n"
-    title = [f"% {_comment(line)}" for line in (view.title, *view.notes) if line]
+    title = [f"% {line}".replace("\n", " ").replace(BLANK, " ") for line in (view.title, *view.notes) if line]
     packages = [r"\documentclass[tikz,border=6pt]{standalone}", r"\usepackage{textcomp}", r"\usepackage{iftex}"]
     packages += [r"\ifpdftex\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\else\usepackage{fontspec}\fi"]
     return "\n".join([*title, *packages, r"\begin{document}", *lines, r"\end{document}"]) + "\n"
-
-
-def _comment(text: str) -> str:
-    return text.replace("\n", " ").replace(BLANK, " ")

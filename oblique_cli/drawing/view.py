@@ -268,22 +268,13 @@ def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: S
 
 
 def _histogram(
-    tree: Tree,
-    node: int,
-    reading: Reading,
-    X: Array,
-    y: NDArray[np.int32],
-    rows: NDArray[np.intp],
-    n_classes: int,
+    tree: Tree, node: int, reading: Reading, X: Array, y: NDArray[np.int32], rows: NDArray[np.intp], n_classes: int
 ) -> Histogram | None:
     """Return the histogram of a node's rows along the sum of its split, without rows that lack a value of it."""
     coef = tree.coef_[node]
     alone = len(reading.terms) == 1
-    if (
-        not len(rows)
-        or (alone and (reading.terms[0].levels or reading.terms[0].yes))
-        or np.abs(tree.thresholds[node]) > 1e300
-    ):
+    is_of_levels = alone and (reading.terms[0].levels or reading.terms[0].yes)
+    if not len(rows) or is_of_levels or np.abs(tree.thresholds[node]) > 1e300:
         return None
     used = np.flatnonzero(coef)
     numbers = [j for j in used if j not in tree.level_columns]

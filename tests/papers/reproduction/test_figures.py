@@ -10,7 +10,8 @@ import pytest
 from oblique_cli import data
 from oblique_cli.data.synthetic import SEED, draw
 from oblique_cli.drawing import canvas
-from oblique_cli.drawing.diagram import drawing
+from oblique_cli.drawing.diagram import drawn
+from oblique_cli.drawing.view import view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, principal_axes, unit_scatter
 from oblique_cli.ground.resources import PACKAGE
@@ -378,7 +379,7 @@ def test_names_of_users_are_shown_as_they_are():
     X = rng.uniform(size=(40, 3))
     X[:, 2] = np.arange(40) % 2
     tree = full_tree("axis_parallel", type("D", (), {"X": X, "y": (X[:, 2] > 0).astype(np.int32)}))
-    text = canvas.rendered(drawing(tree, ["a", "b", "$p_x$ <&>"], ["$no", "y^2$"], title="$t$"), "svg").decode()
+    text = canvas.rendered(drawn(view_of(tree, ["a", "b", "$p_x$ <&>"], ["$no", "y^2$"], title="$t$")), "svg").decode()
     for shown in ("$p_x$ &lt;&amp;&gt;", "$no", "y^2$", "$t$", "20"):
         assert shown in text
 
@@ -389,7 +390,7 @@ def test_a_tree_too_large_for_a_page_is_refused_with_a_way_out():
     with pytest.raises(
         ConfigError, match=r"leaves and at most 200 can be drawn as a figure: show its top, as by --dep"
     ):
-        drawing(full_tree("axis_parallel", dataset), ["a", "b"], ["no", "yes"])
+        drawn(view_of(full_tree("axis_parallel", dataset), ["a", "b"], ["no", "yes"]))
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):

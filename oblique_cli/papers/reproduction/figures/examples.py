@@ -12,8 +12,9 @@ from oblique_cli import data
 from oblique_cli.data.synthetic import SEED
 from oblique_cli.drawing import partition
 from oblique_cli.drawing.canvas import blank, color
-from oblique_cli.drawing.diagram import drawing
+from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.polygons import surroundings
+from oblique_cli.drawing.view import view_of
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.ground.geometry import (
     augmented_moment,
@@ -400,6 +401,6 @@ def tree(setting: FigureSetting) -> Picture:
     """Draw the tree as a diagram."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
-    figure = drawing(tree, dataset.feature_names, dataset.classes)
+    figure = drawn(view_of(tree, dataset.feature_names, dataset.classes))
     depths = ", ".join(str(depth) for depth in sorted(tree.depths[tree.is_leaf].tolist()))
     return Picture(figure, f"leaves at depths {depths}.")
