@@ -43,8 +43,10 @@ class Headed(click.Command):
             setting = name.removeprefix("--").replace("-", "_")
             if word == "--":
                 words += [word, *rest]
-            elif name.startswith("--") and self._is_moved(setting) and not ctx.resilient_parsing:
-                raise click.UsageError(f"{name} is now --set {setting}={self._metavar(setting)}.", ctx)
+            elif name.startswith("--") and setting in self.settings and not ctx.resilient_parsing:
+                if self.settings[setting].name not in self.shared:
+                    raise click.UsageError(f"{name} is now --set {setting}={self._metavar(setting)}.", ctx)
+                words.append(word)
             elif name == "--set":
                 text = value if equals else next(rest, None)
                 words += ["--set"] if text is None else self._words(text, ctx)
@@ -63,9 +65,6 @@ class Headed(click.Command):
         if not option.is_flag:
             return (f"{option.opts[0]}={value}",)
         return option.opts[:1] if click.BOOL.convert(value, option, ctx) else ()
-
-    def _is_moved(self, setting: str) -> bool:
-        return setting in self.settings and self.settings[setting].name not in self.shared
 
     def _metavar(self, setting: str) -> str:
         option = self.settings[setting]

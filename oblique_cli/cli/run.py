@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -143,13 +142,7 @@ def _load(
             problems.append(str(error))
     if problems:
         raise ConfigError("\n".join(problems))
-    _refuse_collisions(names, experiments)
-    return experiments
-
-
-def _refuse_collisions(names: Sequence[str], experiments: Sequence[Experiment]) -> None:
-    """Raise ConfigError before any run if two experiments have the same name."""
-    first: dict[str, tuple[str, Experiment]] = {}
+    first: dict[str, tuple[str, Experiment]] = {}  # a shared name is an error before any run
     for where, experiment in zip(names, experiments, strict=True):
         other, known = first.setdefault(experiment.name, (where, experiment))
         if known.content() != experiment.content():
@@ -157,6 +150,7 @@ def _refuse_collisions(names: Sequence[str], experiments: Sequence[Experiment]) 
                 f"{other} and {where} are two experiments, and both runs would be called {experiment.name!r}: give one "
                 "of them the key name:, or run them apart with --set name=..."
             )
+    return experiments
 
 
 def _plan(experiment: Experiment, runner: Runner) -> str:

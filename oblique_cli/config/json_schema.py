@@ -103,21 +103,17 @@ def _algorithm_schema() -> dict[str, Any]:
     for name in names:
         named = keys.named_parameters(ALGORITHMS[name])
         current_names = {alias.name: current for current, alias in ALGORITHMS[name].aliases.items()}
-        parameters = {
-            key: _parameter_schema(constraint, ALGORITHMS[name].meaning(current_names.get(key, key)))
-            for key, constraint in named.items()
-        }
+        parameters = {}
+        for key, constraint in named.items():
+            value_schema = constraint.schema()
+            if isinstance(constraint, Optional):
+                value_schema = {"anyOf": [value_schema, {"const": "none"}]}
+            grid = {"anyOf": [_list(value_schema), {**_mapping(RANGE), "required": list(RANGE)}]}
+            meaning = ALGORITHMS[name].meaning(current_names.get(key, key))
+            described = {"description": meaning} if meaning else {}
+            parameters[key] = {**described, "anyOf": [value_schema, _mapping({}, grid=grid)]}
         forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
     return {"anyOf": [*forms, outside.schema(ID.schema())]}
-
-
-def _parameter_schema(constraint: Constraint, meaning: str) -> dict[str, Any]:
-    value_schema = constraint.schema()
-    if isinstance(constraint, Optional):
-        value_schema = {"anyOf": [value_schema, {"const": "none"}]}
-    grid = {"anyOf": [_list(value_schema), {**_mapping(RANGE), "required": list(RANGE)}]}
-    described = {"description": meaning} if meaning else {}
-    return {**described, "anyOf": [value_schema, _mapping({}, grid=grid)]}
 
 
 def _list(item: dict[str, Any]) -> dict[str, Any]:

@@ -133,7 +133,8 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
     names = [name.holds() if isinstance(name, Indicator) else name for name in data.feature_names]
     features = [{"n": printable(name).replace(BLANK, " ")} for name in names]
     standard = data.units is not None and data.units.standard
-    inner, models = [node for node in view.nodes if not node.is_leaf and not node.hidden], None
+    inner = [node for node in view.nodes if not node.is_leaf and not node.hidden]
+    models: dict[str, Any] | None = None
     if (of := view.models) is not None:  # common data of leaf scores: the units of features, and the range of squares
         models = {"center": of.center.tolist(), "scale": of.scale.tolist(), "far": FARTHEST_SQUARED}
     return {

@@ -234,10 +234,13 @@ def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest:
     for name, weight in weights:
         length = BARS / 2 * abs(weight) / largest
         left = middle - length if weight < 0 else middle
+        text = number_of(weight, 3)
+        if 0.05 <= largest <= 1.0 + 1e-9:  # as weights per standard deviation are
+            text = "0.00" if abs(weight) < 0.005 else f"{weight:.2f}".replace("-", "−")
         shapes += [
             Label(PAD, y + 11, shortened(name, across)),
             Rectangle(left, y + 3.5, max(length, 0.6), 8, "minus" if weight < 0 else "plus", 1.0),
-            Label(width - PAD, y + 11, _weight(weight, largest), "text", "end"),
+            Label(width - PAD, y + 11, text, "text", "end"),
         ]
         y += LINE
     return shapes
@@ -272,13 +275,6 @@ def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
         shapes.append(Label(PAD, y + 10, f"and {len(node.scores) - len(shown)} more classes", "muted", size=SMALL))
         y += LINE
     return _finished(node, view, shapes, width, y, "leaf")
-
-
-def _weight(weight: float, largest: float) -> str:
-    """Return a weight as text: with two decimals if all are at most 1, as they are per standard deviation."""
-    if 0.05 <= largest <= 1.0 + 1e-9:
-        return "0.00" if abs(weight) < 0.005 else f"{weight:.2f}".replace("-", "−")
-    return number_of(weight, 3)
 
 
 def _leaf(node: NodeView, view: TreeView) -> Card:

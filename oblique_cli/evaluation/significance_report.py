@@ -268,8 +268,9 @@ class SignificanceReport:
             cells: dict[tuple[str, str], str] = {}
             for duel in verdicts.duels:
                 if duel.dataset == scores.dataset:
-                    signs = {FIRST: "+-", SECOND: "-+", TIE: "==", None: MISSING * 2}[duel.outcome(alpha)]
-                    cells[duel.first, duel.second], cells[duel.second, duel.first] = signs
+                    outcome = duel.outcome(alpha)
+                    cells[duel.first, duel.second] = {FIRST: "+", SECOND: "-", TIE: "=", None: MISSING}[outcome]
+                    cells[duel.second, duel.first] = {FIRST: "-", SECOND: "+", TIE: "=", None: MISSING}[outcome]
             means = scores.means[verdicts.metric]
             values = [shown(verdicts.metric, TableValue(means[method], None)) for method in methods]
             grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))

@@ -39,9 +39,6 @@ class Cluster:
                 "with `dask scheduler` and `dask worker`, and give its address, as in tcp://127.0.0.1:8786"
             ) from None
         self.lost = KilledWorker
-        self._check_versions()
-
-    def _check_versions(self) -> None:
         here = versions(LIBRARIES)
         for worker, there in self.client.run(versions, LIBRARIES).items():
             for name in LIBRARIES:

@@ -250,7 +250,10 @@ def tune(
             f"{case.spec.id} has a grid, and there are no tuning pairs to choose by; use a scheme that tunes."
         )
     tried = [candidate for _, candidates in fits for candidate in candidates]
-    merits = [candidate.merit(case.tune_metric, sizes) for candidate in tried]
+    merits = [candidate.n_correct for candidate in tried]
+    if (metric := case.tune_metric) is not None:
+        sign = 1 if metric.larger_is_better else -1
+        merits = [sign * metric.combined(candidate.scores, sizes) for candidate in tried]
     ties = [candidate.params[path] if path in case.spec.grid else 0 for candidate in tried]
     best = max(range(len(tried)), key=lambda c: (merits[c], -tried[c].n_leaves, ties[c], c))
     return tried[best].params, [candidate.line(case, sizes) for candidate in tried]
@@ -287,12 +290,6 @@ class _Candidate:
     n_correct: Any = 0
     n_leaves: int = 0
     scores: list[Fraction] = field(default_factory=list)
-
-    def merit(self, metric: Metric | None, sizes: Sequence[int]) -> Any:
-        """Return the value that decides the choice; larger is better."""
-        if metric is None:
-            return self.n_correct
-        return (1 if metric.larger_is_better else -1) * metric.combined(self.scores, sizes)
 
     def line(self, case: Case, sizes: Sequence[int]) -> dict[str, Any]:
         """Return the stored form of the candidate."""

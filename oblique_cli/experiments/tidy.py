@@ -164,7 +164,7 @@ def _cell(value: Any, kind: type) -> Any:
 
 def escaped_table(table: Table) -> Table:
     """Return a table in which no text can be read as a formula by a spreadsheet."""
-    batches = ([list(map(escaped, line)) for line in batch] for batch in table.batches)
+    batches: Iterable[list[Line]] = ([list(map(escaped, line)) for line in batch] for batch in table.batches)
     return Table({escaped(name): kind for name, kind in table.columns.items()}, batches)
 
 
