@@ -32,6 +32,7 @@ from oblique_cli.ground.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "toys"]
 
+QUICK = ("bupa", "spect", "auto_mpg", "house_votes", "hepatitis")  # of every kind of column, task and file
 BUNDLED = [name for name, entry in catalogue.entries().items() if entry.bundled]
 
 
@@ -41,9 +42,14 @@ def in_numbers(name):
     return load(DatasetSpec(name, missing="impute", encoding="ordinal"))
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("name", BUNDLED)
-def test_every_bundled_set_is_what_the_catalogue_says(name):
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=[pytest.mark.long] * (name not in QUICK)) for name in BUNDLED),
+        *map(marked, FETCHED),
+    ],
+)
+def test_every_set_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)
     assert catalogue.verify(name) == catalogue.Check(name, "ok")
     d = in_numbers(name)
@@ -92,13 +98,22 @@ def test_data_files_name_no_machine_and_no_package_host():
         assert not re.search(r"https?://|pypi\.org|pythonhosted|/home/|/tmp/|/root/|/work/", text)
 
 
-def test_official_splits_become_one_set_with_row_ids():
-    sizes = {"shuttle": (43500, 14500), "adult": (30162, 15060), "spect": (80, 187), "dna": (2000, 1186)}
-    for name, (n_train, n_test) in {**sizes, "satimage": (4435, 2000)}.items():
-        d = in_numbers(name)
-        assert d.split is not None
-        train, test = d.split
-        assert np.array_equal(train, np.arange(n_train)) and np.array_equal(test, np.arange(n_train, n_train + n_test))
+@pytest.mark.parametrize(
+    ("name", "n_train", "n_test"),
+    [
+        pytest.param("shuttle", 43500, 14500, marks=pytest.mark.long),
+        pytest.param("adult", 30162, 15060, marks=pytest.mark.long),
+        ("spect", 80, 187),
+        ("dna", 2000, 1186),
+        ("satimage", 4435, 2000),
+    ],
+)
+def test_official_splits_become_one_set_with_row_ids(name, n_train, n_test):
+    train, test = in_numbers(name).split
+    assert np.array_equal(train, np.arange(n_train)) and np.array_equal(test, np.arange(n_train, n_train + n_test))
+
+
+def test_the_classes_of_both_parts_of_spect_are_those_of_its_source():
     spect = load("spect")
     assert np.bincount(spect.y[:80]).tolist() == [40, 40] and np.bincount(spect.y[80:]).tolist() == [15, 172]
     assert load("letter").split is None
@@ -114,8 +129,8 @@ def test_bupa_is_classed_by_its_selector_and_says_so():
 def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
     with pytest.raises(DataError, match=r"data set 'hepatitis': column \d+ \('\w+'\) has \d+ missing value"):
         load("hepatitis")
-    with pytest.raises(DataError, match=r"data set 'adult': column 2 \('workclass'\) is qualitative; declare encoding"):
-        load("adult")
+    with pytest.raises(DataError, match=r"data set 'car': column 1 \('\w+'\) is qualitative; declare encoding"):
+        load("car")
     assert load(DatasetSpec("hepatitis", missing="drop")).n == 80
     votes = load(DatasetSpec("house_votes", missing="drop", encoding="ordinal"))
     complete = load(DatasetSpec("house_votes_complete", encoding="ordinal"))
@@ -132,20 +147,9 @@ def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
         ("bupa", "bupa"),
         ("BUPA", "bupa"),
         ("Bld", "bupa"),
-        ("Bupa Liver Disorder", "bupa"),
         ("boston_housing_2class", "boston_housing_binary"),
-        ("BH", "boston_housing_binary"),
-        ("boston_housing", "boston_housing"),
         ("heart_statlog", "statlog_heart"),
-        ("hrt", "statlog_heart"),
-        ("haberman_survival", "haberman"),
-        ("SUR", "haberman"),
-        ("adult_income", "adult"),
         ("Income", "adult"),
-        ("statlog_australian", "australian_credit"),
-        ("magic_gamma", "magic"),
-        ("statlog_dna", "dna"),
-        ("balance-scale", "balance_scale"),
         ("Balance Scale", "balance_scale"),
         ("seed", "seeds"),
     ],
@@ -174,11 +178,11 @@ def test_published_codes_are_those_of_each_source():
 
 
 def test_every_random_bit_flip_in_a_bundled_file_is_detected(monkeypatch, tmp_path):
-    names = ["bupa", "wine", "haberman", "hepatitis", "nursery", "spect", "shuttle", "tae"]
+    names = ["bupa", "wine", "haberman", "hepatitis", "spect", "tae"]
     facts = yaml.safe_load((DATASETS / "catalogue.yaml").read_text())
     use_catalogue(monkeypatch, tmp_path / "copy", {name: facts[name] for name in names})
     rng = random.Random(7)
-    for _ in range(200):
+    for _ in range(40):
         name = rng.choice(names)
         file = rng.choice(list(catalogue.entry(name).files.values()))
         for other in catalogue.entry(name).files.values():
@@ -212,8 +216,6 @@ def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path,
     four = {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}
     for change, message in (
         ({"n": 4, "classes": {"a": 1, "b": 3}, "files": four}, "says 4 rows and 2 features"),
-        ({"numeric": 3}, "catalogue says 3 rows and 3 features, the files have 3 and 2"),
-        ({"classes": {"a": 2, "b": 1}}, "says classes {'a': 2, 'b': 1}, the files have {'a': 1, 'b': 2}"),
         ({"task": "regression", "classes": {}}, "the last column of marbles.csv must be 'target'"),
     ):
         use_catalogue(monkeypatch, tmp_path / "ours", {"marbles": toy_facts()["marbles"] | change})
@@ -306,15 +308,6 @@ def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_pa
     (tmp_path / "quartz.csv").write_text(QUARTZ)
     assert catalogue.whereabouts(catalogue.entry("quartz"), str(tmp_path)) == "data directory"
     assert catalogue.verify("quartz", str(tmp_path)).status == "ok"
-
-
-@pytest.mark.parametrize("name", [marked(name) for name in FETCHED])
-def test_every_set_that_is_not_bundled_is_what_the_catalogue_says(name):
-    entry = catalogue.entry(name)
-    assert catalogue.verify(name) == catalogue.Check(name, "ok")
-    d = load(DatasetSpec(name, missing="impute", encoding="ordinal"), offline=True)
-    assert (d.n, d.p, d.classes) == (entry.n, entry.p, tuple(entry.classes))
-    assert tuple(d.feature_names[j] for j in d.qualitative) == entry.categorical_columns
 
 
 def test_the_catalogue_needs_nothing_numerical_and_loading_needs_no_pandas():

@@ -16,7 +16,7 @@ from oblique_cli.config import composing
 from oblique_cli.data import catalogue, catalogue_file, files
 from oblique_cli.data.entries import Entry
 from oblique_cli.data.synthetic import SYNTHETIC
-from oblique_cli.errors import ConfigError, DataError, ObliqueError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.ground.resources import folder
 
@@ -57,77 +57,46 @@ def line_of(path, key: str) -> int:
     [
         # Missing and unknown keys
         ("marbles", "title", GONE, "broken", "% lacks the key 'title'."),
-        ("marbles", "task", GONE, "broken", "% lacks the key 'task'."),
-        ("marbles", "numeric", GONE, "broken", "% lacks the key 'numeric'."),
-        ("marbles", "source", GONE, "broken", "% lacks the key 'source'."),
-        ("marbles", "licence", GONE, "broken", "% lacks the key 'licence'."),
-        ("marbles", "availability", GONE, "broken", "% lacks the key 'availability'."),
         ("marbles", "files", GONE, "broken", "files @ is missing: a bundled set has files."),
         ("marbles", "classes", GONE, "broken", "classes @ must be a mapping of at least two labels"),
         ("marbles", "files.all.sha256", GONE, "all", "files.all @ lacks the key 'sha256'."),
         ("marbles", "orign", "here", "orign", "unknown key 'orign' in %. Did you mean 'origin'"),
-        ("marbles", "classs", {}, "classs", "unknown key 'classs' in %. Did you mean 'classes' or "),
         ("marbles", "zzz", 1, "zzz", "unknown key 'zzz' in %. Known: title, task,"),
         ("marbles", "files.all.row", 3, "row", "unknown key 'row' in files.all @."),
-        ("marbles", "files.other", {}, "other", "unknown key 'other' in files @."),
         ("pebbles", "recipe.delimiter", GONE, "recipe", "recipe @ lacks the key 'delimiter'."),
-        ("pebbles", "recipe.header", GONE, "recipe", "recipe @ lacks the key 'header'."),
-        ("pebbles", "recipe.columns", GONE, "recipe", "recipe @ lacks the key 'columns'."),
-        ("pebbles", "recipe.sources", GONE, "recipe", "recipe @ lacks the key 'sources'."),
         ("pebbles", "recipe.colums", [], "colums", "unknown key 'colums' in recipe @. Did you mean 'columns'?"),
         # Types
         ("marbles", "title", 1984, "title", "title @ must be a text. Got 1984; put it in quotes if"),
-        ("marbles", "title", " ", "title", "title @ must be a text. Got ' '."),
-        ("marbles", "notes", ["a"], "notes", "notes @ must be a text. Got a list."),
-        ("marbles", "origin", None, "origin", "origin @ must be a text. Got nothing."),
         ("marbles", "note", "two\nlines", "note", "note @ must be one line of text. Got 'two"),
         ("marbles", "n", "3", "n", "n @ must be a whole number, at least 1. Got '3'."),
-        ("marbles", "n", 3.5, "n", "n @ must be a whole number, at least 1. Got 3.5."),
         ("marbles", "numeric", True, "numeric", "numeric @ must be a whole number, at least 0."),
         ("marbles", "classes", ["a", "b"], "classes", "classes @ must be a mapping of keys to values"),
         ("marbles", "classes", {"a": "1", "b": 2}, "a", "classes.a @ must be a whole number, at leas"),
         ("marbles", "aliases", "agate", "aliases", "aliases @ must be a list. Got 'agate'."),
         ("marbles", "aliases", [1], None, "each of aliases @ must be a text. Got 1; put it in quotes"),
-        ("marbles", "aliases", [["x"]], None, "each of aliases @ must be a text. Got a list."),
-        ("marbles", "published", "BS", "published", "published @ must be a mapping of keys"),
-        ("marbles", "published", {"who": 5}, "who", "published.who @ must be a text. Got 5; put"),
-        ("marbles", "files", "marbles.csv", "files", "files @ must be a mapping of keys to values."),
-        ("marbles", "files.all", "marbles.csv", "all", "files.all @ must be a mapping of keys to"),
-        ("pebbles", "recipe", "none", "recipe", "recipe @ must be a mapping of keys to values. Got"),
         ("pebbles", "recipe.header", "no", "header", "recipe.header @ must be true or false. Got 'n"),
         ("pebbles", "recipe.sources", [], "sources", "recipe.sources @ must be a list of at least o"),
         ("pebbles", "recipe.sources", ["a"], None, "a source of recipe @ must be a mapping of keys"),
-        ("pebbles", "recipe.columns", [], "columns", "recipe.columns @ must be a list of at least "),
         # Values
         ("marbles", "task", "clustering", "task", "task @ must be one of 'classification', 'regressi"),
-        ("marbles", "availability", "here", "availability", "availability @ must be one of 'bundled'"),
-        ("marbles", "numeric", -1, "numeric", "numeric @ must be a whole number, at least 0. Got -1."),
         ("marbles", "numeric", 0, "numeric", "numeric @ and categorical are both 0: at least one"),
-        ("marbles", "files.all.rows", 0, "rows", "files.all.rows @ must be a whole number, at leas"),
         ("marbles", "files.all.name", "../../etc/x.csv", "name", "files.all.name @ must be the name"),
-        ("marbles", "files.all.name", "marbles.xls", "name", "files.all.name @ must be the name of a"),
         ("marbles", "files.all.sha256", "abc", "sha256", "files.all.sha256 @ must be the 64 hexadeci"),
         ("marbles", "files.all.unpacked_sha256", "0" * 64, "unpacked_sha256", "files.all.unpacked_sha256 @ is for a"),
         ("pebbles", "recipe.delimiter", "tabs", "delimiter", "recipe.delimiter @ must be one charac"),
-        ("pebbles", "recipe.sources.0.path", "/etc/x", "path", "recipe.sources.path @ must be a rela"),
         ("pebbles", "recipe.sources.0.path", "a/../../b", "path", "recipe.sources.path @ must be a"),
-        ("pebbles", "recipe.sources.0.path", "http://a/b", "path", "recipe.sources.path @ must be"),
         # Keys that do not agree
         ("marbles", "n", 4, "n", "n @ is 4, the rows of its files add up to 3."),
         ("marbles", "classes", {"a": 1, "b": 3}, "classes", "classes @ adds up to 4 rows, and n is 3"),
-        ("marbles", "classes", {"a": 3}, "classes", "classes @ must be a mapping of at least two lab"),
         ("marbles", "task", "regression", "classes", "classes @ has no place in a regression set."),
         ("marbles", "categorical", 1, "categorical", "categorical @ is 1, and categorical_columns n"),
         ("marbles", "availability", "generated", "files", "files @ has no place in a generated set"),
         ("marbles", "files", {"train": toy_facts()["marbles"]["files"]["all"]}, "files", "files @ must be 'all' alone"),
-        ("marbles", "recipe", toy_facts()["pebbles"]["recipe"], "recipe", "recipe @ is for a fetched"),
         ("pebbles", "availability", "bundled", "recipe", "recipe @ is for a fetched set of one file"),
         ("pebbles", "recipe.columns", ["a", "class"], "recipe", "recipe @ must have columns for 2"),
-        ("pebbles", "recipe.columns", ["a", "b", "c"], "recipe", "recipe @ must have columns for 2"),
         ("pebbles", "recipe.columns", ["a", "a", "class"], None, "recipe.columns @ names 'a' twice."),
         # Names
         ("marbles", "aliases", ["Quartz"], None, "'Quartz' in aliases @ already means data set 'quar"),
-        ("marbles", "aliases", ["agate"], None, "'agate' in aliases @ already means data set 'quart"),
         ("marbles", "aliases", ["ab", "ab"], None, "aliases @ names 'ab' twice."),
     ],
 )
@@ -198,9 +167,7 @@ GOOD = yaml.safe_dump({"marbles": toy_facts()["marbles"]}, sort_keys=False)
     ("text", "line", "says"),
     [
         ("", 1, "the catalogue must be a mapping of names of data sets to their entries. Got nothing."),
-        ("# nothing\n", 1, "the catalogue must be a mapping of names"),
         ("- marbles\n", 1, "the catalogue must be a mapping of names of data sets to their entries. Got a list."),
-        ("marbles", 1, "the catalogue must be a mapping of names of data sets to their entries. Got 'marbles'."),
         (GOOD + "x: [1, 2\n", None, "not valid YAML: "),
         (GOOD + "x:\n\ttitle: X\n", None, "a tab stands where YAML wants spaces."),
         (GOOD + "x: &anchor {}\n", None, "anchor '&anchor' is not allowed; repeat the value."),
@@ -234,8 +201,6 @@ def test_a_catalogue_that_is_not_there_is_named(toys, monkeypatch):
     ("text", "name", "says"),
     [
         ("nothing:\n", "nothing", "data set 'nothing' must be a mapping of keys to values. Got nothing."),
-        ("words: a set\n", "words", "data set 'words' must be a mapping of keys to values. Got 'a set'."),
-        ("listed: [1]\n", "listed", "data set 'listed' must be a mapping of keys to values. Got a list."),
         (GOOD.replace("marbles:", "agate:", 1) * 2, "agate", "duplicate key 'agate' (first at line "),
         (GOOD.replace("marbles:", "7:", 1), "7", "a key must be a text. Got 7; put it in quotes if it is meant."),
         (GOOD.replace("marbles:", "No Good:", 1), "no_good", "name of data set 'No Good' must be a short name of a-z"),
@@ -369,7 +334,7 @@ SMALL = ["iris", "bupa", "seeds", "dermatology", "spect", "tae", "auto_mpg", "tw
 
 
 @given(mutated())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_whatever_happens_to_an_entry_it_is_used_or_told(tmp_path_factory, facts):
     place = tmp_path_factory.getbasetemp() / "mutated"
     with pytest.MonkeyPatch.context() as patch:
@@ -407,7 +372,7 @@ def assert_sound(entry: Entry) -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_whatever_happens_to_the_text_it_is_read_or_told(tmp_path_factory, data):
     start = data.draw(st.integers(0, len(TEXT) - 3000))
     text = TEXT[TEXT.index("\n\n", start) : start + 3000].encode()
@@ -434,10 +399,6 @@ def test_the_real_catalogue_has_no_fault_and_both_parsers_read_it_alike(monkeypa
     slow = catalogue_file.load(PATH)
     assert slow.entries == quick.entries
     assert [entry.places for entry in slow.entries.values()] == [entry.places for entry in quick.entries.values()]
-
-
-def test_no_error_of_the_catalogue_is_of_another_kind():
-    assert issubclass(DataError, ObliqueError) and DataError.exit_code == 4
 
 
 def test_files_are_named_from_where_one_stands(monkeypatch, tmp_path):

@@ -33,7 +33,6 @@ EXPECTED = {"size": ("1.5", "2"), "class": ("a", "b")}
     [
         "size,class\n1.5,a\n2,b\n",
         "size,class\n1.5,a\n2,b",
-        "size;class\n1.5;a\n2;b\n",
         "size\tclass\n1.5\ta\n2\tb\n",
         "size,class\r\n1.5,a\r\n2,b\r\n",
         "size,class\r1.5,a\r2,b\r",
@@ -72,19 +71,15 @@ def test_lines_are_those_of_the_file_even_after_empty_ones():
     [
         (b"", "my.csv: the file is empty"),
         (b"\xef\xbb\xbf\n \r\n", "my.csv: the file is empty"),
-        (b'""', "my.csv: the file is empty"),
         (b"a,class\n", "my.csv: there are no rows below the header"),
         (b"a,class\n1,x\n2,y,z\n", "my.csv: line 3 has 3 fields, the header has 2"),
-        (b"a,class\n1,x\n\n2\n", "my.csv: line 4 has 1 field, the header has 2"),
         (b"a,b,a\n1,2,3\n", "my.csv: columns 1 and 3 are both named 'a'"),
         (b",a,class\n0,1,x\n", "my.csv: column 1 has no name in the header"),
         (b"1,2.5,3\n4,5,6\n", "my.csv: the first row holds only numbers; it must be a header with the column names"),
         (b"a,class\n1,caf\xe9\n", "my.csv: line 1 or one soon after it is not utf-8 text"),
-        ("a,class\n1,x\n".encode("utf-16"), "my.csv: line 1 or one soon after it is not utf-8 text"),
         (b"a,class\n1,x\n2,\0\n", "my.csv: line 3 holds a NUL byte, so this is not a text file"),
         (b"a,b;class\n1,2;3\n", "my.csv: the header can be cut at comma or semicolon alike"),
         (b'a,class\n1,"x\n', "my.csv: line 2 cannot be read as CSV (unexpected end of data)"),
-        (b'a,class\n1,"x"y\n', "my.csv: line 2 cannot be read as CSV"),
         (b"a,class\n1," + b"x" * 200_000, "my.csv: line 2 cannot be read as CSV (field larger than field limit"),
     ],
 )

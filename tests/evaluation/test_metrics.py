@@ -50,9 +50,9 @@ BY_LABELS = [n for n, m in METRICS.items() if m.needs == LABELS and m.task == CL
 BY_SHARES = [n for n, m in METRICS.items() if m.needs == PROBABILITIES]
 OF_NUMBERS = [n for n, m in METRICS.items() if m.task == REGRESSION]
 OF_PREDICTIONS = [*BY_LABELS, *BY_SHARES, *OF_NUMBERS]
-N_CLASSES = 4
+N_CLASSES = 3
 
-SLOW = settings(deadline=None, max_examples=12)  # an area of four classes takes a tenth of a second
+SLOW = settings(deadline=None, max_examples=8)  # an area of three classes takes a tenth of a second
 
 codes = st.integers(0, N_CLASSES - 1)
 numbers = st.floats(-1e3, 1e3).map(lambda x: round(x, 3))
@@ -248,18 +248,6 @@ def test_errors_by_hand():
     assert found == pytest.approx({"mse": 3.0, "rmse": 3.0**0.5, "mae": 1.0, "r2": 1 - 9 / 8})
     assert value("r2", np.ones(2), np.ones(2)) == 1 and value("r2", np.ones(2), np.zeros(2)) == 0
     assert value("r2", np.ones(1), np.ones(1)) == 1
-
-
-def test_label_metrics_by_hand():
-    # Three rows of class 0 (two right), one of class 1 (right).
-    y, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    assert value("accuracy", y, predicted) == 75
-    assert value("balanced_accuracy", y, predicted) == pytest.approx(100 * (2 / 3 + 1) / 2)
-    assert value("f1_macro", y, predicted) == pytest.approx((4 / 5 + 2 / 3) / 2)
-    assert value("f1_weighted", y, predicted) == pytest.approx((3 * 4 / 5 + 2 / 3) / 4)
-    assert value("kappa", y, predicted) == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
-    assert value("mcc", y, predicted) == pytest.approx((2 * 1 - 1 * 0) / np.sqrt(3 * 2 * 1 * 2))
-    assert value("confusion", y, predicted).tolist() == [[2, 1], [0, 1]]
 
 
 def test_the_calibration_error_by_hand():
@@ -523,8 +511,10 @@ def test_compare_and_significance_judge_by_the_metrics_asked_for(call):
         "iris,bupa",
         "--repeats",
         "2",
+        "--folds",
+        "3",
     ]
-    ended = call("compare", *options, "--folds", "3", "--metric", "brier", "--metric", "f1_macro", "--format", "json")
+    ended = call("compare", *options, "--metric", "brier", "--metric", "f1_macro", "--format", "json")
     assert ended.code == 0, ended.err
     document = json.loads(ended.out)
     for one in document["rows"]:
@@ -660,15 +650,12 @@ def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
     ("old", "new", "message"),
     [
         (', title="worst recall"', "", "has no title; give title=, a text"),
-        (', unit="%"', "", "has no unit; give unit=, a text"),
         ("larger_is_better=True, ", "", "does not say its direction; give larger_is_better=True or False"),
-        (', task="classification"', "", "has no task; give task=, one of 'classification', 'regression', 'any'"),
         (
             'needs="labels"',
             'needs="rows"',
             "has no needs; give needs=, one of 'labels', 'probabilities', 'model', 'row'",
         ),
-        ('aggregate="mean", ', "", "has no aggregate; give aggregate=, one of 'pooled', 'mean', 'sum'"),
         (
             "(y, predicted)",
             "(truth, y)",
@@ -677,9 +664,6 @@ def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
         ('    """Recall of', '    """   """\n    #', "has no docstring; its first line says what is measured"),
         ("decimals=1", "matrix=True", "must have aggregate 'sum' if it is a matrix, and only then"),
         ("decimals=1", 'decimals="1"', "has decimals '1', which must be a whole number, at least 0, or None"),
-        ("decimals=1", "decimals=-1", "has decimals -1, which must be a whole number, at least 0, or None"),
-        ("decimals=1", "ratio=1", "has ratio 1, which must be True or False"),
-        ("decimals=1", "published=None", "has published None, which must be a text"),
         ("decimals=1", "from_row=lambda: 1", "has a from_row that must take (row), and takes ()"),
         (
             'needs="labels",\n    aggregate="mean", decimals=1',
@@ -687,7 +671,6 @@ def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
             "must not need 'row' if it is a matrix, because stored rows have none",
         ),
         ("(y, predicted)", "(y, predicted, weights)", "must take (y, predicted), and takes (y, predicted, weights)"),
-        ("(y, predicted)", "(y, *, predicted)", "must take (y, predicted), and takes (y, *, predicted)"),
         (
             "decimals=1",
             "decimal=1",
@@ -704,13 +687,6 @@ def test_a_broken_metric_is_refused_where_it_is_registered(load, tmp_path, old, 
     assert "worst_recall" not in METRICS
 
 
-def test_a_metric_whose_name_has_blanks_is_refused(load, tmp_path):
-    with pytest.raises(ConfigError) as caught:
-        load(OWN.replace('"worst_recall"', '"worst recall"'))
-    needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
-    assert str(caught.value) == f"{tmp_path / 'own_metric.py'}: metric 'worst recall' {needed}."
-
-
 def test_a_function_of_c_that_does_not_say_what_it_takes_is_refused():
     about = {"title": "", "unit": "", "larger_is_better": True, "task": ANY_TASK, "needs": MODEL, "aggregate": "mean"}
     with pytest.raises(ConfigError, match=r"metric 'own' does not say what it takes; wrap it in a function of \(model"):
@@ -718,9 +694,11 @@ def test_a_function_of_c_that_does_not_say_what_it_takes_is_refused():
     assert "own" not in METRICS
 
 
-def test_a_name_is_given_once(load):
+def test_a_name_is_given_once_and_has_no_blanks(load):
     with pytest.raises(ValueError, match="metric 'mcc' is registered twice"):
         load(OWN.replace('"worst_recall"', '"mcc"'))
+    with pytest.raises(ConfigError, match="metric 'worst recall' needs a name of letters, digits, "):
+        load(OWN.replace('"worst_recall"', '"worst recall"'))
 
 
 def test_a_metric_that_comes_out_as_nan_is_undefined(load):

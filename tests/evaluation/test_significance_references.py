@@ -1,4 +1,4 @@
-"""Tests of significance against what R and autorank print, and the shares of errors they promise, by simulation."""
+"""Tests of significance against what R prints, and the shares of errors they promise, by simulation."""
 
 from math import sqrt
 
@@ -57,25 +57,6 @@ def test_rank_correlation_of_scipy():
     assert np.isnan(s.rank_correlation([1.0, 1.0], [1.0, 2.0]))
 
 
-# ---- autorank 1.3.0, run once on these numbers -----------------------------------------------------------------------
-
-SCORES = np.array([
-    [0.106, 2.996, 1.471, 3.652], [0.364, 2.263, 1.428, 2.813], [0.112, 0.397, 4.014, 2.405],
-    [0.239, 2.569, 1.239, 1.57], [0.735, 0.625, 2.459, 2.648], [2.889, 2.167, 0.678, 2.716],
-    [0.519, 1.318, 2.125, 3.362], [1.745, 0.805, 1.156, 2.02], [0.22, 0.952, 0.762, 1.861],
-    [0.164, 0.303, 5.668, 2.199], [0.389, 2.339, 0.677, 1.645], [0.618, 2.181, 1.185, 2.273],
-    [0.398, 1.251, 0.579, 1.538], [0.386, 0.698, 0.666, 1.842], [0.422, 0.836, 3.263, 2.114],
-])  # fmt: skip
-
-
-def test_ranks_friedman_and_nemenyi_of_autorank():
-    ranks = s.average_ranks(SCORES)
-    assert ranks == pytest.approx([3.6, 2.466666666666667, 2.533333333333333, 1.4], rel=1e-12)
-    assert stats.chi2.sf(s.friedman(ranks, 15).chi2, 3) == pytest.approx(7.178957762364652e-05, rel=1e-10)
-    # autorank takes the studentized range of a large finite sample.
-    assert s.critical_difference(4, 15) == pytest.approx(1.2110455722915183, rel=1e-5)
-
-
 @pytest.mark.long
 def test_critical_values_are_those_of_the_integral_of_the_range_and_of_the_printed_tables():
     def below(q, k):
@@ -83,20 +64,15 @@ def test_critical_values_are_those_of_the_integral_of_the_range_and_of_the_print
         density = lambda z: stats.norm.pdf(z) * (stats.norm.cdf(z) - stats.norm.cdf(z - q)) ** (k - 1)  # noqa: E731
         return k * integrate.quad(density, -9, q + 9, epsabs=1e-14, epsrel=1e-13, limit=500)[0]
 
-    for k, printed in ((3, 2.343701), (4, 2.569032), (6, 2.849705), (10, 3.163684)):
+    for k, printed in ((3, 2.343701), (10, 3.163684)):
         exact = optimize.brentq(lambda q, k=k: below(q, k) - 0.95, 1, 9, xtol=1e-14) / sqrt(2)
         assert s.nemenyi_q(k) == pytest.approx(exact, rel=1e-10)
         assert s.nemenyi_q(k) == pytest.approx(printed, abs=2e-6)  # qtukey of R, over the root of 2
 
 
-def test_wilcoxon_of_autorank():
-    # autorank asks whether the better one is better, so its p is one-sided.
-    assert s.wilcoxon(SCORES[:, 1] - SCORES[:, 0]).p == pytest.approx(2 * 0.0062255859375, rel=1e-10)
-
-
 # ---- what the tests promise, by simulation ---------------------------------------------------------------------------
 
-DRAWS = 2000
+DRAWS = 1000
 # Three standard errors of a share of 5 % in so many draws.
 SLACK = 3 * sqrt(0.05 * 0.95 / DRAWS)
 
@@ -126,32 +102,11 @@ def test_probabilities_of_the_correlated_t_test_are_calibrated():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("k", [3, 6])
-def test_nemenyi_errs_at_most_once_in_twenty_where_all_are_equal(k):
-    random = np.random.default_rng(k)
-    n = 24
+def test_nemenyi_errs_at_most_once_in_twenty_where_all_are_equal():
+    random = np.random.default_rng(3)
+    n, k = 24, 4
     difference = s.critical_difference(k, n)
     wrong = sum(np.ptp(s.average_ranks(scores)) >= difference for scores in random.standard_normal((DRAWS, n, k)))
     assert wrong / DRAWS <= 0.05 + SLACK
     # The bound of the studentized range is close: a test that never rejects would pass the line above too.
     assert wrong / DRAWS >= 0.02
-
-
-@pytest.mark.long
-def test_friedman_and_wilcoxon_hold_their_level():
-    random = np.random.default_rng(5)
-    friedman = wilcoxon = 0
-    for scores in random.standard_normal((DRAWS, 20, 4)):
-        friedman += s.friedman(s.average_ranks(scores), 20).p <= 0.05
-        wilcoxon += s.wilcoxon(scores[:, 0] - scores[:, 1]).p <= 0.05
-    assert friedman / DRAWS == pytest.approx(0.05, abs=SLACK)
-    # Exact and discrete, so at most the level, and near it for 20 differences.
-    assert 0.05 - SLACK - 0.005 <= wilcoxon / DRAWS <= 0.05 + SLACK
-
-
-def test_holm_errs_at_most_once_in_twenty_over_the_family():
-    random = np.random.default_rng(7)
-    wrong = 0
-    for normal in random.standard_normal((DRAWS, 6)):
-        wrong += min(s.holm(list(2 * stats.norm.sf(np.abs(normal))))) <= 0.05
-    assert wrong / DRAWS == pytest.approx(1 - (1 - 0.05 / 6) ** 6, abs=SLACK)

@@ -1,21 +1,20 @@
 """The default fit against a random forest and a linear model, on the same folds of the tables of the corpus.
 
-`python -m tools.tables fits` writes results/tables/fits.csv, one line a table. `exceptions.csv` lists the tables on
-which the fit is worse than both rivals, with the reason.
+`python -m tools.tables fits` writes results/tables/fits.csv, one line a table.
 """
 
-import csv
 import math
 import statistics
 import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
+import pandas
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.impute import SimpleImputer
@@ -34,7 +33,6 @@ from tables import corpus, judging
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "results" / "tables" / "fits.csv"
-EXCEPTIONS = Path(__file__).with_name("exceptions.csv")
 
 MOST_ROWS = 1000  # of a larger table as many are drawn
 FOLDS = 5
@@ -188,24 +186,12 @@ def measured(table: corpus.Table, folds: int = FOLDS, most_rows: int = MOST_ROWS
 
 def stored() -> list[Result]:
     """The stored results."""
-    kinds = get_type_hints(Result)
-    with open(STORED, encoding="utf-8", newline="") as stream:
-        return [Result(**{key: kinds[key](value) for key, value in row.items()}) for row in csv.DictReader(stream)]
+    return [Result(**row) for row in pandas.read_csv(STORED).to_dict("records")]
 
 
 def store(results: Sequence[Result]) -> None:
     """Write results, in the order of the corpus."""
     order = {table.name: k for k, table in enumerate(corpus.tables())}
     STORED.parent.mkdir(parents=True, exist_ok=True)
-    with open(STORED, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        names = [one.name for one in fields(Result)]
-        writer.writerow(names)
-        for result in sorted(results, key=lambda result: order[result.table]):
-            writer.writerow([getattr(result, name) for name in names])
-
-
-def exceptions() -> dict[str, str]:
-    """Table -> why the fit may be worse than both rivals there."""
-    with open(EXCEPTIONS, encoding="utf-8", newline="") as stream:
-        return {row["table"]: row["reason"] for row in csv.DictReader(stream)}
+    ordered = sorted(results, key=lambda result: order[result.table])
+    pandas.DataFrame(map(asdict, ordered)).to_csv(STORED, index=False, lineterminator="\n")

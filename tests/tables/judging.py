@@ -1,8 +1,9 @@
 """Columns as they are read beside their labels by hand, and how often both agree over the corpus."""
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from oblique_cli.data.dataset import Dataset
@@ -35,24 +36,6 @@ class Judged:
         return [name for name, fate in self.fates.items() if labels[name] in STAYS and fate not in FEATURES]
 
 
-@dataclass
-class Rate:
-    """Columns of one label: how many are used, and how many left out for which reason."""
-
-    used: int = 0
-    why: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def left_out(self) -> int:
-        """How many are left out."""
-        return sum(self.why.values())
-
-    @property
-    def share_left_out(self) -> float:
-        """The share that is left out."""
-        return self.left_out / (self.used + self.left_out)
-
-
 @functools.cache
 def judged(table: corpus.Table) -> Judged:
     """Read a table with nothing but its target said, and again with what was asked for.
@@ -74,28 +57,18 @@ def judged(table: corpus.Table) -> Judged:
     return Judged(table, dataset, columns, asked, {column.name: column.treatment for column in columns.columns})
 
 
-def rates() -> dict[str, Rate]:
-    """How often the columns of each label are used and left out, over the tables whose packages are installed."""
-    found = {label: Rate() for label in corpus.LABELS if label != "target"}
+def lines() -> list[tuple[str, ...]]:
+    """The lines of results/tables/rates.csv, its heading first, over the tables whose packages are installed."""
+    counts: dict[str, Counter[str]] = {label: Counter() for label in corpus.LABELS if label != "target"}
     for table in corpus.installed():
         labels = corpus.labels()[table.name]
         for name, fate in judged(table).fates.items():
-            if labels[name] == "target":
-                continue
-            rate = found[labels[name]]
-            if fate in LEFT_OUT:
-                rate.why[fate] = rate.why.get(fate, 0) + 1
-            else:
-                rate.used += 1
-    return found
-
-
-def lines() -> list[tuple[str, ...]]:
-    """The lines of results/tables/rates.csv, its heading first."""
-    counted = [("label", "columns", "used", "left_out", "reasons")]
-    for label, rate in rates().items():
-        n = rate.used + rate.left_out
-        if n:
-            reasons = ", ".join(f"{why} {count}" for why, count in sorted(rate.why.items()))
-            counted.append((label, str(n), str(rate.used), str(rate.left_out), reasons))
-    return counted
+            if labels[name] != "target":
+                counts[labels[name]][fate if fate in LEFT_OUT else "used"] += 1
+    written = [("label", "columns", "used", "left_out", "reasons")]
+    for label, of in counts.items():
+        used, n = of.pop("used", 0), of.total()
+        if used + n:
+            reasons = ", ".join(f"{why} {count}" for why, count in sorted(of.items()))
+            written.append((label, str(used + n), str(used), str(n), reasons))
+    return written

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas
 
 from oblique_cli.data import catalogue
 from oblique_cli.data.own.repeats import repeats_of
@@ -64,11 +65,7 @@ def _named(repeats: tuple[str, ...]) -> str:
 
 def stored() -> list[Line]:
     """The lines of the stored result."""
-    with open(STORED, encoding="utf-8", newline="") as stream:
-        return [
-            Line(row["source"], row["table"], int(row["rows"]), row["named"], row["label"])
-            for row in csv.DictReader(stream)
-        ]
+    return [Line(**row) for row in pandas.read_csv(STORED, keep_default_na=False).to_dict("records")]
 
 
 if __name__ == "__main__":

@@ -144,10 +144,6 @@ def _padded_beside_plain(text: str, x: float, rng: Draw) -> tuple[str, float]:
     return (f"{int(x):02d}", 100 + x) if padded else (str(int(x)), x)
 
 
-def _respelled(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    return (str(int(x)), f"{int(x)}.0")[rng.integers(2)], x
-
-
 def _truth(text: str, x: float, rng: Draw) -> tuple[str, float]:
     yes = x > 50
     return (("True", "TRUE", "true") if yes else ("False", "FALSE", "false"))[rng.integers(3)], float(yes)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import few
 
 from oblique_cli.data.own.front import Reading, chunks, read_own
 from oblique_cli.data.own.source import Source
@@ -32,15 +33,15 @@ def learned(request):
     return read_own(source(written(decimal, thousands, sign)), Reading("y", missing="impute", encoding="onehot"))[:2]
 
 
-@pytest.mark.parametrize("charset", ["utf-8", "cp1252", "utf-16"])
-@pytest.mark.parametrize(
-    ("decimal", "thousands", "sign"),
-    [(".", "", ","), (",", "", ";"), (",", ".", "\t"), (".", ",", ";"), (",", " ", "|")],
+@few(
+    1,
+    form=[(".", "", ","), (",", "", ";"), (",", ".", "\t"), (".", ",", ";"), (",", " ", "|")],
+    charset=["utf-8", "cp1252", "utf-16"],
 )
-def test_a_file_of_another_country_is_read(learned, decimal, thousands, sign, charset):
+def test_a_file_of_another_country_is_read(learned, form, charset):
     dataset, columns = learned
     notes: list[str] = []
-    content = source(written(decimal, thousands, sign, above="Our rows\n\n"), charset)
+    content = source(written(*form, above="Our rows\n\n"), charset)
     (chunk,) = chunks(content, columns, notes=notes)
     assert np.array_equal(chunk.X, dataset.X) and np.array_equal(chunk.y, dataset.y)
     assert len(notes) == 1 and "'Our rows'" in notes[0]

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from covering import few
 
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
@@ -28,8 +29,7 @@ def test_distances_from_afar_are_those_of_exact_arithmetic():
         assert all(abs(Fraction(d) ** 2 / square - 1) < 1e-14 for d, square in zip(line, squares, strict=True))
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine"])
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@few(1, metric=["euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine"], weights=["uniform", "distance"])
 def test_a_far_row_gets_an_answer(metric, weights):
     model = NearestNeighborsClassifier(3, metric=metric, weights=weights).fit(ROWS, ["a", "a", "b", "b"])
     assert set(model.predict(FAR)) <= {"a", "b"}

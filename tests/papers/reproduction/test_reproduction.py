@@ -346,6 +346,8 @@ def test_only_what_is_between_the_marks_of_a_block_is_made():
         document.filled(text, {"sensitivity": ""})
 
 
+PART = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
@@ -356,13 +358,12 @@ def test_without_a_name_the_studies_are_listed(call):
 
 
 def test_a_study_of_a_small_part_prints_every_cell_and_resumes(call):
-    words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
-    first = call(*words)
+    first = call(*PART)
     assert first.code == 0, first.err
     assert "wine" in first.out and "HHCART(D)" in first.out and "HHCART(A)" not in first.out
     cells = study_report.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv")
     assert {cell.dataset for cell in cells} == {"wine"}
-    again = call(*words)
+    again = call(*PART)
     assert "10 of 10 folds, 0 of them now" in again.err
     assert study_report.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv") == cells
 
@@ -370,31 +371,28 @@ def test_a_study_of_a_small_part_prints_every_cell_and_resumes(call):
 def test_a_file_in_the_place_of_the_folder_of_cells_is_one_sentence(call):
     (call.folder / "results").mkdir()
     (call.folder / "results" / "reproduction").touch()
-    words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
-    ended = call(*words)
+    ended = call(*PART)
     assert ended.code == 5 and "reproduction cannot be made (File exists)" in ended.err
 
 
 def test_strict_ends_with_6_while_a_cell_is_unexplained(call, monkeypatch):
-    words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
     monkeypatch.setattr(Cell, "verdict", property(lambda self: AGREES))
-    assert call(*words, "--strict").code == 0
+    assert call(*PART, "--strict").code == 0
     monkeypatch.setattr(Cell, "verdict", property(lambda self: DEVIATES))
-    assert call(*words, "--strict").code == 6
-    assert call(*words).code == 0
+    assert call(*PART, "--strict").code == 6
+    assert call(*PART).code == 0
 
 
 def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
-    words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
-    call(*words)
+    call(*PART)
     folder = call.folder / "results"
     cells = study_report.read_cells(folder / "reproduction" / "chapter3_quick_only.csv")
     baseline = folder / "baseline_quick_chapter3.csv"
     baseline.write_text(study_report.write_cells(cells))
-    assert call(*words).code == 0
+    assert call(*PART).code == 0
     monkeypatch.setattr(Cell, "noise", 0.0)  # nothing agrees any more
     baseline.write_text(study_report.write_cells([replace(cells[0], ours=0.0, published=0.0)]))
-    ended = call(*words)
+    ended = call(*PART)
     assert ended.code == 6
     assert "accuracy_percent of HHCART(D) on wine agreed in the baseline" in ended.err
 
