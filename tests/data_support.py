@@ -111,23 +111,18 @@ class Site:
     """What the server does. Change the fields during a test.
 
     content     path -> body
-    ranges      answer Range requests; with `lie` the answer begins somewhere else
-    etag        sent with bodies, and compared with If-Range
     stop_after  bytes of each body after which the connection is cut (or held, if `hold` is not set)
     status      code of every answer, if not 200
-    log         (path, Range header, If-Range header) of each request
+    log         path of each request
     """
 
     url: str = ""
     content: dict[str, bytes] = field(default_factory=dict)
-    ranges: bool = True
-    lie: bool = False
-    etag: str = '"v1"'
     stop_after: int | None = None
     hold: threading.Event | None = None
     status: int = 200
     length: int | None = None
-    log: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
 
 
 @contextlib.contextmanager
@@ -140,34 +135,16 @@ def serving() -> Iterator[Site]:
             pass
 
         def do_GET(self) -> None:
-            wanted = self.headers.get("Range")
-            site.log.append((self.path, wanted, self.headers.get("If-Range")))
+            site.log.append(self.path)
             body = site.content.get(self.path)
             if body is None or site.status != 200:
                 self.send_error(404 if body is None else site.status)
                 return
-            start = 0
-            same = self.headers.get("If-Range") in (None, site.etag)
-            if wanted and site.ranges and same:
-                start = int(wanted.removeprefix("bytes=").removesuffix("-"))
-                if start >= len(body):
-                    self.send_response(416)
-                    self.send_header("Content-Range", f"bytes */{len(body)}")
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                    return
-                self.send_response(206)
-                told = start + 1 if site.lie else start
-                self.send_header("Content-Range", f"bytes {told}-{len(body) - 1}/{len(body)}")
-            else:
-                self.send_response(200)
-            if site.etag:
-                self.send_header("ETag", site.etag)
-            rest = body[start:]
-            self.send_header("Content-Length", str(site.length if site.length is not None else len(rest)))
+            self.send_response(200)
+            self.send_header("Content-Length", str(site.length if site.length is not None else len(body)))
             self.end_headers()
             with contextlib.suppress(ConnectionError):
-                self.wfile.write(rest[: site.stop_after])
+                self.wfile.write(body[: site.stop_after])
                 self.wfile.flush()
                 if site.hold is not None:
                     site.hold.wait(20)

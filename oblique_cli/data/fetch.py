@@ -3,8 +3,7 @@
 No checksums of the archive's files exist, so the result is checked: the raw file is converted to the catalogue's CSV,
 which is kept only if it has the catalogue's sha256. A changed, truncated or forged download fails.
 
-A download goes to `<file>.part` and resumes after an interruption; a rename creates the finished file. A lock
-serializes processes that need the same file.
+A renamed temporary file creates the finished file. A lock serializes processes that need the same file.
 """
 
 from __future__ import annotations
@@ -14,20 +13,21 @@ import csv
 import http.client
 import io
 import os
+import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 from oblique_cli.data import files
 from oblique_cli.data.csv_text import csv_text
 from oblique_cli.data.entries import Entry, Recipe, Source
 from oblique_cli.data.files import FileCopy
 from oblique_cli.data.own.source import content_of
-from oblique_cli.errors import NO_ROOM, ConfigError, DataError, cannot_write
+from oblique_cli.errors import ConfigError, DataError, cannot_write
 
 try:
     import fcntl
@@ -37,7 +37,6 @@ except ImportError:  # Windows: concurrent fetches may damage each other's downl
 ARCHIVE = "https://archive.ics.uci.edu"
 ENVIRONMENT = "OBLIQUE_UCI_URL"
 TIMEOUT = 30.0  # seconds without a byte
-CHUNK = 1 << 16
 # Many times the size of the largest file of the catalogue; a larger download is the wrong file.
 LARGEST = 64 << 20
 MEMBERS = 10_000
@@ -85,9 +84,9 @@ def fetch(
         raise ConfigError(f"{ENVIRONMENT} must be a http or https address. Got {base_url!r}.")
     try:
         place.mkdir(parents=True, exist_ok=True)
-        with _lock(place / f".{target.path.name}.lock"):
+        with locked(target.path):
             if not _is_good(entry, target):  # else another process was faster
-                files.write(target.path, _download_and_convert(entry, entry.recipe, target, base_url, timeout))
+                files.write(target.path, _download_and_convert(entry, entry.recipe, target.sha256, base_url, timeout))
     except OSError as error:
         raise cannot_write(place, error, "name another folder by --data-dir") from None
     return target
@@ -106,23 +105,14 @@ def _is_good(entry: Entry, target: FileCopy) -> bool:
     return False
 
 
-def get(url: str, place: Path, where: str, timeout: float = TIMEOUT) -> bytes:
-    """Return the content at an address; a partial download stays beside `place`. where : prefix of the messages of
-    DataError"""
-    part = place.with_name(place.name + ".part")
+def get(url: str, where: str) -> bytes:
+    """Return the content at an address. where : prefix of the messages of DataError"""
     try:
-        _download(url, part, timeout)
-        content = part.read_bytes()
-        part.unlink()
-        _state(part).unlink(missing_ok=True)
-        return content
+        return _download(url, TIMEOUT)
     except _Absent:
         reason = "it does not exist"
     except _Unusable as error:
-        part.unlink(missing_ok=True)
         reason = str(error)
-    except urllib.error.HTTPError as error:
-        reason = f"HTTP {error.code} {error.reason}"
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = f"{_reason(error)}; the same command tries again"
     raise DataError(f"{where}: {url} could not be fetched ({reason})")
@@ -130,54 +120,28 @@ def get(url: str, place: Path, where: str, timeout: float = TIMEOUT) -> bytes:
 
 @contextlib.contextmanager
 def locked(place: Path) -> Iterator[None]:
-    """Lock the fetch of the file at `place` for one process at a time."""
-    with _lock(place.with_name(f".{place.name}.lock")):
-        yield
-
-
-@contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock, which the end of the process releases."""
-    with open(path, "ab") as stream:
+    """Lock the fetch of the file at `place` for one process at a time; the end of the process releases the lock."""
+    with open(place.with_name(f".{place.name}.lock"), "ab") as stream:
         if fcntl is not None:
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
-def _download_and_convert(entry: Entry, recipe: Recipe, target: FileCopy, base_url: str, timeout: float) -> bytes:
+def _download_and_convert(entry: Entry, recipe: Recipe, sha256: str, base_url: str, timeout: float) -> bytes:
     """Try the archive's places in turn; return the verified content of the converted file."""
-    part = target.path.with_name(target.path.name + ".part")
     faults: list[str] = []
     for source in recipe.sources:
         url = f"{base_url}/{source.path}"
-        resumed = False
         try:
-            try:
-                resumed = _download(url, part, timeout)
-                content = _converted(part.read_bytes(), source, recipe, target.sha256)
-            except _Unusable:
-                if not resumed:
-                    raise
-                # Parts of different versions may be combined: download the whole file once.
-                part.unlink()
-                _download(url, part, timeout)
-                content = _converted(part.read_bytes(), source, recipe, target.sha256)
+            return _converted(_download(url, timeout), source, recipe, sha256)
         except _Absent:
             faults.append(f"{url} does not exist")
         except _Unusable as error:
             # A moved archive may answer with an HTML page, so the next place is still tried.
-            faults.append(f"{url} is not the file that the catalogue knows: {error}; kept as {files.set_aside(part)}")
+            faults.append(f"{url} is not the file that the catalogue knows: {error}")
         except (OSError, ValueError, http.client.HTTPException) as error:
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
-                raise cannot_write(part, error) from None
-            raise DataError(
-                f"{entry.where}: {url} could not be fetched ({_reason(error)}); run `oblique data fetch {entry.name}` "
-                "again, it goes on where it stopped"
-            ) from None
-        else:
-            part.unlink()
-            _state(part).unlink(missing_ok=True)
-            return content
+            again = f"run `oblique data fetch {entry.name}` again"
+            raise DataError(f"{entry.where}: {url} could not be fetched ({_reason(error)}); {again}") from None
     raise DataError(f"{entry.where} cannot be fetched ({'; '.join(faults)})")
 
 
@@ -189,64 +153,25 @@ def _reason(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _state(part: Path) -> Path:
-    """Return the path of the state file of a download: its URL, and the ETag or date of its version."""
-    return part.with_name(part.name + ".from")
-
-
-def _download(url: str, part: Path, timeout: float) -> bool:
-    """Complete `part` with the content of `url`; return whether the download was resumed. Partial content stays in
-    `part`. Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or HTTPException."""
-    state = _state(part)
-    begun, _, version = state.read_text(errors="replace").partition("\n") if state.exists() else ("", "", "")
-    size = part.stat().st_size if part.exists() and begun == url else 0
+def _download(url: str, timeout: float) -> bytes:
+    """Return the content of `url`. Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or
+    HTTPException."""
     headers = {"User-Agent": "oblique-trees", "Accept-Encoding": "identity"}
-    if size:
-        headers["Range"] = f"bytes={size}-"
-        if version:
-            headers["If-Range"] = version
     try:
-        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout) as response:
+            length = response.headers.get("Content-Length", "")
+            expected = int(length) if length.isdigit() else 0
+            content: bytes = b"" if expected > LARGEST else response.read(LARGEST + 1)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code in (404, 410):
             raise _Absent from None
-        # 416: no bytes beyond ours. Either the file is complete, or it is of another version.
-        if error.code == 416 and size:
-            if error.headers.get("Content-Range") == f"bytes */{size}":
-                return True
-            part.unlink()
-            return _download(url, part, timeout)
         raise
-    with response:
-        resumed = size > 0 and response.status == 206
-        if resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {size}-"):
-            part.unlink()
-            return _download(url, part, timeout)
-        have = size if resumed else 0
-        length = response.headers.get("Content-Length", "")
-        with open(part, "ab" if resumed else "wb", buffering=0) as stream:
-            if not resumed:
-                # A weak ETag does not allow resuming; a date does.
-                etag = response.headers.get("ETag", "")
-                version = etag if etag.startswith('"') else response.headers.get("Last-Modified", "")
-                state.write_text(f"{url}\n{version}")
-            _copy(response, stream, have, have + int(length) if length.isdigit() else None)
-    return resumed
-
-
-def _copy(response: http.client.HTTPResponse, stream: IO[bytes], have: int, expected: int | None) -> None:
-    """Append the rest of the response in blocks, so that an interruption keeps the received part."""
-    while True:
-        if max(have, expected or 0) > LARGEST:
-            raise _Unusable(f"it is larger than {LARGEST >> 20} MB")
-        chunk = response.read1(CHUNK)
-        if not chunk:
-            break
-        stream.write(chunk)
-        have += len(chunk)
-    if expected is not None and have != expected:
-        raise ConnectionError(f"the connection ended after {have} of {expected} bytes")
+    if max(len(content), expected) > LARGEST:
+        raise _Unusable(f"it is larger than {LARGEST >> 20} MB")
+    if len(content) < expected:
+        raise ConnectionError(f"the connection ended after {len(content)} of {expected} bytes")
+    return content
 
 
 def _converted(raw: bytes, source: Source, recipe: Recipe, sha256: str) -> bytes:
@@ -319,44 +244,19 @@ def _rewritten(cells: Sequence[str], missing: str) -> list[str]:
 
 
 def uncompress(data: bytes) -> bytes:
-    """Undo the Unix `compress` program (.Z): LZW codes of 9 bits and more in groups of eight, lowest bit first; the
-    rest of a group is padding when the width grows or the table is cleared."""
-    if data[:2] != b"\x1f\x9d" or len(data) < 3:
-        raise _Unusable("it is not a .Z file")
-    widest, has_clear = data[2] & 0x1F, bool(data[2] & 0x80)
-    if not 10 <= widest <= 16:
-        raise _Unusable("it is not a .Z file")
-    fresh = [bytes([k]) for k in range(256)] + ([b""] if has_clear else [])
-    table, width, previous = list(fresh), 9, b""
-    out: list[bytes] = []
-    size = 0
-    start = position = 24  # in bits; `start` is the beginning of the current run of groups
-
-    def next_group() -> int:
-        return start + -(-(position - start) // (8 * width)) * 8 * width
-
-    while position + width <= 8 * len(data):
-        window = int.from_bytes(data[position // 8 : position // 8 + 4], "little")
-        code = window >> (position % 8) & ((1 << width) - 1)
-        position += width
-        if has_clear and code == 256:
-            start = position = next_group()
-            table, width, previous = list(fresh), 9, b""
-            continue
-        if code < len(table):
-            word = table[code]
-        elif code == len(table) and previous:
-            word = previous + previous[:1]
-        else:
-            raise _Unusable("the .Z file is damaged")
-        out.append(word)
-        size += len(word)
-        if size > LARGEST:
-            raise _Unusable(f"it holds more than {LARGEST >> 20} MB")
-        if previous and len(table) < 1 << widest:
-            table.append(previous + word[:1])
-        if len(table) == 1 << width and width < widest:
-            start = position = next_group()
-            width += 1
-        previous = word
-    return b"".join(out)
+    """Undo the Unix `compress` program (.Z) by gzip, which every Unix has. Raises _Unusable for damaged data."""
+    with tempfile.TemporaryFile() as packed:
+        packed.write(data)
+        packed.seek(0)
+        try:
+            process = subprocess.Popen(["gzip", "-dc"], stdin=packed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        except OSError:
+            raise _Unusable("it is a .Z file, and there is no gzip to unpack it") from None
+    with process:
+        assert process.stdout is not None
+        content = process.stdout.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise _Unusable(f"it holds more than {LARGEST >> 20} MB")
+    if process.returncode:
+        raise _Unusable("the .Z file is damaged")
+    return content

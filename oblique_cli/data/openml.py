@@ -88,18 +88,19 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
     with fetch.locked(path):
         if (now := _record(number)) is not None and _is_good(path, now):  # another process was faster
             return now
-        about = _description(f"{base}/api/v1/json/data/{number}", path.with_suffix(".about"), where)
+        about = _description(f"{base}/api/v1/json/data/{number}", where)
         url = about["url"]
-        content = fetch.get(url, path, where)
+        content = fetch.get(url, where)
         md5 = str(about.get("md5_checksum") or "")
         # OpenML's checksum detects damage of the download; ours detects later damage.
         if md5 and hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
             raise DataError(f"{where}: {url} is not the file that OpenML describes (md5 differs from {md5[:8]}...)")
+        targets = _names(about.get("default_target_attribute"))
         record = {
             "number": number,
             "name": str(about.get("name", "")),
             "version": str(about.get("version", "")),
-            "target": _first(about.get("default_target_attribute")),
+            "target": targets[0] if len(targets) == 1 else "",
             "left_out": sorted({*_names(about.get("row_id_attribute")), *_names(about.get("ignore_attribute"))}),
             "url": url,
             "sha256": files.digest(content),
@@ -115,9 +116,9 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
     return record
 
 
-def _description(url: str, place: Path, where: str) -> dict[str, Any]:
+def _description(url: str, where: str) -> dict[str, Any]:
     """Return OpenML's description of a set."""
-    content = fetch.get(url, place, where)
+    content = fetch.get(url, where)
     try:
         about = json.loads(content)["data_set_description"]
         if not isinstance(about["url"], str) or not about["url"].startswith(("http://", "https://")):
@@ -134,11 +135,6 @@ def _names(value: Any) -> list[str]:
     if value is None:
         return []
     return [name for part in (value if isinstance(value, list) else [value]) for name in str(part).split(",") if name]
-
-
-def _first(value: Any) -> str:
-    names = _names(value)
-    return names[0] if len(names) == 1 else ""
 
 
 def _read(path: Path, record: Mapping[str, Any], target: str, where: str, task: str) -> Handed:
