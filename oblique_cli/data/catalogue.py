@@ -298,34 +298,24 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
     """Check every file of a set against its sha256, rows, features and class counts; without changing files. A
     generated set is drawn and counted; an invalid entry is "bad"."""
     name = resolve(name)
-    if name in faults():
-        return Check(name, "bad", faults()[name])
-    known = entries()[name]
-    if known.generated:
-        try:
-            _drawn(known)
-        except DataError as error:
-            return Check(known.name, "bad", str(error))
-        return Check(known.name, "ok")
-    contents: dict[str, bytes] = {}
-    for part, file in known.files.items():
-        located = files.find(file, known.bundled, data_dir)
-        if located is None:
-            named = f" ({known.at(f'files.{part}')})" if known.bundled else ""
-            return Check(known.name, "absent", f"{known.where}: {file.name} is not found{named}")
-        try:
-            content = content_of(located.path)
-            fault = files.mismatch(located, content)
-            if fault:
-                return Check(known.name, "bad", f"{known.where}: {fault}")
-            contents[part] = content
-        except DataError as error:
-            return Check(known.name, "bad", str(error))
     try:
+        known = entry(name)
+        if known.generated:
+            _drawn(known)
+            return Check(name, "ok")
+        contents: dict[str, bytes] = {}
+        for part, file in known.files.items():
+            located = files.find(file, known.bundled, data_dir)
+            if located is None:
+                named = f" ({known.at(f'files.{part}')})" if known.bundled else ""
+                return Check(name, "absent", f"{known.where}: {file.name} is not found{named}")
+            contents[part] = content_of(located.path)
+            if fault := files.mismatch(located, contents[part]):
+                raise DataError(f"{known.where}: {fault}")
         _checked_table(known, contents)
     except DataError as error:
-        return Check(known.name, "bad", str(error))
-    return Check(known.name, "ok")
+        return Check(name, "bad", str(error))
+    return Check(name, "ok")
 
 
 def whereabouts(known: Entry, data_dir: str | Path | None = None) -> str:

@@ -94,7 +94,10 @@ def load(path: Path, only: str = "") -> Catalogue:
             entries[name] = entry
     return Catalogue(
         entries,
-        {name: "\n".join(_sentence(*fault) for fault in sorted(listed, key=_line)) for name, listed in faults.items()},
+        {
+            name: "\n".join(_sentence(*fault) for fault in sorted(listed, key=lambda fault: fault[0].line))
+            for name, listed in faults.items()
+        },
         tuple(dict.fromkeys([*tree.data, *faults])),
     )
 
@@ -114,10 +117,6 @@ def _stands_elsewhere(alias: str, text: str) -> bool:
     """Return whether an alias is in the text of the catalogue more than once, in any spelling."""
     spelled = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", alias.strip())))
     return len(re.findall(rf"(?i)(?<![\w-]){spelled}(?![\w-])", text)) > 1
-
-
-def _line(fault: tuple[Place, str]) -> int:
-    return fault[0].line
 
 
 def _sentence(place: Place, message: str) -> str:
@@ -282,17 +281,15 @@ class _Form:
 
     def texts(self, value: YamlValue, key: str, least: int = 0, but: str = "") -> list[YamlValue]:
         """Return a list of at least `least` different texts; only `but` may be repeated."""
-        texts = [item for item in self.items(value, key, least) if self.text(item, key)]
+        texts = [
+            item for item in self.items(value, key, least) if TEXT.holds(self.scalar(item, f"each of {key}", TEXT))
+        ]
         seen = {but}
         for text in texts:
             if text.data in seen and text.data != but:
                 self.fault(text, f"{key} of {self.owner} names {text.shown()} twice")
             seen.add(text.data)
         return texts
-
-    def text(self, value: YamlValue, key: str) -> bool:
-        """Return whether a list value is a text; record an error if not."""
-        return TEXT.holds(self.scalar(value, f"each of {key}", TEXT))
 
     def items(self, value: YamlValue, key: str, least: int) -> list[YamlValue]:
         """Return a list of at least `least` values."""

@@ -53,12 +53,10 @@ def column_of(path: str | Path, n_rows: int, role: str) -> Any:
         raise DataError(f"{where}: holds {cells.dtype}, and {role} must be {what}")
     if cells.shape != (n_rows,):
         raise DataError(f"{where}: has the shape {cells.shape}, and the table has {n_rows} rows: ({n_rows},) is needed")
-    return _texts_of(cells, where) if cells.dtype.kind == "S" else cells
-
-
-def _texts_of(values: Any, where: str) -> Any:
+    if cells.dtype.kind != "S":
+        return cells
     try:
-        return np.char.decode(np.asarray(values), "utf-8")
+        return np.char.decode(np.asarray(cells), "utf-8")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{where}: holds bytes that are not UTF-8 ({error.reason}); save texts in place of bytes"

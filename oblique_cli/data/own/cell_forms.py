@@ -28,10 +28,6 @@ def _first(groups: Groups, read: Read) -> float:
     return read(next(group for group in groups if group))
 
 
-def _negative(groups: Groups, read: Read) -> float:
-    return -abs(_first(groups, read))
-
-
 def _middle(groups: Groups, read: Read) -> float:
     """Return the middle of a range, whose ends must rise. Parts such as 0123 are codes."""
     parts = [group or "" for group in groups]
@@ -105,7 +101,9 @@ _QUANTITY = r"([0-9]+(?:[.,][0-9]+)?)"
 
 # Name in a model -> form.
 CELL_FORMS: Mapping[str, CellForm] = {
-    "accounting": CellForm(re.compile(rf"\(([^()]+)\)|([^-{MINUS}]*[0-9])\s*[-{MINUS}]"), _negative),
+    "accounting": CellForm(
+        re.compile(rf"\(([^()]+)\)|([^-{MINUS}]*[0-9])\s*[-{MINUS}]"), lambda groups, read: -abs(_first(groups, read))
+    ),
     "censored": CellForm(re.compile("(?:[<>]=?|[\u2264\u2265])\\s*(.+)"), _first),
     "flag": CellForm(
         re.compile(
@@ -236,8 +234,9 @@ def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
         if at is None:
             continue
         before, behind = at
-        if scaled and behind:
-            behind = without_scale(behind)
+        if scaled and behind:  # without a word for a power of ten
+            word, _, rest = behind.partition(" ")
+            behind = rest if word in SCALES or word.casefold() in SCALES else behind
         text = before + BETWEEN + behind if before and behind and normal(before) != normal(behind) else before or behind
         if text:
             counted[normal(text)] += rows
@@ -255,12 +254,6 @@ def same_unit(cell: str, unit: str) -> bool:
     """Return whether a cell has this unit and no other."""
     at = ends(cell)
     return at is not None and normal(unit) in (normal(at[0]), normal(at[1]), normal(BETWEEN.join(at)))
-
-
-def without_scale(behind: str) -> str:
-    """Return the text behind a number without a word for a power of ten."""
-    first, _, rest = behind.partition(" ")
-    return rest if first in SCALES or first.casefold() in SCALES else behind
 
 
 def without_unit(cell: str, unit: str) -> str:

@@ -171,7 +171,9 @@ def chunks(
     with _opened(source, columns, options, wanted) as (table, where):
         at = {name: i for i, name in enumerate(table.header)}
         absent = [name for name in wanted if name not in at]
-        if absent and (lost := _lost(absent, keep, columns, unused())):
+        known = unused() if absent else ()
+        needed = {column.source for column in columns.features if column.name not in known}
+        if lost := [name for name in absent if name in keep or name in needed]:
             short = [name for name in table.header if len(name) <= MOST_QUOTED]
             hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(quoted, table.header[:10]))}."
             raise DataError(f"{where}: {_named(lost, keep)}.{hint}")
@@ -256,12 +258,6 @@ def _form(column: Column, like: Form | None = None) -> Form:
     """Return the number format of a column, or the format `like` with the column's marks."""
     marks = like or column
     return Form(marks.decimal, marks.thousands, column.unit, column.written)
-
-
-def _lost(absent: Sequence[str], keep: Sequence[str], columns: Columns, unused: Collection[str]) -> list[str]:
-    """Return the missing columns that are required."""
-    needed = {column.source for column in columns.features if column.name not in unused}
-    return [name for name in absent if name in keep or name in needed]
 
 
 def _named(lost: Sequence[str], keep: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, Row, header_of_names, text_of
@@ -244,7 +244,9 @@ def _json_records(plain: Any, where: str) -> list[dict[str, str]]:
         if len(columns) == 1 and all(isinstance(item, dict) for item in next(iter(columns.values()))):
             plain = next(iter(columns.values()))  # records under one key, such as "data"
         elif len(plain) > 1 and all(isinstance(value, dict) for value in plain.values()):  # pandas, orient="columns"
-            return _by_columns(plain, where)
+            keys = dict.fromkeys(key for column in plain.values() for key in column)
+            rows = {key: {name: column.get(key) for name, column in plain.items()} for key in keys}
+            return [_record(row, f"{where}: record {key!r}") for key, row in rows.items()]
         elif len(columns) == len(plain) and len({len(column) for column in columns.values()}) == 1:
             plain = [list(columns), *zip(*columns.values(), strict=True)]
         elif not columns:
@@ -257,13 +259,6 @@ def _json_records(plain: Any, where: str) -> list[dict[str, str]]:
             raise DataError(f"{where}: row {wrong} has {len(plain[wrong])} cells, the header has {len(names)}")
         plain = [dict(zip(names, row, strict=True)) for row in plain[1:]]
     return [_record(item, f"{where}: record {k}") for k, item in enumerate(plain, 1)]
-
-
-def _by_columns(plain: Mapping[str, Mapping[str, Any]], where: str) -> list[dict[str, str]]:
-    keys = dict.fromkeys(key for column in plain.values() for key in column)
-    return [
-        _record({name: column.get(key) for name, column in plain.items()}, f"{where}: record {key!r}") for key in keys
-    ]
 
 
 def _record(item: Any, where: str, prefix: str = "") -> dict[str, str]:

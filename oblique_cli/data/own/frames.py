@@ -238,13 +238,12 @@ def array(source: Source) -> Opened:
         raise DataError(f"{source.where}: {len(header)} columns, {MAX_COLUMNS} are allowed")
     spans = (slice(first, first + BATCH) for first in range(0, len(X), BATCH))
     parts = ([*X[rows].T, *(column[rows] for column in beside)] for rows in spans)
-    return typed(header, header, parts, _array_numbers, _array_texts, format="npy")
-
-
-def _array_numbers(values: Any) -> np.ndarray | None:
-    return np.asarray(values, np.float64) if values.dtype.kind in "fiub" else None
-
-
-def _array_texts(values: Any) -> list[str]:
-    """Return texts in the form of other files: truth values are 0 and 1."""
-    return texts_of((values.astype("u1") if values.dtype.kind == "b" else values).tolist())
+    return typed(
+        header,
+        header,
+        parts,
+        lambda values: np.asarray(values, np.float64) if values.dtype.kind in "fiub" else None,
+        # In other files truth values are 0 and 1.
+        lambda values: texts_of((values.astype("u1") if values.dtype.kind == "b" else values).tolist()),
+        format="npy",
+    )

@@ -547,10 +547,7 @@ class _Look:
             "two columns (--qualitative COLUMN takes levels, --drop COLUMN leaves it out)."
             for name, cell in self._doubles()
         ]
-        levels = [
-            f"{quoted(name)} ({len(some)})"
-            for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
-        ]
+        levels = [f"{quoted(columns.feature_names[j])} ({len(some)})" for j, some in columns.levels.items()]
         if levels:
             out.append(f"words are levels: {cut_list(levels)}.")
         dates = [quoted(column.name) for column in columns.columns if column.treatment == "days"]
@@ -558,7 +555,11 @@ class _Look:
             out.append(f"dates are days since 1970-01-01: {cut_list(dates)}.")
         gaps = np.isnan(X)
         if gaps.any():
-            seen = self._marks_seen()
+            seen: dict[str, None] = {}  # marks as written; the empty cell needs no mention
+            for column, cells in zip(columns.columns, self.cells, strict=False):  # without the indicators
+                if column.treatment in FEATURES:
+                    known = set(column.levels)
+                    seen |= dict.fromkeys(sorted(c for c in set(cells) - known if c.lower() in columns.missing))
             as_marks = f", marked {', '.join(map(quoted, seen))}" if seen else ""
             n_columns = int(gaps.any(axis=0).sum())
             count = int(gaps.sum())
@@ -604,15 +605,3 @@ class _Look:
             (f"rare levels are one, {OTHER}", types.grouped, "--keep COLUMN takes all levels"),
         ]
         return [f"{what}: {cut_list(some)}{'; ' * bool(how)}{how}." for what, some, how in listed if some]
-
-    def _level_names(self) -> list[str]:
-        return [self.columns.feature_names[j] for j in self.columns.levels]
-
-    def _marks_seen(self) -> list[str]:
-        """Return marks of missing values in the features, as written; the empty cell needs no mention."""
-        seen: dict[str, None] = {}
-        for column, cells in zip(self.columns.columns, self.cells, strict=False):  # without the indicators
-            if column.treatment in FEATURES:
-                known = set(column.levels)
-                seen |= dict.fromkeys(sorted(c for c in set(cells) - known if c.lower() in self.columns.missing))
-        return list(seen)

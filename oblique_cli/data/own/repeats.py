@@ -42,7 +42,8 @@ def repeats_of(
         if not LEAST_LEVELS <= number <= len(y) / 2 or not _names_things(name, list(place)):
             continue
         codes = np.fromiter(map(place.__getitem__, column), np.int64, len(y))
-        if not _repeats(codes) or not _predicts(codes, y):
+        sizes = np.bincount(codes)
+        if sizes[sizes > 1].sum() < REPEATED * len(codes) or not _predicts(codes, y):
             continue
         others = [j for j, feature in enumerate(names) if feature != name]
         if others and _are_near(codes, _comparable(X[:, others], [i for i, j in enumerate(others) if j in levels])):
@@ -58,7 +59,8 @@ def repeats_of(
         return ()  # rows of few different cells are equal by chance
     copies = _copies(X)
     codes = np.unique(_comparable(X, levels), axis=0, return_inverse=True)[1].ravel()
-    if copies >= COPIES * len(y) and _predicts(codes, y) and _copies(_shuffled(X)) < copies / 10:
+    by_chance = np.random.default_rng(0)  # permutes every column independently
+    if copies >= COPIES * len(y) and _predicts(codes, y) and _copies(by_chance.permuted(X, axis=0)) < copies / 10:
         return (
             f"{copies} of {len(y)} rows are those of another row in every feature: if such rows belong together, name "
             "the column that tells whose they are by --groups, or leave copies out; estimates by single rows are too "
@@ -74,12 +76,6 @@ def _names_things(name: str, cells: Sequence[str]) -> bool:
     except ValueError:
         return not all(is_number(cell) for cell in cells if cell.strip())
     return is_named_identifier(name) or (bool(values) and len(values) >= DENSE * (max(values) - min(values) + 1))
-
-
-def _repeats(codes: np.ndarray) -> bool:
-    """Return whether nearly all rows share their value with another row."""
-    sizes = np.bincount(codes)
-    return bool(sizes[sizes > 1].sum() >= REPEATED * len(codes))
 
 
 def _predicts(codes: np.ndarray, y: np.ndarray) -> bool:
@@ -135,9 +131,3 @@ def _copies(X: np.ndarray) -> int:
     """Return the number of rows that equal an earlier or a later row."""
     sizes = np.unique(np.nan_to_num(X, nan=np.inf), axis=0, return_counts=True)[1]
     return int(sizes[sizes > 1].sum())
-
-
-def _shuffled(X: np.ndarray) -> np.ndarray:
-    """Return the cells with every column permuted independently, so that only chance makes copies."""
-    rng = np.random.default_rng(0)
-    return rng.permuted(X, axis=0)

@@ -56,18 +56,15 @@ def opened(source: Source, options: TextOptions = NO_OPTIONS, wanted: Sequence[s
             span = declared.libsvm(stack.enter_context(source.opened()), wanted, where)
             yield declared.libsvm_table(stack.enter_context(source.opened()), *span, where)
         else:
-            charset = _charset(options.charset) or source.charset
+            try:
+                charset = charset_of(options.charset) if options.charset else source.charset
+            except LookupError:
+                known = "say utf-8, utf-16, cp1252 or latin-1"
+                raise ConfigError(f"there is no character set {quoted(options.charset)}: {known}.") from None
             layout = layout_of(source, charset, options) if kind == "csv" else Layout(",")
             lines = lines_of(stack.enter_context(source.opened()), charset, where)
             table = declared.arff(lines, where) if kind == "arff" else _text(source, lines, layout, options, charset)
             yield table._replace(delimiter=layout.delimiter, charset=charset)
-
-
-def _charset(name: str) -> str:
-    try:
-        return charset_of(name) if name else ""
-    except LookupError:
-        raise ConfigError(f"there is no character set {quoted(name)}: say utf-8, utf-16, cp1252 or latin-1.") from None
 
 
 def _text(source: Source, lines: Iterator[str], layout: Layout, options: TextOptions, charset: str) -> Opened:

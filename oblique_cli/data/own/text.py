@@ -225,7 +225,8 @@ def rows_below(
     if options.header == "none":
         rows = itertools.chain([first], rows)
     elif layout.under:
-        rows = _without_under(rows, layout.under, notes)
+        for under, names in itertools.islice(rows, layout.under):
+            notes.add(SECOND, under, ", ".join(filter(None, names)))
     return (line, header), without_others(rows, header, options, where, notes)
 
 
@@ -284,12 +285,6 @@ def _joined(line: str, delimiter: str) -> str:
     if delimiter == " ":
         return line.replace("\t", " ").strip(" \r\n") + "\n"
     return re.sub(f"{re.escape(delimiter)}+", lambda _: delimiter, line.strip("\r\n").rstrip(delimiter)) + "\n"
-
-
-def _without_under(rows: Iterator[Row], count: int, notes: Notes) -> Iterator[Row]:
-    for line, cells in itertools.islice(rows, count):
-        notes.add(SECOND, line, ", ".join(filter(None, cells)))
-    yield from rows
 
 
 def _without_last(rows: Iterator[Row], count: int, notes: Notes) -> Iterator[Row]:
@@ -475,7 +470,9 @@ def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options
     orange = layout.delimiter == "\t" and len(below) > 1 and is_orange(*below[:2])
     return layout._replace(
         row_names=named and _has_row_names(first, below, p),
-        under=0 if options.header or orange else _lines_under(first, below),
+        under=0
+        if options.header or orange
+        else next((k for k in range(MOST_UNDER) if not _is_under(first, below[k:])), MOST_UNDER),
         orange=orange,
     )
 
@@ -540,14 +537,6 @@ def _has_row_names(header: Sequence[str], below: Sequence[list[str]], p: int) ->
         and len(set(names)) == len(names)
         and (counted or not any(map(_NUMBER_LIKE.fullmatch, names)))
     )
-
-
-def _lines_under(header: Sequence[str], below: Sequence[list[str]]) -> int:
-    """Return the number of lines under the header with units or further names."""
-    count = 0
-    while count < MOST_UNDER and _is_under(header, below[count:]):
-        count += 1
-    return count
 
 
 def _is_under(header: Sequence[str], below: Sequence[list[str]]) -> bool:
