@@ -111,7 +111,10 @@ def grow_forest(
         view = Drawn(rows, first, times, features)
         fitted = grow(Here(view, threads), view, plan, None if file is None else file.level, say)
         levels.extend(fitted.levels)
-        state = state_of(_over_all(fitted.tree, features, p), X)
+        tree, coef = fitted.tree, np.zeros((fitted.tree.n_nodes, p))  # over all features
+        coef[:, features] = tree.coef_
+        whole = Tree(tree.left, tree.right, coef, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
+        state = state_of(whole, X)
         if file is not None:
             file.save(state)
         return state
@@ -129,13 +132,6 @@ def grows_before(rows: Store) -> NDArray[np.int64]:
     if not any(counts):
         raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-def _over_all(tree: Tree, features: NDArray[np.intp], p: int) -> Tree:
-    """Return a tree over some features as a tree over all p."""
-    coef = np.zeros((tree.n_nodes, p))
-    coef[:, features] = tree.coef_
-    return Tree(tree.left, tree.right, coef, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
 
 
 class KeptTree:

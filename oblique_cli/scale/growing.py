@@ -48,7 +48,6 @@ class Plan:
     """Parameters of growth, and the memory limit.
 
     memory    bytes for rows and histograms
-    seed      of the tree; the heuristics here draw nothing
     finish_rows  largest rows of a node finished in memory; derived from `memory` if None
     """
 
@@ -58,7 +57,6 @@ class Plan:
     min_leaf: float = 1.0
     ties: str = "tolerant"
     memory: int = 1 << 30
-    seed: int = 0
     finish_rows: int | None = None
 
     @property
@@ -235,7 +233,7 @@ class _Grower:
         most = plan.stopping.max_depth
         # Leaves are pruned after growth.
         stopping = replace(plan.stopping, max_depth=None if most is None else most - depth, max_leaf_nodes=None)
-        return growth_options(plan.criterion, stopping, plan.min_leaf, plan.ties, plan.seed) | self.options
+        return growth_options(plan.criterion, stopping, plan.min_leaf, plan.ties, 0) | self.options
 
     # ---- large nodes -------------------------------------------------------------------------------------------------
 
@@ -252,7 +250,12 @@ class _Grower:
         def base(some: Sequence[int]) -> dict[str, Any]:
             return self._base(self._place(large[list(some)]), [slots[i] for i in some])
 
-        self._find_moments(state.level, base(range(len(slots))), slots)
+        while kind := max(slot.node.wants for slot in slots):  # sums that the heuristic needs, pass by pass
+            requests = [slot.node.request() for slot in slots]
+            request = {name: np.stack([each[name] for each in requests]) for name in requests[0]}
+            answer = self._ask(kind, state.level, {**base(range(len(slots))), **request})
+            for i, slot in enumerate(slots):
+                slot.node.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
         for slot in slots:
             slot.directions = slot.node.directions()
         for some in self._batches(slots):
@@ -264,15 +267,6 @@ class _Grower:
         if any(self.store.levels):
             base["scores"] = np.stack([slot.node.scores for slot in slots])
         return base
-
-    def _find_moments(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
-        """Request the sums that the heuristic needs, pass by pass."""
-        while kind := max(slot.node.wants for slot in slots):
-            requests = [slot.node.request() for slot in slots]
-            request = {name: np.stack([each[name] for each in requests]) for name in requests[0]}
-            answer = self._ask(kind, level, {**base, **request})
-            for i, slot in enumerate(slots):
-                slot.node.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
 
     def _batches(self, slots: list[Slot]) -> list[list[int]]:
         """Return batches of slots with directions, as large as memory for their histograms allows."""

@@ -135,14 +135,11 @@ def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = Non
     return _core.Block(rows.columns, rows.codes, slots, rows.weights, n_slots, store.n_classes, levels, scores, room)
 
 
-def _slots(places: Any, request: Mapping[str, Any]) -> Any:
-    """Return the slots of this request, from the places at its level. request["slots"] : place -> slot, or -1"""
-    of_place = np.append(request["slots"], np.int32(-1)).astype(np.int32)
-    return of_place.take(places, mode="wrap")  # place -1 is the last
-
-
 def _block_of(store: Store, rows: Rows, places: Any, request: Mapping[str, Any]) -> _core.Block:
-    return _block(store, rows, _slots(places, request), request["n_slots"], request.get("scores"))
+    """Return the block of this request from the places at its level. request["slots"] : place -> slot, or -1"""
+    of_place = np.append(request["slots"], np.int32(-1)).astype(np.int32)
+    slots = of_place.take(places, mode="wrap")  # place -1 is the last
+    return _block(store, rows, slots, request["n_slots"], request.get("scores"))
 
 
 def _boxes(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
@@ -200,12 +197,6 @@ def _unit_moments(store: Store, chunk: int, level: int, rows: Rows, places: Any,
     answer = _sums(store, request["n_slots"])
     arguments = [request[name] for name in ("mean", "inverse", "factor", "least", "unit")]
     _block_of(store, rows, places, request).add_unit_moments(*arguments, *answer.values())
-    return answer
-
-
-def _left(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    answer = {"left": np.zeros((*request["thresholds"].shape, store.n_classes))}
-    _block_of(store, rows, places, request).add_left(request["normals"], request["thresholds"], answer["left"])
     return answer
 
 
@@ -280,7 +271,6 @@ ANSWERS: Mapping[str, Callable[..., Answer]] = {
     "moments": _moments,
     "squares": _squares,
     "unit_moments": _unit_moments,
-    "left": _left,
     "fetch": _fetch,
     "part": _part,
 }

@@ -100,12 +100,11 @@ def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) 
 
 @dataclass
 class Workers:
-    """Workers of a cluster. bytes_sent : of requests and answers between this process and workers."""
+    """Workers of a cluster."""
 
     client: Any
     store: Store
     lost: type[BaseException] = RuntimeError
-    bytes_sent: int = 0
 
     @property
     def workers(self) -> int:
@@ -135,9 +134,11 @@ class Workers:
                 for i, part in enumerate(parts)
             ]
             answers = [joined(some) for some in self.client.gather([self._few(futures) for futures in pending])]
-        answer = answers[0] if len(answers) == 1 else _side_by_side(answers)
+        answer = answers[0]
+        if len(answers) > 1:
+            names = ("counts", "least", "largest", "bytes_read")
+            answer = {name: np.concatenate([part_answer[name] for part_answer in answers]) for name in names}
         self.store.bytes_read += int(answer.pop("bytes_read").sum())
-        self.bytes_sent += sum(np.asarray(v).nbytes for v in answer.values() if isinstance(v, np.ndarray)) * number
         return answer
 
     def _addresses(self) -> list[str]:
@@ -245,11 +246,6 @@ def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, 
         mine = np.where((place >= first) & (place < last), place - first, -1)
         requests.append({**request, "place": mine, **{k: request[k][first:last].copy() for k in ("low", "scale")}})
     return requests
-
-
-def _side_by_side(answers: Sequence[Answer]) -> Answer:
-    names = ("counts", "least", "largest", "bytes_read")
-    return {name: np.concatenate([answer[name] for answer in answers]) for name in names}
 
 
 @dataclass(frozen=True)

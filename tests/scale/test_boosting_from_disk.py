@@ -9,6 +9,7 @@ from scale_support import table
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
+from oblique_cli.ground import seeds
 from oblique_cli.scale import boosting_from_disk, fit_from_disk
 from oblique_cli.scale.disk_tables import Division, array_table
 
@@ -83,7 +84,7 @@ def test_it_is_about_as_right_as_memory(few_rows):
     fitted = fit_from_disk.fit(
         array_table(X, y), "oblique_boosting", {"n_estimators": 60}, division=Division(test=0.25, seed=1)
     )
-    kept = Division(0.0, 0.25, 1).drawn()(4000) == 2
+    kept = seeds.generator(1, "rows kept from growth").random(4000) < 0.25
     memory = make("oblique_boosting", n_estimators=60, random_state=1).fit(X[~kept], y[~kept])
     assert fitted.tested == kept.sum() > 900
     assert fitted.right == (fitted.estimator.predict(X[kept]) == y[kept]).sum()

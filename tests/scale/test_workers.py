@@ -55,7 +55,7 @@ def test_workers_grow_the_tree_of_memory(workers, name, tmp_path):
     asker = workers(store)
     found = grow(asker, asker.store, Plan(heuristic, "gini", STOPPING, finish_rows=60)).tree
     assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
-    assert asker.store.bytes_read > X.nbytes and asker.bytes_sent > 0
+    assert asker.store.bytes_read > X.nbytes
 
 
 @pytest.mark.usefixtures("here")
