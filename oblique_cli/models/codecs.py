@@ -256,8 +256,10 @@ class Numbers(Codec):
         dtype = np.dtype(self.dtype)
         try:
             numbers = np.array(plain)
-            if numbers.dtype.kind in "fO" and dtype.kind == "u":  # whole numbers from 2**63 on
-                numbers = _unsigned(plain)
+            if numbers.dtype.kind in "fO" and dtype.kind == "u":  # NumPy makes floats of small and very large integers
+                numbers = np.array(plain, dtype=object)
+                if all(type(number) is int and 0 <= number < 2**64 for number in numbers.flat):
+                    numbers = numbers.astype(np.uint64)
         except ValueError:
             scope.fail("must be an array, and its rows differ in length")
         if numbers.size == 0:  # (0, p) is [] in JSON
@@ -292,13 +294,6 @@ class Numbers(Codec):
             named = f" ({self.below})" if isinstance(self.below, str) else ""
             scope.fail(f"must hold numbers below {scope.known(self.below)}{named}. Got {array.max()}")
         return array
-
-
-def _unsigned(plain: list[Any]) -> NDArray[Any]:
-    """Return nested lists of integers up to 2**64; NumPy would convert a mix of small and large ones to floats."""
-    numbers = np.array(plain, dtype=object)
-    fits = all(type(number) is int and 0 <= number < 2**64 for number in numbers.flat)
-    return numbers.astype(np.uint64) if fits else numbers
 
 
 def listed(values: NDArray[Any]) -> Any:

@@ -15,14 +15,13 @@ from oblique_cli.data.own.columns import FRAME, Columns
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.estimators.conformal_limits import Guarantee
 from oblique_cli.estimators.encoding import ColumnEncoder
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import NAME, TEXT, Arrays, Codec, Many, Maybe, Scalar, Scope
 from oblique_cli.models.encoder import ENCODER
 from oblique_cli.models.facts import FACTS
 from oblique_cli.models.predicting import Predictor
 from oblique_cli.models.serialize import EstimatorPredictor, Fitted
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

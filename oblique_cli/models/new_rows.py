@@ -16,12 +16,11 @@ from oblique_cli.data import parquet
 from oblique_cli.data.csv_text import csv_cell, escaped
 from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.model import Model
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.front import Chunk
-
-Array = NDArray[np.float64]
 
 ROWS = 16_384  # rows to read at once
 FORMATS = ("csv", "json", "parquet")
@@ -215,21 +214,15 @@ def _of(model: Model, chunk: Chunk, row: int, request: Request) -> Predicted:
     sets = model.sets(chunk.X) if request.sets or request.abstain else None
     intervals = model.intervals(chunk.X) if request.intervals else None
     quantiles = model.predict_quantiles(chunk.X, request.quantiles) if request.quantiles else None
-    labels = _in_words(model, model.predict(chunk.X))
+    labels = model.predict(chunk.X)
+    if model.task == "classification" and not model.has_codes:  # labels of the fit, here as texts
+        labels = np.array(model.classes, dtype=object).take(np.searchsorted(model.fitted.state["classes_"], labels))
     if request.abstain and sets is not None:
         single_labels = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
         single_labels[sets.sum(axis=1) != 1] = None
         labels = single_labels
     sets = sets if request.sets else None
     return Predicted(row, labels, shares, leaves, chunk, sets, intervals, quantiles, request.quantiles)
-
-
-def _in_words(model: Model, labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as texts, including those of a model that keeps the labels of the fit."""
-    if model.task == "regression" or model.has_codes:
-        return labels
-    codes = np.searchsorted(model.fitted.state["classes_"], labels)
-    return np.asarray(np.array(model.classes, dtype=object).take(codes))
 
 
 def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
 
 
 class Predictor(ABC):

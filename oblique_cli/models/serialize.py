@@ -99,7 +99,11 @@ class Fitted:
             if constraint and (message := violation(name, value, constraint, self.cls)):
                 raise DataError(f"parameters of the model: {message}")
         try:
-            estimator = cls(**_as_declared(cls, params))
+            declared = inspect.signature(cls).parameters
+            for name, value in params.items():  # JSON has lists only
+                if isinstance(value, list) and name in declared and isinstance(declared[name].default, tuple):
+                    params[name] = tuple(value)
+            estimator = cls(**params)
         except TypeError as error:
             raise DataError(f"the model has parameters that {self.cls} does not take ({error}).") from None
         definition = KINDS[self.kind]
@@ -154,12 +158,3 @@ def _class_named(name: str) -> Any:
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     return next((a.estimator for a in ALGORITHMS.values() if a.estimator.__name__ == name), None)
-
-
-def _as_declared(cls: type[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with tuples where the defaults are tuples, because JSON has only lists."""
-    declared = inspect.signature(cls).parameters
-    tuples = {name for name, parameter in declared.items() if isinstance(parameter.default, tuple)}
-    return {
-        name: tuple(value) if name in tuples and isinstance(value, list) else value for name, value in params.items()
-    }

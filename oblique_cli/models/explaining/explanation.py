@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, cut, quoted
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates, polyhedra, total_of
@@ -21,8 +22,6 @@ from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, Term, procedure_of, square_of
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import of_classes
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import _core
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import HALF_ROOT, MAJORITY, MISSING, NUMBER, Lane, Leaf, Procedure, Steps, Term
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
-Array = NDArray[np.float64]
 Item = TypeVar("Item")
 
 # Outputs to explain: class shares, scores of models in leaves, or the predicted number.

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE
 from oblique_cli.models.explaining.shapley import ShapleyValues, mean_sizes, output_of, shapley_values
 from oblique_cli.models.model import Model
 from oblique_cli.models.procedure import columns_of, procedure_of
-
-Array = NDArray[np.float64]
 
 ROWS, BACKGROUND = 100, 50  # rows to explain, and rows to compare them with
 LOOKS = 20  # rows to examine for each of these

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import NUMBER, Lane, Procedure, Steps
-
-Array = NDArray[np.float64]
 
 # Distance of a changed row inside every half-space, in standard deviations. On the border rounding would decide, and
 # the border belongs to one side only. The smaller distance is for leaves thinner than the larger one.

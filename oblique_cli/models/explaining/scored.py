@@ -19,11 +19,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.nearest import MARGINS, Candidate, least_distance
 from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scores, square_of
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
-
-Array = NDArray[np.float64]
 
 PROVEN = 1e-4  # largest relative gap between a distance and its lower bound at which the distance counts as minimal
 STEPS = 100  # of SLSQP, and of the search for multipliers

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.importance import ROWS, Affordable, sample
 from oblique_cli.models.explaining.shapley import ShapleyValues
 from oblique_cli.models.model import Model
-
-Array = NDArray[np.float64]
 
 POINTS = 25  # per column of numbers, at quantiles of its values, without repetitions
 MOST_LEVELS = 12  # per column, the most frequent ones

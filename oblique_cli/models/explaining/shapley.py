@@ -9,9 +9,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError, quoted
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.games import (
     PROBABILITY,
     SCORE,
@@ -26,8 +27,6 @@ from oblique_cli.models.explaining.games import (
 )
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure, procedure_of
-
-Array = NDArray[np.float64]
 
 MOST_STEPS = 1 << 28  # of one row in one tree: takes seconds
 ROWS = 256  # whose summands are in memory at once
@@ -226,7 +225,11 @@ def _of_trees(
                 raise ConfigError(_too_many(procedure, tree, most_steps)) from None
     trees = 1 if procedure.voting == SUM else len(procedure.trees)
     values /= len(background) * trees
-    values = _as_shap(values) if interactions else values
+    if interactions:  # in the form of `shap`: rows add up to the values of columns
+        diagonal, halves = np.arange(p), values / 2.0
+        halves[:, diagonal, diagonal] = 0.0
+        halves[:, diagonal, diagonal] = values[:, diagonal, diagonal] - halves.sum(axis=2)
+        values = halves
     base /= trees
     if procedure.voting == SUM:
         base += centered(procedure.base, n_outputs) if output == SCORE else procedure.base
@@ -285,12 +288,3 @@ def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:
         f"{most_steps:,} steps that a row may take; fit splits of fewer terms, as by --set max_terms=4, or give fewer "
         "background rows."
     )
-
-
-def _as_shap(interactions: Array) -> Array:
-    """Return interaction indices in the form of `shap`: rows add up to the values of columns."""
-    j = np.arange(interactions.shape[1])
-    halves = interactions / 2.0
-    halves[:, j, j] = 0.0
-    halves[:, j, j] = interactions[:, j, j] - halves.sum(axis=2)
-    return halves

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import NUMBER, Procedure, codes_of_scores, columns_of
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

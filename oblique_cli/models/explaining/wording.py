@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from oblique_cli.ground.strict_yaml import printable
 from oblique_cli.models.explaining.explanation import ColumnChange, Contribution, Explanation, Step
 from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE
 from oblique_cli.models.explaining.nearest import MARGINS
@@ -21,11 +22,11 @@ SHOWN = 5  # classes whose probabilities are shown
 def text_of(explanation: Explanation, procedure: Procedure, title: str, terms: int = 5) -> str:
     """Return the explanation as text. title : name of the row; terms : contributions to show per split"""
     if explanation.predicted is None:
-        return f"{title}: no prediction, since {_name(explanation.missing)} is missing and nothing fills it.\n"
+        return f"{title}: no prediction, since {printable(explanation.missing)} is missing and nothing fills it.\n"
     prediction = (
-        f"{explanation.predicted:.6g}" if isinstance(explanation.predicted, float) else _name(explanation.predicted)
+        f"{explanation.predicted:.6g}" if isinstance(explanation.predicted, float) else printable(explanation.predicted)
     )
-    lines = [f"{title}: {_name(procedure.target) if procedure.is_regression else 'class'} {prediction}", ""]
+    lines = [f"{title}: {printable(procedure.target) if procedure.is_regression else 'class'} {prediction}", ""]
     lines += _path(explanation, terms)
     rows = f"{explanation.n_rows} training row{'' if explanation.n_rows == 1 else 's'}"
     if procedure.is_regression:
@@ -34,7 +35,7 @@ def text_of(explanation: Explanation, procedure: Procedure, title: str, terms: i
             f"leaf {explanation.node}, {rows}: {total} = {explanation.intercept:.4g}{_sum(explanation.equation)}"
         )
         return "\n".join(lines) + "\n"
-    counts = ", ".join(f"{_name(label)}: {count:.10g}" for label, count in explanation.counts.items() if count)
+    counts = ", ".join(f"{printable(label)}: {count:.10g}" for label, count in explanation.counts.items() if count)
     lines += [f"leaf {explanation.node}, {rows}: {counts}", "", *_odds(explanation, terms)]
     return "\n".join([*lines, *_change(explanation)]) + "\n"
 
@@ -44,13 +45,13 @@ def _odds(explanation: Explanation, terms: int) -> list[str]:
     if not explanation.shares:
         return []
     likely = sorted(explanation.shares.items(), key=lambda pair: -pair[1])
-    shares = ", ".join(f"{_name(label)} {share:.4g}" for label, share in likely[:SHOWN])
+    shares = ", ".join(f"{printable(label)} {share:.4g}" for label, share in likely[:SHOWN])
     more = f" and {len(likely) - SHOWN} more" if len(likely) > SHOWN else ""
     lines = [f"The model of the leaf gives the probabilities {shares}{more}."]
     if not explanation.against:
         return [*lines, ""]
     lines += [
-        f"Log odds of {_name(str(explanation.predicted))} against {_name(explanation.against)}: "
+        f"Log odds of {printable(str(explanation.predicted))} against {printable(explanation.against)}: "
         f"{explanation.log_odds:.4g}, which is",
         "",
     ]
@@ -86,7 +87,7 @@ def _path(explanation: Explanation, terms: int) -> list[str]:
 
 def _where(step: Step) -> str:
     if step.says:
-        return _name(step.says)
+        return printable(step.says)
     if step.total is None:
         return "since a number of the split is missing"
     if step.distance is None or step.mean is None:
@@ -100,7 +101,7 @@ def _signed(amount: float, step: Step) -> float:
 
 
 def _change(explanation: Explanation) -> list[str]:
-    fixed = f" Held fixed: {', '.join(map(_name, explanation.held))}." if explanation.held else ""
+    fixed = f" Held fixed: {', '.join(map(printable, explanation.held))}." if explanation.held else ""
     change, least = explanation.change, explanation.at_least
     if change is None:
         if least is None or least == math.inf:
@@ -111,16 +112,16 @@ def _change(explanation: Explanation) -> list[str]:
         ]
     nearest = explanation.is_nearest
     lines = [
-        f"The nearest change{'' if nearest else ' that was found,'} to class {_name(change.predicted)}, "
+        f"The nearest change{'' if nearest else ' that was found,'} to class {printable(change.predicted)}, "
         f"{change.distance:.4g} standard deviations away{'' if nearest else f' (none is nearer than {least:.4g})'}:",
         "",
     ]
-    cells = [(_name(column.column), f"{column.before:.6g}", _enough(column)) for column in change.columns]
+    cells = [(printable(column.column), f"{column.before:.6g}", _enough(column)) for column in change.columns]
     width, first, second = (max(map(len, texts)) for texts in zip(*cells, strict=True)) if cells else (0, 0, 0)
     for column, (name, before, after) in zip(change.columns, cells, strict=True):
         note = "  (whole numbers in training)" if column.whole else ""
         lines.append(f"  {name:<{width}}  {before:>{first}} -> {after:>{second}}  {column.deviations:+.3g} SD{note}")
-    return [*lines, "", f"The changed row is predicted {_name(change.predicted)} (leaf {change.node}).{fixed}"]
+    return [*lines, "", f"The changed row is predicted {printable(change.predicted)} (leaf {change.node}).{fixed}"]
 
 
 def _enough(change: ColumnChange) -> str:
@@ -136,12 +137,7 @@ def _sum(parts: Sequence[Contribution]) -> str:
 
 def _cell(part: Contribution) -> str:
     value = "missing" if part.value is None else f"{part.value:.6g}" if isinstance(part.value, float) else part.value
-    return f"{_name(part.column)} {_name(value)}"
-
-
-def _name(text: str) -> str:
-    """Return a name on one line."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    return f"{printable(part.column)} {printable(value)}"
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ def shapley_text(shared: Shared, terms: int) -> str:
     shapley, of_class = shared.values, ""
     values, base = shapley.values[0], shapley.base_values[0]
     if shapley.output_names is not None:
-        k, of_class = shapley.output_names.index(shared.predicted), f" of {_name(shared.predicted)}"
+        k, of_class = shapley.output_names.index(shared.predicted), f" of {printable(shared.predicted)}"
         values, base = values[:, k], base[k]
     lines = [
         f"Exact Shapley values of the {UNITS[shared.output]}{of_class} against {shared.against}:",
@@ -191,7 +187,9 @@ def importance_text(shared: Shared, title: str) -> str:
         "",
     ]
     order = np.argsort(-sizes, kind="stable")
-    return "\n".join([*lines, *(f"  {sizes[j]:.4g}  {_name(shared.values.feature_names[j])}" for j in order)]) + "\n"
+    return (
+        "\n".join([*lines, *(f"  {sizes[j]:.4g}  {printable(shared.values.feature_names[j])}" for j in order)]) + "\n"
+    )
 
 
 def shapley_plain(shared: Shared) -> dict[str, Any]:

@@ -107,9 +107,9 @@ class _Graph:
         """Return the values converted to another type."""
         return self.op("Cast", name, to=self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
-    def pick(self, name: str, index: Any, axis: int = 1) -> str:
-        """Return the columns, or rows, with these indices."""
-        return self.op("Gather", name, self.constant(index, np.int64), axis=axis)
+    def pick(self, name: str, index: Any) -> str:
+        """Return the columns with these indices."""
+        return self.op("Gather", name, self.constant(index, np.int64), axis=1)
 
     # ---- the parts ---------------------------------------------------------------------------------------------------
 

@@ -239,7 +239,9 @@ class _Document:
             fields.append(_derived(summands[-1][0], deviations))
             if part.curve:
                 summands.append((self._new(f"square {i}"), part.curve))
-                fields.append(_derived(summands[-1][0], _squared(deviations)))
+                near, again = (_bounded(copy.deepcopy(deviations), FARTHEST_SQUARED) for _ in range(2))
+                less = _applied("-", _applied("*", near, again), _constant(1.0))  # less 1, over the root of 2
+                fields.append(_derived(summands[-1][0], _applied("*", less, _constant(HALF_ROOT))))
         tables = [
             _element(
                 "RegressionTable",
@@ -366,13 +368,6 @@ def _alone(split: Split) -> int | None:
 
 def _bounded(value: Element, most: float) -> Element:
     return _applied("max", _constant(-most), _applied("min", _constant(most), value))
-
-
-def _squared(deviations: Element) -> Element:
-    """Return the square as scores define it: less 1, over the root of 2."""
-    near, again = (_bounded(copy.deepcopy(deviations), FARTHEST_SQUARED) for _ in range(2))
-    less = _applied("-", _applied("*", near, again), _constant(1.0))
-    return _applied("*", less, _constant(HALF_ROOT))
 
 
 def _added(parts: Sequence[Element | None]) -> Element | None:

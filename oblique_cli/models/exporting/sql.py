@@ -189,24 +189,21 @@ class _Select:
         ]
         if procedure.is_forest:
             inner, origin = self._voted(2), identifier(table)
-            columns = {word: self._or_null(_subquery(value, inner)) for word, value in self._of_forest().items()}
+            places = self._columns("p", len(procedure.classes) or 1)
+            if not procedure.is_regression:
+                values = self._of_shares(places) | self._set(places, "")
+            else:
+                values = {"prediction": places[0]}
+                if self.limits:
+                    below, above = map(number, self.limits.rows[-1])
+                    values |= {"low": f"{places[0]} - {below}", "high": f"{places[0]} + {above}"}
+            columns = {word: self._or_null(_subquery(value, inner)) for word, value in values.items()}
         else:
             marked = self._or_null(_subquery(f"{self.prefix}leaf0", self._placed(1)))
             lines.append(f"WITH marked AS (SELECT *,\n  {marked} AS {self.names['leaf']}\nFROM {identifier(table)})")
             columns, origin = self._of_tree(self.names["leaf"]), "marked"
         listed = ",\n".join(f"  {value} AS {self.names[word]}" for word, value in columns.items())
         return "\n".join([*lines, "SELECT *,", listed, f"FROM {origin};"]) + "\n"
-
-    def _of_forest(self) -> dict[str, str]:
-        """Return the columns of the result from the shares p0, p1, ... or the number p0."""
-        places = self._columns("p", len(self.procedure.classes) or 1)
-        if not self.procedure.is_regression:
-            return self._of_shares(places) | self._set(places, "")
-        columns = {"prediction": places[0]}
-        if self.limits:
-            below, above = map(number, self.limits.rows[-1])
-            columns |= {"low": f"{places[0]} - {below}", "high": f"{places[0]} + {above}"}
-        return columns
 
     def _of_tree(self, leaf: str) -> dict[str, str]:
         """Return the columns of the result by the leaf of a row."""
@@ -217,7 +214,10 @@ class _Select:
             return _by_leaf(f"CASE {leaf}", [(node, value) for (node, _), value in zip(numbered, values, strict=True)])
 
         if procedure.is_regression:
-            values = [self._number_of(tree_leaf) for _, tree_leaf in numbered]
+            values = [self._equation(tree_leaf) for _, tree_leaf in numbered]
+            for i, (_, tree_leaf) in enumerate(numbered):
+                if tree_leaf.bounds is not None:
+                    values[i] = _within(values[i], tree_leaf.bounds, "\n      ")
             columns = {"prediction": by_leaf(values)}
             if limits:
                 ends = [limits.at(node) for node, _ in numbered]
@@ -336,13 +336,21 @@ class _Select:
         deep = depth + 3 * scores
         inner = self._placed(deep + 3)
         if procedure.has_bounds:
-            inner = self._modeled(inner, deep + 2)
+            places, models = self._columns("leaf", len(procedure.trees)), []  # m0, m1, ...: models without bounds
+            for t, tree in enumerate(procedure.trees):
+                equations = [(node, self._equation(tree.leaf(node))) for node in tree.leaf_nodes]
+                models.append((_by_leaf(f"CASE {places[t]}", equations), f"{o}m{t}"))
+            inner = _layer([*zip(places, places, strict=True), *models], inner, "modeled", deep + 2)
         votes = []
         for k in range(n):
             pieces = []
             for t, tree in enumerate(procedure.trees):
-                voices = {node: self._voice(tree.leaf(node), k, f"{o}m{t}") for node in tree.leaf_nodes}
-                cases = [f"WHEN {node} THEN {value}" for node, value in voices.items() if value]
+                cases = []
+                for node in tree.leaf_nodes:
+                    if (bounds := tree.leaf(node).bounds) is not None:
+                        cases.append(f"WHEN {node} THEN {_within(f'{o}m{t}', bounds)}")
+                    elif summand := outputs_of(procedure, tree.leaf(node))[k]:
+                        cases.append(f"WHEN {node} THEN {number(summand)}")
                 if cases:
                     pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
             votes.append(_sum(pieces, "  " * (deep + 3)) or "0.0")
@@ -405,21 +413,6 @@ class _Select:
             inner = _layer(decisions, inner, "decided", depth + 1)
         return _layer(leaves, inner, "placed", depth)
 
-    def _modeled(self, inner: str, depth: int) -> str:
-        """Return the leaves of a row of the table `inner`, and their linear models without bounds: m0, m1, ..."""
-        places, models = self._columns("leaf", len(self.procedure.trees)), []
-        for t, tree in enumerate(self.procedure.trees):
-            equations = [(node, self._equation(tree.leaf(node))) for node in tree.leaf_nodes]
-            models.append((_by_leaf(f"CASE {places[t]}", equations), f"{self.prefix}m{t}"))
-        return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
-
-    def _voice(self, leaf: Leaf, k: int, linear_value: str) -> str:
-        """Return the summand of a leaf, "" if it has none. linear_value : of its linear model, if any"""
-        if leaf.bounds is not None:
-            return _within(linear_value, leaf.bounds)
-        value = outputs_of(self.procedure, leaf)[k]
-        return number(value) if value else ""
-
     def _of_shares(self, names: Sequence[str]) -> dict[str, str]:
         """Return prediction and share from the columns of shares: the first largest one, or by the threshold."""
         order: Sequence[int] = range(len(names))
@@ -481,11 +474,6 @@ class _Select:
         pieces = [*self._sum_of(split.lanes), f"{'>' if split.missing_left else '<='} {number(split.threshold)}"]
         condition = folded(pieces, indent + "  ").lstrip()
         return f"CASE WHEN {condition} THEN {'0 ELSE 1' if split.missing_left else '1 ELSE 0'} END"
-
-    def _number_of(self, leaf: Leaf) -> str:
-        """Return the number of a leaf: its linear model, within its bounds."""
-        equation = self._equation(leaf)
-        return equation if leaf.bounds is None else _within(equation, leaf.bounds, "\n      ")
 
     def _equation(self, leaf: Leaf) -> str:
         """Return the value of the linear model of a leaf, without its bounds."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import MAJORITY, Leaf, Procedure, Scores, Steps
 from oblique_cli.models.verifying.pairs import SMALL, Effort, inside
 from oblique_cli.models.verifying.polyhedra import MARGIN, Form, Frame, Program, Shape, Undecided
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

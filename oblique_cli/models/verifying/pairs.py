@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import MAJORITY, NUMBER, Leaf, Procedure, Steps
 from oblique_cli.models.verifying.polyhedra import MARGIN, Form, Frame, Program, Shape, Square, Undecided, plain_terms
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
-
-Array = NDArray[np.float64]
 
 SATURATED = 30.0  # log odds beyond which a probability has too few digits to show a difference
 SMALL = 1e-7  # of the change of a form over a standard deviation: the solver cannot distinguish less from 0

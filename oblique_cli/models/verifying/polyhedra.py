@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.games import unrotated
 from oblique_cli.models.explaining.nearest import FARTHEST
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.procedure import HALF_ROOT, MISSING, NUMBER, Leaf, Procedure, Scores, Steps, Term, square_of
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
-
-Array = NDArray[np.float64]
 
 # Depth inside a leaf, in standard deviations, at which rows are searched: on the border of a leaf the roundings of a
 # sum decide, and the solver has a tolerance of 1e-7.

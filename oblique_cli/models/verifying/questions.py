@@ -7,15 +7,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError, cut, quoted
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.models.explaining.shapley import checked_rows
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure
-
-Array = NDArray[np.float64]
 
 SIGNS = {"+": 1, "-": -1}
 

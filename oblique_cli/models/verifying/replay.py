@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.exporting import export
 from oblique_cli.models.model import Model
 from oblique_cli.models.procedure import Procedure
-
-Array = NDArray[np.float64]
 
 COMPILER = "cc"
 PREDICT, IN_C, IN_PYTHON = "predict", "predict and the exported C", "predict and the exported Python (there is no cc)"

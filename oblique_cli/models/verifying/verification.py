@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import Procedure, procedure_of
@@ -19,8 +20,6 @@ from oblique_cli.models.verifying.pairs import Effort, Joint, answering, differs
 from oblique_cli.models.verifying.polyhedra import Frame, Undecided
 from oblique_cli.models.verifying.questions import Query, query_of
 from oblique_cli.models.verifying.replay import PREDICT, Answers, Replay
-
-Array = NDArray[np.float64]
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 MONOTONE, NEVER_USES, ROBUST = "monotone", "never uses", "robust"

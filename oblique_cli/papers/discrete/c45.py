@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder
-from oblique_cli.papers.discrete.domain import Array, Domain, Ints
+from oblique_cli.papers.discrete.domain import Domain, Ints
 from oblique_cli.parameters import Declared, parameter
 
 TIE = 1e-9  # scores closer than this are equal, and the first feature wins
@@ -76,7 +77,9 @@ class C45(Growth, BaseEstimator):
         """
         root = self._grow(rows, np.flatnonzero(rows.class_weights.any(axis=1)), rng)
         if self.pruning == "pessimistic":
-            self._collapse(root)
+            for node in _postorder(root):  # a leaf where the subtree has no fewer errors on its rows
+                if node.children and node.errors <= _total(leaf.errors for leaf in node.leaves()) + 1e-3:
+                    node.close()
             root = self._prune(root, rows)
         return _finished(root, rows.domain)
 
@@ -137,12 +140,6 @@ class C45(Growth, BaseEstimator):
             return None
         score = np.where(possible, score, -np.inf)
         return int(np.argmax(score >= score.max() - TIE))
-
-    def _collapse(self, root: _Node) -> None:
-        """Replace each node by a leaf if its subtree has no fewer errors on its rows."""
-        for node in _postorder(root):
-            if node.children and node.errors <= _total(leaf.errors for leaf in node.leaves()) + 1e-3:
-                node.close()
 
     def _prune(self, root: _Node, rows: Rows) -> _Node:
         """Return the tree with subtrees replaced by leaves or by their largest branch, bottom-up."""

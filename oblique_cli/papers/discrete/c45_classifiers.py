@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Integer, Optional
 from oblique_cli.papers.discrete.c45 import C45, Growth, Rows
 from oblique_cli.papers.discrete.coded_classifier import (
@@ -20,7 +21,7 @@ from oblique_cli.papers.discrete.coded_classifier import (
     SingleDiscreteTree,
 )
 from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
-from oblique_cli.papers.discrete.domain import Array, Ints
+from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import Spectrum
 from oblique_cli.parameters import Declared, parameter

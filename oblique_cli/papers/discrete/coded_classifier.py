@@ -18,12 +18,13 @@ from oblique_cli.drawing.view import TreeView
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.papers.discrete.c45 import C45, Rows
-from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, describe, node_texts
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, describe, indicators, node_texts
 from oblique_cli.papers.discrete.discretizing import Discretizer, coded
-from oblique_cli.papers.discrete.domain import Array, Domain, Ints
+from oblique_cli.papers.discrete.domain import Domain, Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import Spectrum, combination
 from oblique_cli.papers.discrete.tcfs import TIE, ClassShares
@@ -133,9 +134,7 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
 
     def _indicator(self, tree: DiscreteTree) -> Array:
         """Return the outputs of a tree at its nodes: the indicators of labels, (n_nodes, K)."""
-        if len(self.classes_) <= 2:
-            return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
-        return np.asarray(np.eye(len(self.classes_))[tree.labels])
+        return indicators(tree, len(self.classes_))
 
     def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
         """Return the weights of the nodes of a tree, (n_nodes,), and their mean outputs, (n_nodes, k)."""

@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli.models.model import Model
 from oblique_cli.models.procedure import CLIPPED, MAJORITY, Cell, Classes, Coded, Leaf, Procedure, Split, Steps, Term
-from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, indicators
 from oblique_cli.papers.discrete.tcfs import ClassShares, label_of
-
-Array = NDArray[np.float64]
 
 
 def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
@@ -31,7 +28,7 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
         labels = model.parameters.get("leaves") == "label"
         trees = []
         for place, (tree, weight) in enumerate(zip(state["trees_"], state["weights_"].tolist(), strict=True)):
-            held = weight * (_indicators(tree, n) if labels else tree.values)
+            held = weight * (indicators(tree, n) if labels else tree.values)
             if n <= 2:  # one output for the second class; the first class has the complement
                 held = np.hstack([(place == 0) - held, held])[:, :n]
             trees.append(_steps(tree, coding, [Leaf(shares=classes.spread(shares)) for shares in held]))
@@ -58,13 +55,6 @@ def _counted(tree: DiscreteTree, node: int, classes: Classes) -> Leaf:
     total = counts.sum()
     shares = counts / total if total > 0 else np.eye(len(classes.known))[label]
     return Leaf(classes.known[label], classes.spread(shares), classes.spread(counts), round(float(total)))
-
-
-def _indicators(tree: DiscreteTree, n_classes: int) -> Array:
-    """Return the output of a label tree at its nodes: one output for two classes, else one per class."""
-    if n_classes <= 2:
-        return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
-    return np.asarray(np.eye(n_classes)[tree.labels])
 
 
 class _Coding:

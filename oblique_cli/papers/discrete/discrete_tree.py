@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.strict_yaml import printable
 from oblique_cli.papers.discrete.domain import Domain, Ints
 
 SCHEMA = "oblique-discrete-tree/1"
@@ -144,6 +145,13 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     return out
 
 
+def indicators(tree: DiscreteTree, n_classes: int) -> NDArray[np.float64]:
+    """Return the indicators of the labels of a tree's nodes, (n_nodes, K): one for two classes, else one per class."""
+    if n_classes <= 2:
+        return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
+    return np.asarray(np.eye(n_classes)[tree.labels])
+
+
 class DiscreteTreeBuilder:
     """Appends nodes in any order; `finish` numbers them level by level and freezes."""
 
@@ -199,8 +207,7 @@ def describe(
             below, k = tree.children(node), int(tree.feature[node])
             names = [f"{feature_names[k]} {name}" for name in value_names[k]]
             stack += [(below.start + v, level + 1, names[v]) for v in reversed(range(below.stop - below.start))]
-    printable = ("".join(char if char.isprintable() else " " for char in line) for line in lines)
-    return "\n".join(printable) + "\n"
+    return "\n".join(map(printable, lines)) + "\n"
 
 
 def node_texts(

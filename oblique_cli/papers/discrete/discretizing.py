@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer
+from oblique_cli.papers.discrete.domain import entropy
 from oblique_cli.parameters import Declared, parameter
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 METHODS = ("mdl", "quantile", "none")
@@ -152,18 +153,12 @@ def _accepted(table: Array) -> int | None:
     below = np.cumsum(table, axis=0)[:-1]
     above = total - below
     n, n_below, n_above = total.sum(), below.sum(axis=1), above.sum(axis=1)
-    e, e_below, e_above = _entropy(total[None])[0], _entropy(below), _entropy(above)
+    e, e_below, e_above = entropy(total / n), entropy(below / n_below[:, None]), entropy(above / n_above[:, None])
     after = (n_below * e_below + n_above * e_above) / n
     best = int(np.argmax(after <= after.min() + 1e-12))
     k, k_below, k_above = (int((counts > 0).sum()) for counts in (total, below[best], above[best]))
     delta = math.log2(3.0**k - 2.0) - (k * e - k_below * e_below[best] - k_above * e_above[best])
     return best if e - after[best] > (math.log2(max(n - 1.0, 1.0)) + delta) / n else None
-
-
-def _entropy(counts: Array) -> Array:
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-    return bits
 
 
 def _halfway(distinct: Array, gaps: Ints) -> Array:

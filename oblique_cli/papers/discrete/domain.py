@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
+
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
@@ -116,6 +117,12 @@ class Domain:
 
     def __hash__(self) -> int:
         return hash(self.cardinalities)
+
+
+def entropy(shares: Array) -> Array:
+    """Return the entropy in bits of class shares along the last axis."""
+    bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
+    return bits
 
 
 def phases(cardinality: int) -> NDArray[Any]:

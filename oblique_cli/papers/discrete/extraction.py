@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
-from oblique_cli.papers.discrete.domain import Array, Domain, Ints, phases
+from oblique_cli.papers.discrete.domain import Domain, Ints, phases
 from oblique_cli.papers.discrete.spectrum import Spectrum, TooLarge
 
 TABLE_POINTS = 2**20  # largest table

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.parts import WithParts
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
 from oblique_cli.papers.discrete.c45 import C45, Growth
 from oblique_cli.papers.discrete.coded_classifier import (
@@ -23,7 +24,7 @@ from oblique_cli.papers.discrete.coded_classifier import (
 )
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
-from oblique_cli.papers.discrete.domain import Array, Ints
+from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.principal import Components, gram_of_trees, principal_components
 from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, combination

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import canonical_basis
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
-from oblique_cli.papers.discrete.domain import Array
 
 REPEATED = 1e-10  # eigenvalues that differ by less, relative to the largest, are equal
 NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is a rounding error

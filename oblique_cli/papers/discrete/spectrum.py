@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys
+from oblique_cli.ground.arrays import Array
+from oblique_cli.papers.discrete.domain import Domain, Ints, Keys
 
 ZERO = 1e-14  # a coefficient below this share of the largest is a rounding error
 BLOCK = 2**16  # rows of a coefficient matrix in memory at once

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder
-from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys, phases
+from oblique_cli.papers.discrete.domain import Domain, Ints, Keys, entropy, phases
 from oblique_cli.papers.discrete.spectrum import Spectrum, TooLarge, group_keys
 
 NOTHING = 1e-11  # remainder of a cancelled coefficient, relative to the largest one of the spectrum
@@ -163,7 +164,7 @@ class _Restricted:
             change = phases(int(cardinality)).conj()[held][:, :, None] * self.weights[at][:, None, :]
             averages = np.zeros((len(features), int(cardinality), len(self.average)))
             np.add.at(averages, which, change.real)
-            gains[features] = _entropy(share) - _entropy(shares(averages + self.average)).mean(axis=1)
+            gains[features] = entropy(share) - entropy(shares(averages + self.average)).mean(axis=1)
         best = gains.max()
         return int(np.argmax(gains >= best - TIE)) if best > TIE else self._most_energy()
 
@@ -199,9 +200,3 @@ class _Restricted:
                 parts = (merged, weights, orders, only)
             out.append(_Restricted(self.domain, *parts, average, self.zero))
         return out
-
-
-def _entropy(shares: Array) -> Array:
-    """Return the entropy in bits of class shares along the last axis."""
-    bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
-    return bits

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import DataError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.later import Later
 from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme, refuse_wide
 
 distance: Any = Later("scipy.spatial.distance")
 
-Array = NDArray[np.float64]
 Condensed = NDArray[Any]
 
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
@@ -46,7 +46,7 @@ def checked_condensed(values: ArrayLike) -> Condensed:
     if array.ndim != 1:
         raise DataError(f"a condensed matrix is a list of dissimilarities. Got {array.ndim} dimensions.")
     n = number_of_objects(array)
-    _check_values(array, lambda k: _pair_at(k, n), None)
+    _check_values(array, lambda k: [int(side[k]) for side in np.triu_indices(n, 1)], None)
     return _stored(array, n, "float64")
 
 
@@ -170,14 +170,6 @@ def _check_values(flat: NDArray[Any], pair_at: Any, names: Sequence[str] | None)
             raise DataError(
                 f"the dissimilarity of {_name(i, names)} and {_name(j, names)} must be {what}. Got {flat[k]:g}."
             )
-
-
-def _pair_at(k: int, n: int) -> tuple[int, int]:
-    i = 0
-    while k >= n - 1 - i:
-        k -= n - 1 - i
-        i += 1
-    return i, i + 1 + k
 
 
 def _name(i: int, names: Sequence[str] | None) -> str:

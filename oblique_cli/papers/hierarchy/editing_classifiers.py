@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
 from oblique_cli.ground.row_groups import Groups, parts_of
 from oblique_cli.papers.hierarchy import editors as editing
@@ -20,7 +21,6 @@ from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.papers.hierarchy.voting import WEIGHTS, classify
 from oblique_cli.parameters import parameter
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TREES = ("staxac", "upgma")

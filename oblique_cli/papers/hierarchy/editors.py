@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.measures import extract_clusters
 from oblique_cli.papers.hierarchy.voting import classify
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -32,7 +32,8 @@ def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask
         return np.ones(1, dtype=bool)
     others = square.copy()
     np.fill_diagonal(others, np.inf)
-    return _not_empty(classify(others, codes, min(k, len(codes) - 1), int(codes.max()) + 1, weights) == codes)
+    mask: Mask = classify(others, codes, min(k, len(codes) - 1), int(codes.max()) + 1, weights) == codes
+    return mask if mask.any() else np.ones_like(mask)
 
 
 def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator) -> Mask:
@@ -80,7 +81,3 @@ def supervised_clustering(square: Array, codes: Ints, weight: float, restarts: i
     mask = np.zeros(n, dtype=bool)
     mask[representatives] = True
     return mask
-
-
-def _not_empty(mask: Mask) -> Mask:
-    return mask if mask.any() else np.ones_like(mask)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import DataError
+from oblique_cli.ground.arrays import Array
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.hierarchy.dissimilarities import Condensed, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer
 from oblique_cli.ground.row_groups import Groups, checked_groups
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between, from_square, spread_of
@@ -22,7 +23,6 @@ from oblique_cli.papers.hierarchy.taxonomy_estimators import PRECOMPUTED, Distan
 from oblique_cli.papers.hierarchy.voting import WEIGHTS, nearest, votes, winners
 from oblique_cli.parameters import parameter
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK = 1000  # rows to predict at once, to bound memory

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from oblique_cli.ground.strict_yaml import printable
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy, shown_names
 
@@ -175,12 +176,7 @@ class TaxonomyReport:
         )
 
 
-def printable(text: object) -> str:
-    """Return text with control characters replaced by blanks: terminals would execute them, and XML forbids them."""
-    return "".join(char if char.isprintable() else " " for char in str(text))
-
-
-def _escaped(text: object) -> str:
+def _escaped(text: str) -> str:
     return escape(printable(text))
 
 

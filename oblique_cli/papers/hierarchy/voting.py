@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from oblique_cli.ground.arrays import Array
+
 Ints = NDArray[np.int64]
 
 WEIGHTS = ("uniform", "distance")

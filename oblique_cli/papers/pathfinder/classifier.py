@@ -16,13 +16,12 @@ from oblique_cli.drawing.view import TreeView
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.papers.pathfinder.grid_clusters import CellGrid
 from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE, RegionTree, export_text, grow, node_texts
 from oblique_cli.parameters import Declared, parameter
-
-Array = NDArray[np.float64]
 
 SMALLEST_GRID = 2
 LARGEST_GRID = 1000  # class counts of all cells of a plane must fit into memory

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 

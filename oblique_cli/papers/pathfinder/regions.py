@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import depths_of, nested_rules, parents_of
 from oblique_cli.papers.pathfinder.grid_clusters import CellGrid, GridClusters, best_clusters, clusters_of
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-region-tree/1"

@@ -16,6 +16,7 @@ from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.drawing.view import view_of
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import (
     augmented_moment,
     class_covariance,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from oblique_cli.data.dataset import Dataset
-
-Array = NDArray[np.float64]
 
 # The hyperplanes of figures 3.6 to 3.10 by their nodes: w1, w2, b.
 PRINTED = {
@@ -68,15 +67,15 @@ def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Arr
 
 
 def thesis_numbers(tree: Tree) -> dict[int, int]:
-    """Return the node number in our tree for each number of the thesis: the root is 1, the children of t are 2t and 2t
-    + 1. Child 2t is where the hyperplane is at most 0, with a negative first coefficient as in all printed ones."""
+    """Return the number in the thesis of each node of our tree: the root is 1, the children of t are 2t and 2t + 1.
+    Child 2t is where the hyperplane is at most 0, with a negative first coefficient as in all printed ones."""
     theirs = {0: 1}
     for node in range(tree.n_nodes):
         if not tree.is_leaf[node]:
             children = int(tree.left[node]), int(tree.right[node])
             first, second = children if tree.coef_[node, 0] < 0 else children[::-1]
             theirs[first], theirs[second] = 2 * theirs[node], 2 * theirs[node] + 1
-    return {number: node for node, number in theirs.items() if not tree.is_leaf[node]}
+    return theirs
 
 
 def angle(first: Sequence[float] | Array, second: Sequence[float] | Array) -> float:
@@ -151,7 +150,7 @@ def hhcart_growth(setting: FigureSetting) -> Picture:
     """Draw the five splits in the order of the thesis, ours in black and the printed ones dashed."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
-    nodes = thesis_numbers(tree)
+    nodes = {number: node for node, number in thesis_numbers(tree).items() if not tree.is_leaf[node]}
     figure, axes = blank(2, 3)
     box = scatter(axes[0], dataset, "the five classes")
     shown: list[int] = []

@@ -15,6 +15,7 @@ from oblique_cli.drawing import partition
 from oblique_cli.drawing.canvas import blank, color
 from oblique_cli.drawing.polygons import divide
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.reproduction.figures.examples import accuracy, full_tree, scatter, thesis_numbers
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 from oblique_cli.tree.structure import Tree
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from oblique_cli.data.dataset import Dataset
-
-Array = NDArray[np.float64]
 
 ONE_CLUSTER: Mapping[str, Any] = {"max_components": 1}
 BY_BIC: Mapping[str, Any] = {"n_init": 10}  # a mixture with a single start may miss the second cluster
@@ -49,7 +48,7 @@ def top_down_sequence(setting: FigureSetting) -> Picture:
     """Draw the tree, and the partition after each of its splits."""
     dataset = data.load("alternating_clusters", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
-    numbers = _numbers(tree)
+    numbers = thesis_numbers(tree)
     inner = sorted((node for node in range(tree.n_nodes) if not tree.is_leaf[node]), key=lambda node: numbers[node])
     figure, axes = blank(1, len(inner) + 1)
     _diagram(axes[0], tree, numbers)
@@ -77,16 +76,6 @@ def cluster_of_leaf(tree: Tree, dataset: Dataset) -> dict[int, int]:
         for leaf, clusters in clusters_in.items()
         if len(clusters) == 1 and (leaves[drawn == clusters[0]] == leaf).all()
     }
-
-
-def _numbers(tree: Tree) -> dict[int, int]:
-    """Return the thesis' number of every node: the root is 1, the children of t are 2t and 2t + 1."""
-    number_of = {node: number for number, node in thesis_numbers(tree).items()}
-    for node, number in list(number_of.items()):
-        children = int(tree.left[node]), int(tree.right[node])
-        first, second = children if tree.coef_[node, 0] < 0 else children[::-1]
-        number_of[first], number_of[second] = 2 * number, 2 * number + 1
-    return number_of
 
 
 def _diagram(axes: Axes, tree: Tree, numbers: Mapping[int, int]) -> None:

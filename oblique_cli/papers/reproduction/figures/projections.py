@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli import data
 from oblique_cli.drawing.canvas import blank, color
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import crimcoord, dummy_scatter, principal_axes, unit_scatter
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[np.float64]
 
 # Rows of two levels, as in figure 3.11, by two classes; the figure's numbers are not printed.
 LEVELS = np.array([[30.0, 10.0], [10.0, 30.0]])

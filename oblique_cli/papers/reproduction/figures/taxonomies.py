@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli import data
 from oblique_cli.drawing import partition
 from oblique_cli.drawing.canvas import blank, color, marker
 from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from oblique_cli.data.dataset import Dataset
-
-Array = NDArray[np.float64]
 
 SEED = 20260101
 MOST_NAMED = 12  # bars with readable classes below them

@@ -57,13 +57,18 @@ def blocks(results: Path) -> dict[str, str]:
     """
     studies = studied(results)
     all_cells = [cell for cells in studies.values() for cell in cells]
-    agreed = _agreement(all_cells)
+    compared, agree, explained, unexplained = _counts(all_cells)
+    agreed = (
+        f"{agree} of {compared} cells agree; of the others {explained} have a measured reason and {unexplained} are "
+        f"{UNEXPLAINED}. {len(all_cells) - compared} cells are not run.\n"
+    )
+    counts = [(f"`{study}`", *map(str, _counts(cells))) for study, cells in studies.items()]
     out = {
         "agreement": agreed,
         "summary": f"{agreed}\n{_summary(all_cells)}",
         "power": _power(results / "reproduction" / "verdicts.csv"),
         "classes": _classes(all_cells),
-        "studies": _studies(studies),
+        "studies": _table(("study", "cells", "agree", "measured reason", UNEXPLAINED), counts),
     }
     for name, file in TEXT_FILES.items():
         text = results / f"{file}.md"
@@ -107,14 +112,6 @@ def _counts(cells: Iterable[Cell]) -> tuple[int, ...]:
     return kinds.total(), *(kinds[kind] for kind in KINDS)
 
 
-def _agreement(cells: Sequence[Cell]) -> str:
-    compared, agree, explained, unexplained = _counts(cells)
-    return (
-        f"{agree} of {compared} cells agree; of the others {explained} have a measured reason and {unexplained} are "
-        f"{UNEXPLAINED}. {len(cells) - compared} cells are not run.\n"
-    )
-
-
 def _power(path: Path) -> str:
     """Return the numbers of biased and weak measures of tables, from the file of `python -m studies.power`."""
     if not path.is_file():
@@ -144,12 +141,6 @@ def _summary(cells: Iterable[Cell]) -> str:
             counts.setdefault(table, []).append(f"{metric_name(metric)} {each.agree}/{each.compared}")
     rows = [(table_name(table), ", ".join(words)) for table, words in counts.items()]
     return _table(("table", "cells that agree"), rows)
-
-
-def _studies(studies: Mapping[str, tuple[Cell, ...]]) -> str:
-    """Return the numbers of cells of each study that agree, deviate with a measured reason, and are unexplained."""
-    rows = [(f"`{study}`", *map(str, _counts(cells))) for study, cells in studies.items()]
-    return _table(("study", "cells", "agree", "measured reason", UNEXPLAINED), rows)
 
 
 def _copied(path: Path, methods: Sequence[str]) -> str:

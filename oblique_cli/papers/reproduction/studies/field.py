@@ -255,7 +255,15 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
     return (
         _regression_means(scores),
         *rank_tables("regression", scores, name="ranks"),
-        *(_by_dataset(scores, name, *grid) for name, grid in grids.items()),
+        *(
+            ExtraTable(
+                name,
+                caption,
+                ("method", *scores.datasets),  # one column per data set
+                tuple((m, *(_text(v, form) for v in row)) for m, row in zip(scores.methods, values.T, strict=True)),
+            )
+            for name, (caption, values, form) in grids.items()
+        ),
     )
 
 
@@ -291,12 +299,6 @@ def _mean_table(
         for m in sorted(range(len(scores.methods)), key=lambda m: (order[m], scores.methods[m]))
     )
     return ExtraTable(name, caption, ("method", *shown, "sets without a result"), rows)
-
-
-def _by_dataset(scores: Scores, name: str, caption: str, values: np.ndarray, form: str) -> ExtraTable:
-    """Return a number of every method on every data set, one row per method and one column per data set."""
-    rows = tuple((method, *(_text(v, form) for v in values[:, m])) for m, method in enumerate(scores.methods))
-    return ExtraTable(name, caption, ("method", *scores.datasets), rows)
 
 
 def _without(scores: Scores, absent: Sequence[str]) -> str:

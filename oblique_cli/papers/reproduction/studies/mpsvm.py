@@ -192,15 +192,16 @@ def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
     """Return every difference with a verdict in the paper on its significance, and our verdict."""
     words = {None: "-", 0.0: "no", 1.0: "yes"}
     rows = tuple(
-        (cell.method, _test_of(cell), words[cell.ours], words[cell.published])
+        (
+            cell.method,
+            dict(part.split("=") for part in cell.qualifier.split("; "))["test"],
+            words[cell.ours],
+            words[cell.published],
+        )
         for cell in cells
         if cell.metric == "significantly_better"
     )
     return ExtraTable("verdicts", "Is it significantly better?", ("pair", "test", "ours", "paper"), rows, left=2)
-
-
-def _test_of(cell: Cell) -> str:
-    return next(part.removeprefix("test=") for part in cell.qualifier.split("; ") if part.startswith("test="))
 
 
 def _readings(run: Outcome) -> ExtraTable:
