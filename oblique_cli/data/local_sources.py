@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # The sets bundled with scikit-learn; it downloads its other sets.
 SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 REGRESSION = ("diabetes",)
-KINDS = ("openml", "sklearn")
 
 
 def load(spec: DatasetSpec, offline: bool = False, task: str = "", groups: str = "") -> Dataset:

@@ -1,10 +1,10 @@
 """Generated data sets: those of the geometric tree paper and of Amalaman's dissertation, and the two-dimensional
 examples of the thesis.
 
-A generator takes a seed and returns features and labels, or features and numbers for regression. The catalogue has an
-entry for each of them, of availability "generated", so a configuration names one like any other set; it is then drawn
-with `SEED`. The papers print no coordinates: each generator's docstring gives their description, and we chose the
-rest.
+A generator takes a random stream and returns features and labels, or features and numbers for regression. The
+catalogue has an entry for each of them, of availability "generated", so a configuration names one like any other set;
+it is then drawn with `SEED`. The papers print no coordinates: each generator's docstring gives their description, and
+we chose the rest.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ DrawnNumbers = tuple[Array, Array]
 # The seed of the sets that the catalogue names.
 SEED = 1
 
-SYNTHETIC: Registry[Callable[[int], Drawn | DrawnNumbers]] = Registry(
-    "synthetic data set", "oblique data list", lambda function: fault_of_function(function, "seed")
+SYNTHETIC: Registry[Callable[[np.random.Generator], Drawn | DrawnNumbers]] = Registry(
+    "synthetic data set", "oblique data list", lambda function: fault_of_function(function, "rng")
 )
 
 
 def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -> Dataset:
     """Return the synthetic data set `name` drawn with `seed`; features are called x1, x2, ... Raises UnknownName.
     Stochasticity: one stream named (seed, "synthetic", name)."""
-    X, labels = SYNTHETIC[name](seed)
+    X, labels = SYNTHETIC[name](seeds.generator(seed, "synthetic", name))
     regression = labels.dtype.kind == "f"
     classes = () if regression else tuple(sorted(set(labels.tolist()), key=label_order))
     y = np.array(labels if regression else [classes.index(label) for label in labels])
@@ -50,31 +50,31 @@ def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -
 
 
 @SYNTHETIC.register("checkerboard_2x2")
-def checkerboard_2x2(seed: int) -> Drawn:
+def checkerboard_2x2(rng: np.random.Generator) -> Drawn:
     """2000 points, uniform in [-1, 1]^2; class 1 if x1 + x2 and x1 - x2 have the same sign; turned by 30 degrees.
 
     Manwani and Sastry (2012), dataset 1; theirs has 979 points of class 1.
     """
-    X = _generator(seed, "checkerboard_2x2").uniform(-1.0, 1.0, (2000, 2))
+    X = rng.uniform(-1.0, 1.0, (2000, 2))
     first, second = X[:, 0] + X[:, 1], X[:, 0] - X[:, 1]
     return _turned(X, 30.0), _signs(((first >= 0) & (second >= 0)) | ((first <= 0) & (second <= 0)))
 
 
 @SYNTHETIC.register("checkerboard_4x4")
-def checkerboard_4x4(seed: int) -> Drawn:
+def checkerboard_4x4(rng: np.random.Generator) -> Drawn:
     """2000 points, uniform in [0, 4]^2; class 1 if the sum of the unit square's indices is even; turned.
 
     Manwani and Sastry (2012), dataset 2, turned by 30 degrees about the origin; theirs has 997 points of class 1.
     """
-    X = _generator(seed, "checkerboard_4x4").uniform(0.0, 4.0, (2000, 2))
+    X = rng.uniform(0.0, 4.0, (2000, 2))
     return _turned(X, 30.0), _signs(np.floor(X).sum(axis=1) % 2 == 0)
 
 
 @SYNTHETIC.register("synthetic_10d")
-def synthetic_10d(seed: int) -> Drawn:
+def synthetic_10d(rng: np.random.Generator) -> Drawn:
     """2000 points, uniform in [-1, 1]^10; the class depends on the sides of three hyperplanes through the origin.
     Manwani and Sastry (2012), dataset 3; theirs has 1020 points of class 1."""
-    X = _generator(seed, "synthetic_10d").uniform(-1.0, 1.0, (2000, 10))
+    X = rng.uniform(-1.0, 1.0, (2000, 10))
     normals = np.array(
         [
             [1, 1, 0, 1, 0, 0, 1, 0, 0, 1],
@@ -107,7 +107,7 @@ def balanced(y: NDArray[np.integer], rows: int = 3000, seed: int = 20260101) -> 
 
 
 @SYNTHETIC.register("three_pieces")
-def three_pieces(seed: int) -> DrawnNumbers:
+def three_pieces(rng: np.random.Generator) -> DrawnNumbers:
     """300 points on three joined lines: along x1 at x2 = 0, twice, then along x2 at x1 = 200. Dataset #1 of Table 2.3.
 
     The table gives no spacing; here inputs are whole numbers, 100 a piece. The seed decides the order of the rows.
@@ -116,25 +116,24 @@ def three_pieces(seed: int) -> DrawnNumbers:
     zero = np.zeros(100)
     X = np.vstack([np.c_[x, zero], np.c_[x + 100, zero], np.c_[zero + 200, x]])
     y = np.concatenate([-2 * x, -700 + 5 * (x + 100), 300 - 3 * x])
-    order = _generator(seed, "three_pieces").permutation(300)
+    order = rng.permutation(300)
     return X[order], y[order]
 
 
 @SYNTHETIC.register("one_bend")
-def one_bend(seed: int) -> DrawnNumbers:
+def one_bend(rng: np.random.Generator) -> DrawnNumbers:
     """2500 points, x1 uniform in [0, 250], x2 = 0; y = x1 below 50 and 100 - x1 above. Dataset #2 of Table 2.3."""
-    x = _generator(seed, "one_bend").uniform(0.0, 250.0, 2500)
+    x = rng.uniform(0.0, 250.0, 2500)
     return np.c_[x, np.zeros(2500)], np.where(x < 50, x, 100 - x)
 
 
 @SYNTHETIC.register("breiman_levels")
-def breiman_levels(seed: int) -> DrawnNumbers:
+def breiman_levels(rng: np.random.Generator) -> DrawnNumbers:
     """750 points, x1 in {-1, 1}, nine more in {-1, 0, 1}; a linear function for each x1.
 
     The CART data set of Table 2.3. Noise is uniform in [-2, 2], as the text says, which alone is a squared error of
     1.33; the printed errors, below 0.1, must come from less noise.
     """
-    rng = _generator(seed, "breiman_levels")
     X = np.c_[rng.choice([-1.0, 1.0], 750), rng.integers(-1, 2, (750, 9))]
     _, x2, x3, x4, x5, x6, x7 = X.T[:7]
     y = np.where(X[:, 0] > 0, 3 + 3 * x2 + 2 * x3 + x4, -3 + 3 * x5 + 2 * x6 + x7)
@@ -142,34 +141,33 @@ def breiman_levels(seed: int) -> DrawnNumbers:
 
 
 @SYNTHETIC.register("sine_product")
-def sine_product(seed: int) -> DrawnNumbers:
+def sine_product(rng: np.random.Generator) -> DrawnNumbers:
     """500 points, uniform in [-3, 3]^2, y = 3 sin(x1) sin(x2). 3DSin of Table 2.3."""
-    X = _generator(seed, "sine_product").uniform(-3.0, 3.0, (500, 2))
+    X = rng.uniform(-3.0, 3.0, (500, 2))
     return X, 3 * np.sin(X[:, 0]) * np.sin(X[:, 1])
 
 
 @SYNTHETIC.register("friedman")
-def friedman(seed: int) -> DrawnNumbers:
+def friedman(rng: np.random.Generator) -> DrawnNumbers:
     """700 points, uniform in [0, 1]^10, five features that matter, noise uniform in [-1, 1]. Fried of Table 2.3."""
-    rng = _generator(seed, "friedman")
     X = rng.uniform(0.0, 1.0, (700, 10))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
     return X, y + rng.uniform(-1.0, 1.0, 700)
 
 
 @SYNTHETIC.register("sine_2d")
-def sine_2d(seed: int) -> Drawn:
+def sine_2d(rng: np.random.Generator) -> Drawn:
     """834 points of (0, 1) x [-3, 3]: C+ over 0.3 above sin(2 pi x1), C- over 0.3 below. 2DSin of Table 3.2."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
         above = y - np.sin(2 * np.pi * x)
         return np.where(above > 0.3, "C+", np.where(above < -0.3, "C-", ""))
 
-    return _with_margin(_generator(seed, "sine_2d"), 834, (0.0, 1.0), (-3.0, 3.0), label)
+    return _with_margin(rng, 834, (0.0, 1.0), (-3.0, 3.0), label)
 
 
 @SYNTHETIC.register("patches_4")
-def patches_4(seed: int) -> Drawn:
+def patches_4(rng: np.random.Generator) -> Drawn:
     """1082 points: C- in the first and third quadrant, C+ in the others, 0.1 from the axes. 4Patches of Table 3.2, in
     (-1, 1), since the printed range, (0, 1), has no negative values."""
 
@@ -177,11 +175,11 @@ def patches_4(seed: int) -> Drawn:
         inside = (np.abs(x) > 0.1) & (np.abs(y) > 0.1)
         return np.where(inside, np.where(x * y > 0, "C-", "C+"), "")
 
-    return _with_margin(_generator(seed, "patches_4"), 1082, (-1.0, 1.0), (-1.0, 1.0), label)
+    return _with_margin(rng, 1082, (-1.0, 1.0), (-1.0, 1.0), label)
 
 
 @SYNTHETIC.register("patches_6")
-def patches_6(seed: int) -> Drawn:
+def patches_6(rng: np.random.Generator) -> Drawn:
     """1118 points of (-3, 3)^2: the quadrants, the first and third cut in two along x2 = x1. 6Patches of Table 3.2."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
@@ -190,18 +188,18 @@ def patches_6(seed: int) -> Drawn:
         same = x * y > 0
         return np.where(inside, np.where(same == upper, "C-", "C+"), "")
 
-    return _with_margin(_generator(seed, "patches_6"), 1118, (-3.0, 3.0), (-3.0, 3.0), label)
+    return _with_margin(rng, 1118, (-3.0, 3.0), (-3.0, 3.0), label)
 
 
 @SYNTHETIC.register("circles_2d")
-def circles_2d(seed: int) -> Drawn:
+def circles_2d(rng: np.random.Generator) -> Drawn:
     """1670 points of (-5, 5)^2: C+ within 1.2 of the center or beyond 3.5, C- from 1.5 to 3. Table 3.2, 2DCircles."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
         r = np.hypot(x, y)
         return np.where((r > 3.5) | (r < 1.2), "C+", np.where((r > 1.5) & (r < 3), "C-", ""))
 
-    return _with_margin(_generator(seed, "circles_2d"), 1670, (-5.0, 5.0), (-5.0, 5.0), label)
+    return _with_margin(rng, 1670, (-5.0, 5.0), (-5.0, 5.0), label)
 
 
 def _with_margin(
@@ -222,15 +220,15 @@ def _with_margin(
 
 
 @SYNTHETIC.register("two_bands")
-def two_bands(seed: int) -> Drawn:
+def two_bands(rng: np.random.Generator) -> Drawn:
     """Two classes stretched side by side along one slanting direction, which is that of the separating hyperplane
     (thesis 3.2, figure 3.1)."""
     bands = [("1", 60, (0.42, 0.58), 40.0, 0.9, 0.16), ("2", 60, (0.58, 0.42), 40.0, 0.9, 0.16)]
-    return _bands(_generator(seed, "two_bands"), bands)
+    return _bands(rng, bands)
 
 
 @SYNTHETIC.register("five_regions")
-def five_regions(seed: int) -> Drawn:
+def five_regions(rng: np.random.Generator) -> Drawn:
     """Five linearly separable classes on the regions of the five printed hyperplanes (thesis 3.4, figures 3.5 to 3.10).
 
     Every class is stretched along a hyperplane that bounds it, since the splits of the text use eigenvectors: node 1
@@ -249,11 +247,11 @@ def five_regions(seed: int) -> Drawn:
         ("5", 60, (0.313, 0.078), along_root, 0.20, 0.16),
         ("5", 15, (0.502, 0.300), along_2_and_9, 0.20, 0.16),
     ]
-    return _bands(_generator(seed, "five_regions"), bands)
+    return _bands(rng, bands)
 
 
 @SYNTHETIC.register("three_clouds")
-def three_clouds(seed: int) -> Drawn:
+def three_clouds(rng: np.random.Generator) -> Drawn:
     """Class 2 on either side of class 1, the three clouds in a row (thesis 5.1.3, figure 5.3).
 
     In the text the clustering hyperplane of class 2 crosses all three clouds. This happens if class 1 is wider across
@@ -265,11 +263,11 @@ def three_clouds(seed: int) -> Drawn:
         ("1", 50, (0.50, 0.50), across, 0.28, 0.18),
         ("2", 50, (0.85, 0.75), across, 0.18, 0.18),
     ]
-    return _bands(_generator(seed, "three_clouds"), clouds)
+    return _bands(rng, clouds)
 
 
 @SYNTHETIC.register("five_clouds")
-def five_clouds(seed: int) -> Drawn:
+def five_clouds(rng: np.random.Generator) -> Drawn:
     """Five classes with A as the largest, which GDT therefore separates from the others (thesis 5.1.3, figure 5.6)."""
     clouds = [
         ("A", 80, (0.25, 0.60), 60.0, 0.6, 0.16),
@@ -278,17 +276,16 @@ def five_clouds(seed: int) -> Drawn:
         ("D", 50, (0.80, 0.40), 60.0, 0.3, 0.16),
         ("E", 50, (0.90, 0.85), 60.0, 0.3, 0.16),
     ]
-    return _bands(_generator(seed, "five_clouds"), clouds)
+    return _bands(rng, clouds)
 
 
 @SYNTHETIC.register("extreme_values")
-def extreme_values(seed: int) -> Drawn:
+def extreme_values(rng: np.random.Generator) -> Drawn:
     """Two parallel classes, each an ellipse with two extreme values across it (thesis 5.3, figures 5.15 to 5.17).
 
     The text shows one such class, whose extreme values pull its dominant eigenvector towards the direction of least
     variance of the majority. The second class, its mirror image, makes this a classification problem.
     """
-    rng = _generator(seed, "extreme_values")
     turn = _rotation(45.0)
     parts, labels = [], []
     for label, side in (("1", 1.0), ("2", -1.0)):
@@ -301,7 +298,7 @@ def extreme_values(seed: int) -> Drawn:
 
 
 @SYNTHETIC.register("alternating_clusters")
-def alternating_clusters(seed: int) -> Drawn:
+def alternating_clusters(rng: np.random.Generator) -> Drawn:
     """Two classes of two clusters each, in a row with alternating classes (thesis 6.2.1, figures 6.1 and 6.2);
     each region of the final partition is a cluster of its class."""
     clouds = [
@@ -310,31 +307,30 @@ def alternating_clusters(seed: int) -> Drawn:
         ("1", 45, (0.75, 0.40), 130.0, 0.13, 0.045),
         ("2", 45, (1.05, 0.65), 150.0, 0.13, 0.045),
     ]
-    return _clouds(_generator(seed, "alternating_clusters"), clouds)
+    return _clouds(rng, clouds)
 
 
 @SYNTHETIC.register("paired_clusters")
-def paired_clusters(seed: int) -> Drawn:
+def paired_clusters(rng: np.random.Generator) -> Drawn:
     """Class 1 in two clusters, class 2 in one; the classes are linearly separable (thesis 6.3.3, figure 6.4)."""
     clouds = [
         ("1", 50, (0.10, 0.80), 0.0, 0.06, 0.06),
         ("1", 50, (0.90, 0.80), 0.0, 0.06, 0.06),
         ("2", 60, (0.50, 0.30), 0.0, 0.12, 0.07),
     ]
-    return _clouds(_generator(seed, "paired_clusters"), clouds)
+    return _clouds(rng, clouds)
 
 
 @SYNTHETIC.register("overlapping_clusters")
-def overlapping_clusters(seed: int) -> Drawn:
+def overlapping_clusters(rng: np.random.Generator) -> Drawn:
     """Two overlapping normal clouds, one per class (thesis figures 6.3, 6.6 and 6.8)."""
     clouds = [("1", 100, (0.35, 0.5), 60.0, 0.2, 0.09), ("2", 100, (0.62, 0.5), 60.0, 0.2, 0.09)]
-    return _clouds(_generator(seed, "overlapping_clusters"), clouds)
+    return _clouds(rng, clouds)
 
 
 @SYNTHETIC.register("bent_class")
-def bent_class(seed: int) -> Drawn:
+def bent_class(rng: np.random.Generator) -> Drawn:
     """Class 1 bent around class 2, not linearly separable, without overlap (thesis 6.7, figure 6.7)."""
-    rng = _generator(seed, "bent_class")
     turn, radius = rng.uniform(0.0, np.pi, 120), rng.normal(1.0, 0.08, 120)
     bow = np.column_stack([radius * np.cos(turn), radius * np.sin(turn)])
     inner = rng.normal((0.0, 0.2), (0.16, 0.13), (60, 2))
@@ -342,10 +338,6 @@ def bent_class(seed: int) -> Drawn:
 
 
 # ---- draws -----------------------------------------------------------------------------------------------------------
-
-
-def _generator(seed: int, name: str) -> np.random.Generator:
-    return seeds.generator(seed, "synthetic", name)
 
 
 def _signs(positive: NDArray[np.bool_]) -> NDArray[np.str_]:

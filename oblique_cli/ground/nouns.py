@@ -184,7 +184,7 @@ class Experiment:
         plain["cv"] = self.cv.plain()
         plain["algorithms"] = [algorithm.plain() for algorithm in self.algorithms]
         if self.code:
-            plain["code"] = self.code_digests()
+            plain["code"] = sorted(self.code.values())  # independent of the location of the files
         for dataset in plain["datasets"]:
             for key in READING:
                 del dataset[key]
@@ -192,10 +192,6 @@ class Experiment:
                 del dataset["source"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
-
-    def code_digests(self) -> list[str]:
-        """SHA-256 of the files that the configuration imports, independent of their location."""
-        return sorted(self.code.values())
 
     def presentation(self) -> dict[str, Any]:
         """Return fields that do not change results, as plain data: title, published tables, paths of files, storage.

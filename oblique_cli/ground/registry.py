@@ -147,7 +147,11 @@ class Registry(Mapping[str, T]):
             if name in (self._things if waits else self):
                 taken = f"registered twice (first in {source_of(self[name])})"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
-            if fault := self._fault_of(thing):
+            try:
+                fault = self.fault(thing) if self.fault else None
+            except Exception as error:  # an object that raises when inspected is faulty
+                fault = f"is broken ({error_text(error)})"
+            if fault:
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {fault}.")
             self._things[name] = thing
             return thing
@@ -157,13 +161,6 @@ class Registry(Mapping[str, T]):
     def current(self, name: str) -> str:
         """Return the current name for a former name, which works but is not listed."""
         return self.former.get(name, name)
-
-    def _fault_of(self, thing: T) -> str | None:
-        """Return the fault of an object; an object that raises when inspected is faulty."""
-        try:
-            return self.fault(thing) if self.fault else None
-        except Exception as error:
-            return f"is broken ({error_text(error)})"
 
     def __getitem__(self, name: str) -> T:
         if (thing := self.get(name)) is None:

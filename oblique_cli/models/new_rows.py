@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from oblique_cli.data.own.front import Chunk
 
 ROWS = 16_384  # rows to read at once
-FORMATS = ("csv", "json", "parquet")
 BETWEEN = "|"  # separator of the labels of a set in one cell
 MOST_NAMED = 5  # unknown levels of a column to name
 

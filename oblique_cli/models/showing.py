@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
 LONG = 4  # terms of a sum that is easy to read
-DRAWN = ("png", "pdf")  # drawn by matplotlib, into files
 
 
 @dataclass(frozen=True, eq=False)

@@ -250,10 +250,11 @@ class _Grower:
         def base(some: Sequence[int]) -> dict[str, Any]:
             return self._base(self._place(large[list(some)]), [slots[i] for i in some])
 
+        every = base(range(len(slots)))
         while kind := max(slot.node.wants for slot in slots):  # sums that the heuristic needs, pass by pass
             requests = [slot.node.request() for slot in slots]
             request = {name: np.stack([each[name] for each in requests]) for name in requests[0]}
-            answer = self._ask(kind, state.level, {**base(range(len(slots))), **request})
+            answer = self._ask(kind, state.level, {**every, **request})
             for i, slot in enumerate(slots):
                 slot.node.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
         for slot in slots:

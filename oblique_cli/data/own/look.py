@@ -145,7 +145,9 @@ class _Look:
     def _target(self) -> str:
         target = self.reading.target
         if target is None:
-            suggested = self.likely or own_roles.suggested_target(self.header)
+            named = {column.casefold(): column for column in self.header}
+            usual = next((named[name] for name in own_roles.TARGET_NAMES if name in named), self.header[-1])
+            suggested = self.likely or usual
             beside = ", or name a second file with the labels, as in --target y.npy" if self.kind == "npy" else ""
             raise ConfigError(
                 f"{self.where}: which column is to be predicted? Its columns are {few(self.header)}; say it with "

@@ -174,12 +174,6 @@ def guess_task(name: str, labels: Counter[str], numbers: Sequence[float] | None)
     )
 
 
-def suggested_target(header: Sequence[str]) -> str:
-    """Return the likeliest target: a column with a name of targets, else the last column."""
-    named = {column.casefold(): column for column in header}
-    return next((named[name] for name in TARGET_NAMES if name in named), header[-1])
-
-
 # ---- levels ----------------------------------------------------------------------------------------------------------
 
 MOST_LEVELS = 60  # of a column; beyond it the FREQUENT most frequent ones stay, and the others become one level

@@ -53,12 +53,16 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
     """
     procedure, limits = source.procedure, source.limits
     code, share = procedure.threshold or (0, 0.0)
+    outputs = procedure.n_outputs  # totals that the program adds up
+    if not procedure.is_regression:
+        of_scores = procedure.has_scores and procedure.voting in (None, SUM)
+        outputs = len(procedure.scored if of_scores else procedure.classes)
     words |= {
         "farthest": repr(FARTHEST),
         "near": repr(FARTHEST_SQUARED),
         "half_root": repr(HALF_ROOT),
         "tie": repr(TIE),
-        "outputs": n_totals(procedure),
+        "outputs": outputs,
         "code": code,
         "other": 1 - code,
         "share": repr(share),
@@ -126,13 +130,6 @@ def variants_of(source: Source) -> dict[str, str | None]:
             forms |= {"running": "" if limits.by_sums else None, "inside": "sums" if limits.by_sums else "shares"}
             forms["set"] = ""
     return forms
-
-
-def n_totals(procedure: Procedure) -> int:
-    """Return the number of totals that the program adds up."""
-    if procedure.is_regression:
-        return procedure.n_outputs
-    return len(procedure.scored if procedure.has_scores and procedure.voting in (None, SUM) else procedure.classes)
 
 
 def outputs_of(procedure: Procedure, leaf: Leaf) -> tuple[float, ...]:

@@ -110,19 +110,18 @@ def _numbers(
         "n_coefficients": len(whole),
         "energy": whole.energy,
         "energy_by_order": whole.energy_by_order.tolist(),
-        "coefficients": [_coefficient(term, features) for term in terms],
+        "coefficients": [
+            {
+                "features": {features[k]: j for k, j in term.features},
+                "weights": [[w.real, w.imag] for w in term.weights],
+                "share": term.share,
+            }
+            for term in terms
+        ],
         "interactions": [
             {"features": [features[k] for k in s.features], "n_coefficients": s.n_coefficients, "share": s.share}
             for s in sets
         ],
-    }
-
-
-def _coefficient(term: Term, features: Sequence[str]) -> dict[str, Any]:
-    return {
-        "features": {features[k]: j for k, j in term.features},
-        "weights": [[w.real, w.imag] for w in term.weights],
-        "share": term.share,
     }
 
 

@@ -15,7 +15,6 @@ from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE, ConfigError
 if TYPE_CHECKING:
     from oblique_cli.papers.reproduction.framework.studies import Study
 
-# The names in studies.PROFILES; the help must not import that module.
 PROFILES = ("quick", "full")
 SEED = 20260101
 # Investigations of the sources in studies/, formerly studies of this command

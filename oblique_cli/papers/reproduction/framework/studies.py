@@ -9,8 +9,6 @@ from typing import Any
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 
-PROFILES = ("quick", "full")
-
 
 @dataclass(frozen=True)
 class StudyRequest:

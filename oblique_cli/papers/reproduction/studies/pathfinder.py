@@ -169,18 +169,16 @@ def _mean(rows: Rows, name: str, score: Score) -> float | None:
     return None if scored is None else scored.mean
 
 
-def _accepted(row: Row) -> float:
-    return float(row.measures["accepted_accuracy_percent"])
-
-
-def _right(row: Row) -> float:
-    return 100 * row.n_correct / row.n_test
-
-
 def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
     """Return costs and gains of the reject option: accuracy as printed, among accepted rows, and of all rows.
     rows : by reading"""
-    scores = (SCORES["reject_percent"], _published_accuracy, _accepted, _right, SCORES["n_leaves"])
+    scores: tuple[Score, ...] = (
+        SCORES["reject_percent"],
+        _published_accuracy,
+        lambda row: row.measures["accepted_accuracy_percent"],
+        lambda row: 100 * row.n_correct / row.n_test,
+        SCORES["n_leaves"],
+    )
     lines = []
     for reading, scores_by in rows.items():
         for name in GRID_SIZES:
