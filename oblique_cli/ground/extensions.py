@@ -10,7 +10,7 @@ from __future__ import annotations
 PAPERS = "oblique_cli.papers"
 
 # Modules that register when imported, by the registry that imports them on demand.
-ALGORITHMS = (f"{PAPERS}.discrete.algorithms", f"{PAPERS}.pathfinder.algorithms", f"{PAPERS}.hierarchy.algorithms")
+ALGORITHMS = (f"{PAPERS}.algorithms",)
 MODEL_KINDS = (
     f"{PAPERS}.discrete.discrete_kinds",
     f"{PAPERS}.hierarchy.neighbor_kinds",

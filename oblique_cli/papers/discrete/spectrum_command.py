@@ -50,7 +50,7 @@ def spectrum(
     """
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_names
-    from oblique_cli.papers.discrete.algorithms import DISCRETE_ENSEMBLE, DISCRETE_TREE
+    from oblique_cli.papers.algorithms import DISCRETE_ENSEMBLE, DISCRETE_TREE
     from oblique_cli.papers.discrete.spectrum import interactions, largest
 
     def has_spectrum(algorithm: str) -> None:

@@ -17,9 +17,9 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
+from oblique_cli.papers.algorithms import NEIGHBORS
 from oblique_cli.papers.hierarchy import editors as editing
 from oblique_cli.papers.hierarchy import voting as neighbors
-from oblique_cli.papers.hierarchy.algorithms import NEIGHBORS
 from oblique_cli.papers.hierarchy.editing_classifiers import (
     HCEditClassifier,
     MultiEditClassifier,
