@@ -14,7 +14,7 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import called, note, working
 from oblique_cli.cli._own import FileOptions, spare
 
-FORMATS = ("csv", "json", "parquet")  # of models.new_rows, repeated so that the help need not import it
+FORMATS = ("csv", "json", "parquet")
 
 
 @dataclass(frozen=True)
