@@ -4,8 +4,6 @@ import gzip
 import io
 import re
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -67,12 +65,6 @@ def test_the_ending_of_the_output_is_the_form_of_a_table(call):
     assert (call.folder / "f.json").read_text().startswith(("[", "{"))
     assert call("table", "my", "--format", "csv", "--output", "t.txt").code == 0
     assert (call.folder / "t.txt").read_text().startswith("dataset,")
-
-
-@pytest.mark.parametrize("option", ["-o", "--output"])
-def test_a_model_goes_where_every_option_says(call, folder, option):
-    assert call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", option, "other.json").code == 0
-    assert (folder / "other.json").exists()
 
 
 def test_a_model_that_is_not_kept_is_said_to_be_none(call, folder):
@@ -203,27 +195,6 @@ def test_the_help_of_the_program_cuts_no_sentence_and_names_every_command(call):
         < shown.index("\nResults:\n")
         < shown.index("\nPublished results:\n")
     )
-
-
-@pytest.mark.sample(1)
-@pytest.mark.skipif(sys.platform == "win32", reason="the C compiler is asked for as cc")
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler on this machine")
-@pytest.mark.parametrize(("table", "target"), [("plain.csv", "variety"), ("wild.csv", "Befund")])
-def test_the_whole_way_from_a_table_to_c(call, folder, table, target):
-    assert call("fit", table, "--target", target, "--algorithm", "hhgdt", "-o", "m.json").code == 0
-    assert call("export", "m.json", "--output", "tree.h").code == 0
-    assert call("export", "m.json", "--output", "tree.py").code == 0
-    (folder / "main.c").write_text(
-        '#include "tree.h"\n#include <stdio.h>\nint main(void) {\n    double row[OBLIQUE_COLUMNS] = {0};\n'
-        "    puts(oblique_class(oblique_predict(row)));\n    return 0;\n}\n"
-    )
-    subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "-o", "main", "main.c", "-lm"], cwd=folder, check=True)
-    said = subprocess.run([folder / "main"], capture_output=True, text=True, check=True).stdout.strip()
-    names: dict = {}
-    exec((folder / "tree.py").read_text(), names)
-    columns = zip(names["COLUMNS"], names["LEVELS"], strict=True)
-    zeros = {name: next(iter(levels), 0.0) for name, levels in columns}
-    assert names["predict"](zeros) == said
 
 
 def test_how_far_a_fit_is_shows_on_a_terminal_alone(call, folder):

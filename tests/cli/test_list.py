@@ -44,21 +44,6 @@ def test_a_named_algorithm_is_shown_with_source_and_all_its_parameters(call):
     )
 
 
-def test_a_name_that_is_not_listed_has_a_close_match(call):
-    ended = call("list", "metrics", "acuracy")
-    assert ended.code == 2 and "no 'acuracy'. Did you mean 'accuracy'" in ended.err
-    (entry,) = json.loads(call("list", "metrics", "accuracy", "--format", "json").out)
-    assert entry["name"] == "accuracy"
-
-
-def test_algorithms_as_json(call):
-    for entry in json.loads(call("list", "algorithms", "--format", "json").out):
-        algorithm = ALGORITHMS[entry["name"]]
-        assert {key: value["default"] for key, value in entry["parameters"].items()} == json.loads(
-            json.dumps(algorithm.defaults)
-        )
-
-
 @pytest.mark.parametrize(
     ("kind", "names"),
     [

@@ -95,9 +95,7 @@ LONG = "x" * 50_000
     ("command", "table_", "code"),
     [
         (("score", "model.json", "long.csv"), f"a,b,color,y\n1,2,red,{LONG}\n", 0),
-        (("explain", "model.json", "--values", f"{LONG}=3"), "", 2),
         (("explain", "model.json", "--values", "a=1,b=2,color=red", "--to", LONG), "", 2),
-        (("explain", "model.json", "--values", "a=1,b=2,color=red", "--fix", LONG), "", 2),
         (("predict", "model.json", "new.csv", "--keep", LONG), "", 4),
         (("predict", "model.json", "long.csv"), f"a,b,color\n1,2,{LONG}\n", 0),
     ],

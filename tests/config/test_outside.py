@@ -87,13 +87,10 @@ def test_a_parquet_file_is_a_file_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("dataset", "message"),
     [
-        ({"openml": 0}, "openml must be a whole number, at least 1. Got 0."),
         ({"openml": "credit-g"}, "openml must be a whole number, at least 1. Got 'credit-g'."),
         ({"sklearn": "irsi"}, "'digits', 'iris', 'wine'. Got 'irsi'. Did you mean 'iris'"),
         ({"sklearn": "wine", "target": "x"}, "unknown key 'target' in data set of sklearn."),
         ({"openml": 3, "name": "iris"}, "'iris' is a data set of the catalogue; give this one another name."),
-        ({"openml": 3, "csv": "x.csv"}, "unknown key 'csv' in data set of openml."),
-        ({}, "a data set needs a name, or one of csv, parquet, openml and sklearn."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_source_is_one_sentence(dataset, message):

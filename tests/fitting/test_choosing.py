@@ -311,11 +311,6 @@ def test_levels_count_as_the_columns_that_they_become():
     assert seen_columns(dataset, "onehot") == 6 and seen_columns(dataset, "ordinal") == 3
 
 
-def test_the_budget_plans_a_part_of_its_seconds():
-    assert Budget(60.0).work == pytest.approx(60 * PLANNED) and Budget(None).work == np.inf
-    assert Budget(60.0).plain() == {"seconds": 60.0}
-
-
 # ---- the nested estimate ---------------------------------------------------------------------------------------------
 
 
@@ -423,7 +418,7 @@ def facts_of(outcome) -> dict:
 def test_two_fits_within_a_budget_are_the_same_at_any_load():
     """The clock of a busy machine: ten times as fast as the work, still before the brake."""
     clocks = (iter(np.linspace(0, 1, 9999)).__next__, iter(np.linspace(0, 8.9, 9999)).__next__)
-    names = ("axis_parallel", "hhgdt", "fdt", "hhgdt_forest")
+    names = ("axis_parallel", "hhgdt", "fdt")
     one, two = (fitting.fit(table(300), POLICY, specs(*names), budget=Budget(6.0, clock)) for clock in clocks)
     assert facts_of(one) == facts_of(two) and one.estimate == two.estimate
     assert one.model.fitted.parameters == two.model.fitted.parameters

@@ -8,7 +8,7 @@ import pytest
 
 from oblique_cli import data, schemes
 from oblique_cli.data.dataset import Dataset
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.evaluation.metrics import n_terms
@@ -91,13 +91,6 @@ def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
     validated(case(dataset, "knn"), 4)
     folds = folds_of(dataset, division(dataset, 4, False), 1)
     assert [set(train) for train in seen] == [set(range(200)) - set(fold.test) for fold in folds]
-
-
-def test_a_grid_is_searched_inside_each_training_set():
-    dataset = noise(80)
-    found = validated(case(dataset, "hhgdt", grid={"epsilon": (0.0, 0.3)}), 4)
-    assert found.nested and found.folds == 4
-    assert not validated(case(dataset, "hhgdt"), 4).nested
 
 
 @pytest.mark.parametrize(("counts", "stratified"), [((30, 30), True), ((57, 3), False), ((50, 10), True)])
@@ -183,21 +176,6 @@ def test_sizes_by_hand():
     assert Size.of(ALGORITHMS["svm"].make().fit(X, y)).key > Size(10**9, 10**9).key
 
 
-def test_auto_on_oblique_classes_takes_an_oblique_tree():
-    rng = np.random.default_rng(5)
-    X = rng.uniform(-1, 1, size=(150, 4))
-    y = (X.sum(axis=1) > 0).astype(np.int32)
-    dataset = Dataset("slanted", X, y, ("n", "y"), ("a", "b", "c", "d"))
-    specs = [spec(name) for name in ("axis_parallel", "hhcart_a", "hhgdt", "fdt")]
-    found = fitting.fit(dataset, POLICY, specs, folds=4)
-    assert found.choice is not None and found.choice.chosen != "axis_parallel"
-    assert found.model.algorithm == found.choice.chosen
-    assert found.estimate.nested and found.estimate.score > 0.8
-    table = found.model.facts["compared"]
-    assert [row["algorithm"] for row in table] == [s.name for s in specs]
-    assert [row["chosen"] for row in table].count(True) == 1
-
-
 # ---- the model -------------------------------------------------------------------------------------------------------
 
 
@@ -217,12 +195,6 @@ def test_a_model_says_how_it_came_about():
     assert facts["units"]["spread"] == pytest.approx(dataset.X.std(axis=0).tolist())
     assert found.model.parameters["pruning"] == "cv" and found.model.parameters["standard_errors"] == 1.0
     assert {"numpy", "scikit-learn", "oblique-trees"} <= set(facts["versions"])
-
-
-def test_two_fits_are_the_same():
-    dataset = data.load("bupa")
-    one, two = (fitting.fit(dataset, POLICY, [spec("hhgdt")], folds=4) for _ in range(2))
-    assert one.model.facts == two.model.facts and one.estimate == two.estimate
 
 
 def test_tuning_chooses_from_the_usual_grid_and_leaves_pruning_alone():
@@ -285,11 +257,6 @@ def test_the_rows_of_the_table_decide_how_the_tree_of_a_fit_is_pruned(rows, rule
     found = fitting.fit(dataset, POLICY, [spec("axis_parallel", max_depth=3)], folds=2)
     assert found.model.parameters["pruning"] == rule
     assert found.model.facts["leaves"] == 2 and found.estimate.score == pytest.approx(0.9, abs=0.02)
-
-
-def test_the_task_of_an_algorithm_must_be_that_of_the_data():
-    with pytest.raises(DataError, match="data set 'iris' is for classification, and m5_style predicts numbers"):
-        fitting.fit(data.load("iris"), POLICY, [spec("m5_style")])
 
 
 def holed() -> Dataset:

@@ -44,13 +44,3 @@ def test_tasks_leave_the_filters_of_warnings_as_they_were():
     with threads(3):
         assert list(in_turn(task, [(number,) for number in range(40)])) == list(range(40))
     assert warnings.filters == before
-
-
-def test_the_error_of_the_first_task_is_raised():
-    def task(number: int) -> int:
-        if number > 2:
-            raise ValueError(number)
-        return number
-
-    with threads(2), pytest.raises(ValueError, match=r"^3$"):
-        list(in_turn(task, [(number,) for number in range(8)]))

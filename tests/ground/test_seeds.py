@@ -37,12 +37,6 @@ def test_other_names_give_another_stream(one, other):
     assert seeds.integer(*one) != seeds.integer(*other)
 
 
-def test_what_was_drawn_before_does_not_matter():
-    first = seeds.generator(3, "b").random()
-    seeds.generator(3, "a").random(1000)
-    assert seeds.generator(3, "b").random() == first
-
-
 def test_integers_fit_interfaces_that_want_31_bits():
     drawn = [seeds.integer(5, "x", i) for i in range(2000)]
     assert min(drawn) >= 0 and max(drawn) < 2**31

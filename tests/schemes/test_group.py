@@ -61,11 +61,6 @@ def test_stratified_parts_keep_the_class_shares_better():
     assert worst(True) < 0.06 < worst(False)
 
 
-def test_repetitions_cut_anew():
-    drawn = folds(grouped(np.repeat(np.arange(12), np.arange(12) + 1)), by_group(repeats=4), 1)
-    assert len({f.test.tobytes() for f in drawn}) > 6
-
-
 def test_as_many_folds_as_groups_are_run_once():
     dataset = grouped(np.repeat(np.arange(5), 6))
     drawn = folds(dataset, by_group(folds=5, repeats=4), 1)
