@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from oblique_cli.models.model import Threshold
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 from oblique_cli.tree.payloads import LeafModels
 
-N_ROWS = 5_000
+N_ROWS = 800
 
 # Names that end a string, a comment or a document of some language, that are its words, or that differ in signs alone.
 AWKWARD = (
@@ -223,6 +223,84 @@ def nudged(case: Case, folder: Path, seed: int = 5) -> Case:
     path.write_text(json.dumps(document), encoding="utf-8")
     model = load(path)
     return Case(model, procedure_of(model), case.X)
+
+
+CASES = {
+    "iris": lambda: iris(),
+    "one leaf": lambda: iris(max_depth=0),
+    "axis-parallel": lambda: iris("axis_parallel"),
+    "indicators, filled": lambda: mixed("hhcart_a", Policy("impute"), max_depth=4),
+    "indicators, gaps of levels": lambda: mixed("hhcart_a", Policy("keep"), missing="learn", max_depth=4),
+    "indicators, medians of the tree": lambda: mixed("hhcart_a", Policy("keep"), missing="impute", max_depth=3),
+    "scores of levels, sides of gaps": lambda: mixed(
+        "hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=5
+    ),
+    "another class more probable": lambda: mixed(
+        "hhcart_a", Policy("impute"), max_depth=4, probabilities="m_estimate", probability_strength=60.0
+    ),
+    "codes as numbers": lambda: mixed("axis_parallel", Policy("keep", "ordinal"), gaps=False, max_depth=5),
+    "rotated forest": lambda: iris("mprof_t", n_estimators=10),
+    "forest": lambda: iris("raf", n_estimators=10),
+    "forest of shares": lambda: mixed("mprrof_p", Policy("impute"), n_estimators=7, voting="mean", min_samples_leaf=5),
+    "forest with probabilities": lambda: mixed(
+        "hhcart_forest", Policy("impute"), n_estimators=7, probabilities="shrinkage", probability_strength=3.0
+    ),
+    "forest of hyperplanes": lambda: mixed("hhcart_forest", Policy("impute"), n_estimators=7),
+    "model tree": lambda: mixed("retis", Policy("impute"), regression=True),
+    "model tree with bounds": lambda: mixed("pilot", Policy("impute"), regression=True, truncate="leaf"),
+    "CART regression": lambda: mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),
+    "CART regression, gaps": lambda: mixed("cart_regression", Policy("keep"), regression=True),
+    "forest of numbers": lambda: mixed("oblique_forest_regression", Policy("impute"), regression=True, n_estimators=5),
+    "forest by boosting": lambda: mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=8
+    ),
+    "forest by boosting, a quantile": lambda: mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, loss="quantile", quantile=0.8
+    ),
+    "forest of numbers, linear leaves": lambda: mixed(
+        "oblique_forest_regression", Policy("impute"), regression=True, n_estimators=4, leaves="linear"
+    ),
+    "forest by boosting, linear leaves": lambda: mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, leaves="linear"
+    ),
+    "logistic leaves, squares": lambda: iris("logistic_tree"),
+    "logistic leaves, gaps": lambda: mixed(
+        "hhcart_a", Policy("keep"), missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=1.0
+    ),
+    "logistic leaves, levels": lambda: leaf_models(5, levels=True, gaps=True),
+    "logistic leaves, a number needed": lambda: leaf_models(4, n_classes=4),
+    "logistic leaves, a threshold": lambda: leaf_models(3, n_classes=2, gaps=True, threshold=0.3),
+    "forest of logistic leaves": lambda: mixed("logistic_forest", Policy("impute"), n_estimators=4),
+    "forest of logistic leaves, numbers": lambda: iris("logistic_forest", n_estimators=3, min_parent=4),
+    "forest by boosting of classes": lambda: mixed("oblique_boosting", Policy("impute"), n_estimators=8),
+    "forest by boosting of classes, numbers": lambda: iris(
+        "oblique_boosting", n_estimators=6, max_bins=None, n_iter_no_change=6
+    ),
+    "forest by boosting of two classes": lambda: mixed(
+        "oblique_boosting", Policy("impute"), n_classes=2, n_estimators=8
+    ),
+    "forest by boosting of two classes, a threshold": lambda: mixed(
+        "oblique_boosting", Policy("impute"), n_classes=2, n_estimators=8, threshold=0.3
+    ),
+    "C4.5": lambda: iris("c45"),
+    "C4.5, codes": lambda: mixed("c45", Policy("keep", "ordinal"), missing="impute"),
+    "C4.5, codes of indicators": lambda: mixed("c45", Policy("impute"), missing="impute"),
+    "averages of a Fourier tree": lambda: mixed("aft", Policy("keep", "ordinal"), missing="impute", n_estimators=5),
+    "forest of C4.5 trees": lambda: mixed(
+        "c45_forest", Policy("keep", "ordinal"), missing="impute", n_estimators=5, max_depth=2
+    ),
+    "forest of orthogonal trees": lambda: mixed(
+        "odt_lr", Policy("keep", "ordinal"), missing="impute", n_estimators=6, tcfs_depth=3
+    ),
+    "forest of orthogonal trees of labels": lambda: iris("odt", n_estimators=5, leaves="label"),
+    "large": lambda: mixed("hhcart_d", Policy("keep"), n=1500, missing="learn"),
+}
+
+
+@cache
+def case_of(name: str) -> Case:
+    """One of CASES."""
+    return CASES[name]()
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ CONFIG = """version: 1
 dataset: iris
 algorithms: [{name: differences, criterion: worst_side}, {name: nearest_mean, order: {grid: [1, 2]}}]
 metrics: [accuracy, worst_recall]
-cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
+cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}
 """
 
 
@@ -96,7 +96,7 @@ def test_fit_keeps_its_model_and_predict_uses_it(installed):
 
 def test_compare_takes_its_algorithms(installed):
     words = ("--dataset", "iris", "--algorithm", "differences,nearest_mean", "--metric", "worst_recall")
-    done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "3", "--repeats", "2", "--quiet")
+    done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--quiet")
     assert done.code == 0 and "nearest mean" in done.out, done.err
 
 
@@ -154,10 +154,8 @@ def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
     [
         ("compare --cv by_", "by_threes"),
         ("compare --algorithm axis_parallel,diff", "axis_parallel,differences"),
-        ("fit iris --metric worst_", "worst_recall"),
         ("table --metric worst_", "worst_recall"),
         ("export model.json --format own", "own_language"),
-        ("plot own", "own_plot"),
     ],
 )
 def test_the_shell_completes_its_names(extended, words, found):

@@ -19,7 +19,7 @@ from oblique_cli.ground.resources import PACKAGE
 CORE = PACKAGE / "core"
 TABLE = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'pq'[i > 9]}\n" for i in range(20))
 NOWHERE = f"{os.devnull}/nowhere"  # a folder that nobody can make, root neither
-CLOSED = {"input": "<&-", "output": ">&-", "errors": "2>&-", "all three": "<&- >&- 2>&-"}
+CLOSED = {"errors": "2>&-", "all three": "<&- >&- 2>&-"}
 
 
 def sentence(errors: str) -> str:

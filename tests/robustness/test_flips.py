@@ -113,15 +113,17 @@ def test_a_flipped_bit_of_stored_results_is_told_of_or_changes_nothing(forking, 
     right = answer(forking, folder, command)
     assert right.code == 0, right.err
     rng = seeded(f"{SEED} {name}")
-    n = many(2 if name == "report" else 5, soak)
+    n = many(2 if name == "report" else 3, soak)
     with counted("results files") as counts:
-        for _ in range(n):
+        for number in range(max(n, 5)):
+            if number >= n and counts["refused"]:
+                break
             shutil.rmtree(folder)
             shutil.copytree(whole, folder)
             flip(folder / "results" / "oblique.sqlite", rng)
             counts["cases"] += 1
             counts["refused"] += judged(answer(forking, folder, command), right, (5,))
-    print(f"{name}: {counts['refused']} of {n} flips told of, the others changed nothing")
+    print(f"{name}: {counts['refused']} of {counts['cases']} flips told of, the others changed nothing")
     assert counts["refused"]
 
 
@@ -135,7 +137,7 @@ def test_a_flipped_bit_of_a_model_is_told_of_or_changes_nothing(forking, whole, 
     assert right.code == 0, right.err
     rng = seeded(f"{SEED} {name}")
     files = sorted(folder.glob(f"{name}.json*"))
-    n = many(10, 2000 // len(MODELS))
+    n = many(6, 2000 // len(MODELS))
     with counted("flipped bits of models") as counts:
         for number in range(n):
             file = files[number % len(files)]

@@ -33,7 +33,7 @@ OUTSIDE = """
 version: 1
 dataset: pima
 algorithm: {class: sklearn.ensemble.GradientBoostingClassifier, params: {n_estimators: 400}}
-cv: {folds: 6, repeats: 1}
+cv: {folds: 4, repeats: 1}
 """
 RUN = ("run", "small.yaml", "--quiet", "--format", "csv")
 REPRODUCE = ("reproduce", "odt", "--profile", "quick", "--only", "dataset=spect", "--quiet", "--format", "csv")
@@ -72,8 +72,8 @@ def options(request) -> Iterator[tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("backend", "kills", "options"),
     [
-        pytest.param("threads", many(14, 700), "threads", id="threads"),
-        pytest.param("processes", many(6, 250), "processes", id="processes"),
+        pytest.param("threads", many(8, 700), "threads", id="threads"),
+        pytest.param("processes", many(4, 250), "processes", id="processes"),
         pytest.param(
             "reproduce",
             many(3, 50),
@@ -249,7 +249,7 @@ def test_a_worker_process_that_is_killed_costs_its_fold_alone(tmp_path, turn):
             time.sleep(0.2)
         os.kill(children(process.pid)[-1], signal.SIGKILL)
         _, message = process.communicate()
-        assert process.returncode == 3 and "5 of 6 folds, 1 failed" in message, message
+        assert process.returncode == 3 and "3 of 4 folds, 1 failed" in message, message
         again = oblique(folder, *RUN, "-j", "2")
-        assert again.code == 0 and ",6,0,6," in again.out, again
+        assert again.code == 0 and ",4,0,4," in again.out, again
         counts["cases"] += 1

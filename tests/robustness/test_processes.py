@@ -34,7 +34,7 @@ def children(pid: int) -> list[int]:
 # Within the quarter of a second in which a worker imports what it needs.
 @pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="this system has no /proc with children of a process")
-@pytest.mark.parametrize("after", [i * 0.4 / many(3, 20) for i in range(many(3, 20))])
+@pytest.mark.parametrize("after", [i * 0.4 / many(2, 20) for i in range(many(2, 20))])
 def test_ctrl_c_while_workers_start_prints_no_traceback(tmp_path, after):
     (tmp_path / "plan.yaml").write_text(PLAN)
     process = start(tmp_path, "run", "plan.yaml", "--jobs", "2", start_new_session=True)

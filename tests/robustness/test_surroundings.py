@@ -49,10 +49,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "again": ("run", "{config}", "--csv", "{file}", "--target", "class", "--results", "{results}"),
     "repair": ("repair", "--results", "{results}"),
 }
+QUICK = tuple(command for command in COMMANDS if command != "report" or SOAK)  # which takes seconds
 
 
 def answers(
-    forking: Forking, folder: Path, names: dict[str, str], only: tuple[str, ...] = tuple(COMMANDS), first: str = ""
+    forking: Forking, folder: Path, names: dict[str, str], only: tuple[str, ...], first: str = ""
 ) -> dict[str, Ended]:
     """How commands end, with these names for their files."""
     return {
@@ -68,7 +69,7 @@ def plain(forking, tmp_path_factory) -> tuple[Path, dict[str, Ended]]:
     """What the commands print and write in a plain place."""
     folder = tmp_path_factory.mktemp("plain") / "w"
     prepare(folder)
-    ended = answers(forking, folder, PLAIN)
+    ended = answers(forking, folder, PLAIN, QUICK)
     assert not {name: one for name, one in ended.items() if one.code not in (0, 2)}
     assert ended["again"].code == 2, "the run of a configuration and of a file differ"
     return folder, ended
@@ -108,7 +109,7 @@ def test_names_of_files_and_folders_change_nothing(forking, plain, tmp_path, odd
         "results": f"{prefix}results {name}"[:250],
         "output": f"{prefix}{name}",
     }
-    found = answers(forking, folder, names)
+    found = answers(forking, folder, names, QUICK)
     right = plain[1]
     for command, ended in found.items():
         assert ended.code == right[command].code, (command, ended)
@@ -159,8 +160,7 @@ def test_a_locale_changes_no_number_and_no_file(plain, tmp_path, name):
     place.mkdir()
     with Forking(place, **LOCALES[name](place)) as forking:
         prepare(tmp_path / "w")
-        only = tuple(command for command in COMMANDS if command != "report" or SOAK)  # which takes seconds
-        found = answers(forking, tmp_path / "w", PLAIN, only, ASKED)
+        found = answers(forking, tmp_path / "w", PLAIN, QUICK, ASKED)
         half = f"{ASKED}\ncall = lambda _: print(locale.format_string('%.1f', 0.5), flush=True) or 0"
         assert forking.oblique(place, first=half).out == ("0,5\n" if name == "tr_TR" else "0.5\n")
     folder, right = plain

@@ -7,124 +7,39 @@ from xml.etree import ElementTree
 import export_support as support
 import numpy as np
 import pytest
-from export_support import Policy
+from export_support import CASES, case_of
 from robustness_support import SEED, counted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.models import Model
-from oblique_cli.models.explaining.nearest import total_of
 from oblique_cli.models.exporting import FORMATS, export, kind_of
 from oblique_cli.models.exporting._exporter import BOOSTED, CLASSIFICATION, CODED_FOREST, LOGISTIC, LOGISTIC_FOREST
 from oblique_cli.models.exporting._text import condition
 from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term, procedure_of
 
-CASES = {
-    "iris": lambda: support.iris(),
-    "one leaf": lambda: support.iris(max_depth=0),
-    "axis-parallel": lambda: support.iris("axis_parallel"),
-    "indicators, filled": lambda: support.mixed("hhcart_a", Policy("impute"), max_depth=4),
-    "indicators, gaps of levels": lambda: support.mixed("hhcart_a", Policy("keep"), missing="learn", max_depth=4),
-    "indicators, medians of the tree": lambda: support.mixed("hhcart_a", Policy("keep"), missing="impute", max_depth=3),
-    "scores of levels, sides of gaps": lambda: support.mixed(
-        "hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=5
-    ),
-    "another class more probable": lambda: support.mixed(
-        "hhcart_a", Policy("impute"), max_depth=4, probabilities="m_estimate", probability_strength=60.0
-    ),
-    "codes as numbers": lambda: support.mixed("axis_parallel", Policy("keep", "ordinal"), gaps=False, max_depth=5),
-    "rotated forest": lambda: support.iris("mprof_t", n_estimators=10),
-    "forest": lambda: support.iris("raf", n_estimators=10),
-    "forest of shares": lambda: support.mixed(
-        "mprrof_p", Policy("impute"), n_estimators=7, voting="mean", min_samples_leaf=5
-    ),
-    "forest with probabilities": lambda: support.mixed(
-        "hhcart_forest", Policy("impute"), n_estimators=7, probabilities="shrinkage", probability_strength=3.0
-    ),
-    "forest of hyperplanes": lambda: support.mixed("hhcart_forest", Policy("impute"), n_estimators=7),
-    "model tree": lambda: support.mixed("retis", Policy("impute"), regression=True),
-    "model tree with bounds": lambda: support.mixed("pilot", Policy("impute"), regression=True, truncate="leaf"),
-    "CART regression": lambda: support.mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),
-    "CART regression, gaps": lambda: support.mixed("cart_regression", Policy("keep"), regression=True),
-    "forest of numbers": lambda: support.mixed(
-        "oblique_forest_regression", Policy("impute"), regression=True, n_estimators=5
-    ),
-    "forest by boosting": lambda: support.mixed(
-        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=8
-    ),
-    "forest by boosting, a quantile": lambda: support.mixed(
-        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, loss="quantile", quantile=0.8
-    ),
-    "forest of numbers, linear leaves": lambda: support.mixed(
-        "oblique_forest_regression", Policy("impute"), regression=True, n_estimators=4, leaves="linear"
-    ),
-    "forest by boosting, linear leaves": lambda: support.mixed(
-        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, leaves="linear"
-    ),
-    "logistic leaves, squares": lambda: support.iris("logistic_tree"),
-    "logistic leaves, gaps": lambda: support.mixed(
-        "hhcart_a", Policy("keep"), missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=1.0
-    ),
-    "logistic leaves, levels": lambda: support.leaf_models(5, levels=True, gaps=True),
-    "logistic leaves, a number needed": lambda: support.leaf_models(4, n_classes=4),
-    "logistic leaves, a threshold": lambda: support.leaf_models(3, n_classes=2, gaps=True, threshold=0.3),
-    "forest of logistic leaves": lambda: support.mixed("logistic_forest", Policy("impute"), n_estimators=4),
-    "forest of logistic leaves, numbers": lambda: support.iris("logistic_forest", n_estimators=3, min_parent=4),
-    "forest by boosting of classes": lambda: support.mixed("oblique_boosting", Policy("impute"), n_estimators=8),
-    "forest by boosting of classes, numbers": lambda: support.iris(
-        "oblique_boosting", n_estimators=6, max_bins=None, n_iter_no_change=6
-    ),
-    "forest by boosting of two classes": lambda: support.mixed(
-        "oblique_boosting", Policy("impute"), n_classes=2, n_estimators=8
-    ),
-    "forest by boosting of two classes, a threshold": lambda: support.mixed(
-        "oblique_boosting", Policy("impute"), n_classes=2, n_estimators=8, threshold=0.3
-    ),
-    "C4.5": lambda: support.iris("c45"),
-    "C4.5, codes": lambda: support.mixed("c45", Policy("keep", "ordinal"), missing="impute"),
-    "C4.5, codes of indicators": lambda: support.mixed("c45", Policy("impute"), missing="impute"),
-    "averages of a Fourier tree": lambda: support.mixed(
-        "aft", Policy("keep", "ordinal"), missing="impute", n_estimators=5
-    ),
-    "forest of C4.5 trees": lambda: support.mixed(
-        "c45_forest", Policy("keep", "ordinal"), missing="impute", n_estimators=5, max_depth=2
-    ),
-    "forest of orthogonal trees": lambda: support.mixed(
-        "odt_lr", Policy("keep", "ordinal"), missing="impute", n_estimators=6, tcfs_depth=3
-    ),
-    "forest of orthogonal trees of labels": lambda: support.iris("odt", n_estimators=5, leaves="label"),
-    "large": lambda: support.mixed("hhcart_d", Policy("keep"), n=1500, missing="learn"),
-}
-
 
 @cache
-def case_of(name: str) -> support.Case:
-    return CASES[name]()
-
-
-@cache
-def asked(name: str, n: int = 800) -> tuple[np.ndarray, support.Answers, np.ndarray]:
-    X = support.rows(case_of(name), n, seed=int(SEED or 3))
+def asked(name: str) -> tuple[np.ndarray, support.Answers, np.ndarray]:
+    X = support.rows(case_of(name), seed=int(SEED or 3))
     return (X, *support.expected(case_of(name), X))
 
 
 @pytest.mark.sample(8)
-@pytest.mark.parametrize("n", [800, pytest.param(support.N_ROWS, marks=pytest.mark.long)])
+@pytest.mark.covered(2)
 @pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", CASES)
-def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
+def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
     case = case_of(name)
     if kind_of(case.procedure) not in FORMATS[format].kinds:
         with pytest.raises(ConfigError, match=f"^format {format} does not take .*; these do: "):
             export(case.model, format)
         return
-    X, answers, shares = asked(name, n)
+    X, answers, shares = asked(name)
     with counted(f"exports executed: {format}") as counts:
         counts["cases"] += 1
         exported, exported_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
-        if case.procedure.is_regression and name.startswith(
-            "model tree"
-        ):  # NumPy adds up a linear model in an order of its own
+        if name.startswith("model tree"):  # NumPy adds up a linear model in an order of its own
             assert [value is None for value in exported] == [value is None for value in answers]
             of_numbers = [np.array([v for v in values if v is not None]) for values in (exported, answers)]
             np.testing.assert_allclose(*of_numbers, rtol=1e-12, atol=1e-10)
@@ -159,7 +74,8 @@ def far_case(name: str) -> support.Case:
 
 
 @pytest.mark.sample(10)
-@pytest.mark.parametrize("format", [name for name in support.SAY if name not in ("rules", "pmml")])
+@pytest.mark.covered(1)
+@pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", FAR)
 def test_formats_agree_with_the_core_up_to_the_range_that_the_file_states(name, format, tmp_path):
     case = far_case(name)
@@ -190,9 +106,8 @@ NUDGED = [name for name in CASES if name not in ("large", "CART regression, gaps
 
 
 @pytest.mark.sample(7)
-@pytest.mark.parametrize(
-    "format", ["python", *(pytest.param(name, marks=pytest.mark.long) for name in support.SAY if name != "python")]
-)
+@pytest.mark.covered(1)
+@pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", NUDGED)
 def test_planes_with_other_last_bits_are_exported_as_they_are(name, format, tmp_path):
     case = support.nudged(case_of(name), tmp_path)
@@ -205,26 +120,6 @@ def test_planes_with_other_last_bits_are_exported_as_they_are(name, format, tmp_
         np.testing.assert_allclose(*(np.array(values, float) for values in (said, answers)), rtol=1e-12, atol=1e-10)
     else:
         assert said == answers
-
-
-@pytest.mark.sample(16)
-@pytest.mark.parametrize("name", NUDGED)
-def test_a_walk_by_the_procedure_reaches_the_leaf_of_the_core(name, tmp_path):
-    case = support.nudged(case_of(name), tmp_path)
-    procedure = case.procedure
-    if procedure.is_forest or procedure.coded:
-        return  # predictions of the exported code, above, are the walk of each tree
-    takes_gaps = procedure.used and not procedure.needed
-    tree, X = procedure.tree, support.rows(case, 300, gaps=0.03 if takes_gaps else 0.0, seed=9)
-    fills = [np.nan if cell.fill is None else cell.fill for cell in procedure.cells]
-    for row, leaf in zip(np.where(np.isnan(X), fills, X), case.model.apply(X).tolist(), strict=True):
-        node = 0
-        while tree.left[node] >= 0:
-            split = tree.split(node)
-            total, lacks = total_of(split.lanes, row)
-            left = bool(split.missing_left) if lacks else total <= split.threshold
-            node = tree.left[node] if left else tree.right[node]
-        assert tree.number(node) == leaf
 
 
 def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
@@ -283,9 +178,7 @@ def test_a_threshold_of_boosting_decides():
 def pmml_says(folder: Path) -> dict[str, tuple[support.Answers, np.ndarray | None]]:
     names = [name for name in CASES if kind_of(case_of(name).procedure) in FORMATS["pmml"].kinds]
     names.remove("logistic leaves, a threshold")
-    documents = [
-        (str(export(case_of(name).model, "pmml")), case_of(name), asked(name, support.N_ROWS)[0]) for name in names
-    ]
+    documents = [(str(export(case_of(name).model, "pmml")), case_of(name), asked(name)[0]) for name in names]
     return dict(zip(names, support.say_pmml(documents, folder), strict=True))
 
 
@@ -309,7 +202,7 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
     with counted("exports executed: pmml") as counts:
         counts["cases"] += 1
         exported, shares = pmml_says(pmml_folder)[name]
-        _, answers, expected_shares = asked(name, support.N_ROWS)
+        _, answers, expected_shares = asked(name)
         assert exported == answers
         # JPMML divides probabilities by their sum, which is 1 but for the rounding of those that are no shares.
         exact = name != "another class more probable" and kind_of(case_of(name).procedure) == CLASSIFICATION
