@@ -123,25 +123,34 @@ class Algorithm:
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
-        if clash := self._clash(params, None):
-            raise ConfigError(clash)
-        return self._estimator(random_state, params)
+        return self._built(params, random_state, None)
 
     @property
     def hints(self) -> Mapping[str, str]:
         """Parameter that only other algorithms have -> hint for the error message."""
         return self.family.without
 
-    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
-        """Return the error message for incompatible parameters, under either name, or parameters too large for
-        n_features; or None.
-        """
-        return self._clash(self.current(params), n_features)
+    def clash(self, params: Mapping[str, Any]) -> str | None:
+        """Return the error message for incompatible parameters, under either name, or None."""
+        current = self.current(params)
+        try:
+            self._built(current, None, None)
+        except ConfigError as error:
+            return str(error)
+        return None
 
-    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """Return the error message of the estimator's own check for incompatible parameters, or None."""
-        clash = getattr(self._estimator(None, params), "clash", None)
-        return None if clash is None else clash(self.name, n_features)
+    def built(self, params: Mapping[str, Any], n_features: int) -> Any:
+        """Return the estimator of checked parameters, under either name; ConfigError for incompatible parameters, or
+        parameters too large for n_features.
+        """
+        return self._built(self.current(params), None, n_features)
+
+    def _built(self, params: Mapping[str, Any], random_state: Any, n_features: int | None) -> Any:
+        estimator = self._estimator(random_state, params)
+        clash = getattr(estimator, "clash", None)
+        if clash is not None and (message := clash(self.name, n_features)):
+            raise ConfigError(message)
+        return estimator
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
         """Return a key of the work that consecutive fits on the same rows can share, or None."""
@@ -254,7 +263,7 @@ class TopDown(Algorithm):
         limit = self.path_parameter
         return {**self.family.without, **({} if limit is None else {LIMIT: f" It is called {limit!r} here."})}
 
-    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
+    def _clash(self, params: Mapping[str, Any]) -> str | None:
         """Return the error for native growth without a native family, or for a misplaced pruning parameter."""
         of_tree = self.estimator
         heuristic: type[Proposer] = of_tree.heuristic
@@ -269,6 +278,8 @@ class TopDown(Algorithm):
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        if clash := self._clash(params):
+            raise ConfigError(clash)
         of_rule = {name: params[name] for name in params.keys() - self.estimator.constraints.keys()}
         of_tree = {name: value for name, value in params.items() if name not in of_rule}
         estimator = self.estimator(random_state=random_state, **of_tree)

@@ -101,8 +101,10 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
             continue
         maker: Any = algorithm_of(algorithm)
         for params in algorithm.candidates():
-            if not outside and (message := maker.clash(params, n_features)):
-                raise ConfigError(f"{who}: {message}")
-            prepared(maker.make(**params), dataset, spec)
+            try:
+                estimator = maker.make(**params) if outside else maker.built(params, n_features)
+            except ConfigError as error:
+                raise ConfigError(f"{who}: {error}") from error
+            prepared(estimator, dataset, spec)
             if outside and imports:
                 maker.check(params)

@@ -1,5 +1,7 @@
 """The table of algorithms: one flat list of parameters, the papers' defaults, estimators that fit."""
 
+import functools
+
 import pytest
 from contracts import ALGORITHM_NAMES, PROPOSER_NAMES, real_set
 
@@ -64,3 +66,20 @@ def test_published_tables_know_the_titles():
     text = "".join(path.read_text(encoding="utf-8") for path in published.FOLDER.glob("hh*_table_*.csv"))
     for name in ("hhcart_a", "hhcart_d", "gdt", "hhgdt"):
         assert f",{ALGORITHMS[name].title}," in text
+
+
+@pytest.mark.parametrize("name", ["raf", "hhbut", "pilot", "hhgdt"])
+def test_one_estimator_is_built_to_check_parameters_and_to_fit(name, monkeypatch):
+    algorithm, built = ALGORITHMS[name], []
+    constructor = algorithm.estimator.__init__
+
+    @functools.wraps(constructor)
+    def counted(self, *values, **params):
+        built.append(params)
+        constructor(self, *values, **params)
+
+    monkeypatch.setattr(algorithm.estimator, "__init__", counted)
+    algorithm.make(random_state=1)
+    assert len(built) == 1
+    algorithm.built({}, n_features=4)
+    assert len(built) == 2
