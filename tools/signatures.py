@@ -10,15 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside.building import load_class, parameters
-from oblique_cli.estimators.outside.known import (
-    CLASSES,
-    LIBRARIES,
-    SIGNATURES,
-    Signature,
-    allowed,
-    library_of,
-    signatures,
-)
+from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, SIGNATURES, Signature, allowed, library_of
 
 
 def found(path: str) -> Signature | None:
@@ -27,22 +19,21 @@ def found(path: str) -> Signature | None:
         own, further = parameters(load_class(path))
         names = allowed()[library_of(path)]
         taken = names if further else names & own.keys()
-        return Signature(version(LIBRARIES[library_of(path)]), tuple(sorted(taken)))
+        return Signature(CLASSES[path].task, version(LIBRARIES[library_of(path)]), tuple(sorted(taken)))
     except (ConfigError, PackageNotFoundError):
         return None
 
 
 def main() -> None:
     """Write the table, and print which classes it took from the installed libraries."""
-    rows = {path: found(path) or signatures().get(path) for path in CLASSES}
+    rows = {path: found(path) or row for path, row in CLASSES.items()}
     with open(SIGNATURES, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("class", "version", "parameters"))
-        for path, one in rows.items():
-            if one is None:
-                print(f"{path}: not installed, and not in the table")
-            else:
-                writer.writerow((path, one.version, " ".join(one.parameters)))
+        writer.writerow(("class", "task", "version", "parameters"))
+        for path, row in rows.items():
+            writer.writerow((path, row.task, row.version, " ".join(row.parameters)))
+            if not row.version:
+                print(f"{path}: not installed, and without parameters in the table")
 
 
 if __name__ == "__main__":

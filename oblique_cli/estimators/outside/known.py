@@ -6,7 +6,7 @@ import csv
 import difflib
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from oblique_cli.ground.constraints import Choice, Constraint, Text
 from oblique_cli.ground.strict_yaml import Problems, parse, read
 
-# Allowed parameters by library, and the parameters of each class, which tools/signatures.py writes.
+# Allowed parameters by library, and the known classes, whose parameters tools/signatures.py writes.
 ALLOWED = Path(__file__).with_name("allowed.yaml")
 SIGNATURES = Path(__file__).with_name("signatures.csv")
 
@@ -22,6 +22,8 @@ SIGNATURES = Path(__file__).with_name("signatures.csv")
 # standardized squares of standardized columns with more than two values.
 PREPARATIONS = ("standardize", "minmax", "robust", "squares")
 
+NUMBER = re.compile(r"-?\d+(\.\d+)?([eE]-?\d+)?")
+WEIGHT = bool | int | float | None
 _CLASS = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+"
 CLASS: Constraint = Text(_CLASS, "a class with its module, as in sklearn.ensemble.RandomForestClassifier")
 PREPARE: Constraint = Choice(PREPARATIONS)
@@ -38,76 +40,24 @@ LIBRARIES: Mapping[str, str] = {
     "interpret": "interpret-core",
 }
 
-_CLASSIFIERS = """
-sklearn.calibration CalibratedClassifierCV
-sklearn.discriminant_analysis LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis
-sklearn.dummy DummyClassifier
-sklearn.ensemble AdaBoostClassifier BaggingClassifier ExtraTreesClassifier GradientBoostingClassifier
-sklearn.ensemble HistGradientBoostingClassifier RandomForestClassifier
-sklearn.gaussian_process GaussianProcessClassifier
-sklearn.linear_model LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier Perceptron RidgeClassifier
-sklearn.linear_model RidgeClassifierCV SGDClassifier
-sklearn.model_selection GridSearchCV
-sklearn.multiclass OneVsOneClassifier OneVsRestClassifier OutputCodeClassifier
-sklearn.naive_bayes BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB
-sklearn.neighbors KNeighborsClassifier NearestCentroid RadiusNeighborsClassifier
-sklearn.neural_network MLPClassifier
-sklearn.svm LinearSVC NuSVC SVC
-sklearn.tree DecisionTreeClassifier ExtraTreeClassifier
-lightgbm LGBMClassifier
-xgboost XGBClassifier XGBRFClassifier
-ydf CartLearner GradientBoostedTreesLearner RandomForestLearner
-treeple ExtraObliqueRandomForestClassifier HonestForestClassifier ObliqueRandomForestClassifier
-treeple PatchObliqueRandomForestClassifier
-treeple.tree ExtraObliqueDecisionTreeClassifier HonestTreeClassifier ObliqueDecisionTreeClassifier
-treeple.tree PatchObliqueDecisionTreeClassifier
-stree Stree
-obliquetree Classifier
-interpret.glassbox ClassificationTree ExplainableBoostingClassifier
-aeon.classification.sklearn ContinuousIntervalTree RotationForestClassifier
-imodels FIGSClassifier GreedyTreeClassifier HSTreeClassifier TaoTreeClassifier
-catboost CatBoostClassifier
-pycontree ConTree
-pystreed STreeDClassifier
-pytabkit RealMLP_TD_Classifier TabM_D_Classifier
-weka.classifiers.functions Logistic
-weka.classifiers.trees LMT
-"""
 
-_REGRESSORS = """
-sklearn.dummy DummyRegressor
-sklearn.ensemble AdaBoostRegressor BaggingRegressor ExtraTreesRegressor GradientBoostingRegressor
-sklearn.ensemble HistGradientBoostingRegressor RandomForestRegressor
-sklearn.gaussian_process GaussianProcessRegressor
-sklearn.kernel_ridge KernelRidge
-sklearn.linear_model ARDRegression BayesianRidge ElasticNet ElasticNetCV HuberRegressor Lars LarsCV Lasso LassoCV
-sklearn.linear_model LassoLars LassoLarsCV LassoLarsIC LinearRegression OrthogonalMatchingPursuit
-sklearn.linear_model PassiveAggressiveRegressor PoissonRegressor QuantileRegressor RANSACRegressor Ridge RidgeCV
-sklearn.linear_model SGDRegressor TheilSenRegressor TweedieRegressor
-sklearn.neighbors KNeighborsRegressor RadiusNeighborsRegressor
-sklearn.neural_network MLPRegressor
-sklearn.svm LinearSVR NuSVR SVR
-sklearn.tree DecisionTreeRegressor ExtraTreeRegressor
-lightgbm LGBMRegressor
-xgboost XGBRegressor XGBRFRegressor
-treeple ExtraObliqueRandomForestRegressor ObliqueRandomForestRegressor PatchObliqueRandomForestRegressor
-treeple.tree ExtraObliqueDecisionTreeRegressor ObliqueDecisionTreeRegressor PatchObliqueDecisionTreeRegressor
-obliquetree Regressor
-interpret.glassbox ExplainableBoostingRegressor RegressionTree
-aeon.regression.sklearn RotationForestRegressor
-imodels FIGSRegressor GreedyTreeRegressor HSTreeRegressor TaoTreeRegressor
-"""
+@dataclass(frozen=True)
+class Signature:
+    """Task of a known class, and its parameters that a configuration may set in a version of its library, "" if the
+    table does not have them."""
+
+    task: str
+    version: str
+    parameters: tuple[str, ...]
 
 
-def _listed(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        module, _, names = line.partition(" ")
-        yield from (f"{module}.{name}" for name in names.split())
+def _signatures() -> dict[str, Signature]:
+    with SIGNATURES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {row["class"]: Signature(row["task"], row["version"], tuple(row["parameters"].split())) for row in rows}
 
 
-CLASSES: Mapping[str, str] = dict.fromkeys(_listed(_CLASSIFIERS), "classification") | dict.fromkeys(
-    _listed(_REGRESSORS), "regression"
-)
+CLASSES: Mapping[str, Signature] = _signatures()
 
 
 def library_of(path: str) -> str:
@@ -123,7 +73,7 @@ def packages_of(names: Iterable[str]) -> list[str]:
 
 def task_of_class(path: str) -> str:
     """Return the task of a class: as listed above, else "regression" if its name contains it."""
-    return CLASSES.get(path, "regression" if path.endswith("Regressor") else "classification")
+    return CLASSES[path].task if path in CLASSES else "regression" if path.endswith("Regressor") else "classification"
 
 
 def near(path: str) -> str:
@@ -153,15 +103,16 @@ class Values:
         """Return whether a plain value is allowed; nested classes and their parameters are not checked."""
         if isinstance(value, str):
             if "flags" in self.kinds:
-                return all(word in self.words or _is_number(word) for word in value.split())
+                return all(word in self.words or NUMBER.fullmatch(word) for word in value.split())
             return value in self.words
         if isinstance(value, list | tuple):
             return all(map(self.hold, value))
         if isinstance(value, Mapping):
             if nested_class(value):
                 return "estimators" in self.kinds
-            return "mappings" in self.kinds and all(map(_is_weight, value.items()))
-        return value is None or isinstance(value, bool | int | float)
+            words = all(re.fullmatch(r"\w{1,64}", str(key)) for key in value)
+            return "mappings" in self.kinds and words and all(isinstance(w, WEIGHT) for w in value.values())
+        return isinstance(value, WEIGHT)
 
     def describe(self) -> str:
         """Return the description of allowed values, for error messages."""
@@ -171,15 +122,6 @@ class Values:
         if self.words and "flags" not in self.kinds:
             forms.append(f"one of {', '.join(map(repr, self.words))}")
         return " or ".join(forms)
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(r"-?\d+(\.\d+)?([eE]-?\d+)?", word) is not None
-
-
-def _is_weight(item: tuple[Any, Any]) -> bool:
-    key, value = item
-    return re.fullmatch(r"\w{1,64}", str(key)) is not None and (value is None or isinstance(value, bool | int | float))
 
 
 @functools.cache
@@ -201,28 +143,11 @@ def allowed() -> Mapping[str, Mapping[str, Values]]:
     return by_library
 
 
-@dataclass(frozen=True)
-class Signature:
-    """Parameters of a known class that a configuration may set, in a version of its library."""
-
-    version: str
-    parameters: tuple[str, ...]
-
-
-@functools.cache
-def signatures() -> Mapping[str, Signature]:
-    """Return class with its module -> its parameters, for the classes in the table."""
-    if not SIGNATURES.is_file():
-        return {}
-    with SIGNATURES.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {row["class"]: Signature(row["version"], tuple(row["parameters"].split())) for row in rows}
-
-
 def parameters_of(path: str) -> Mapping[str, Values]:
     """Return the parameters of a known class that a configuration may set."""
     known = allowed().get(library_of(path), {})
-    return {name: known[name] for name in signatures()[path].parameters} if path in signatures() else known
+    signature = CLASSES.get(path)
+    return {name: known[name] for name in signature.parameters} if signature and signature.version else known
 
 
 def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
@@ -233,15 +158,12 @@ def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         return f"{path} has no parameter {name!r} that is known to open no file and to run no code.{hint}"
     if "grids" in known[name].kinds:
-        return next(filter(None, (_refused_of_grid(path, params, name, grid) for grid in _listed_grids(value))), "")
+        grids = value if isinstance(value, list | tuple) else (value,)
+        return next(filter(None, (_refused_of_grid(path, params, name, grid) for grid in grids)), "")
     if known[name].hold(value):
         return ""
     shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}..."
     return f"{name} of {path} must be {known[name].describe()}. Got {shown}."
-
-
-def _listed_grids(value: Any) -> Iterable[Any]:
-    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any) -> str:
