@@ -18,8 +18,6 @@ from oblique_cli.ground.arrays import Array
 TOLERANCE = 1e-3  # change of the mean log-likelihood per row at convergence: scikit-learn's default
 LEAST_WEIGHT = 10 * np.finfo(np.float64).eps  # least weight of a component, in rows
 BLOCK = 1 << 17  # array elements (components x rows x features) computed at once, a limit of memory
-# NumPy sums up to seven numbers sequentially, and more of them in eight partial sums of every eighth number.
-SUMS = 8
 
 
 class SingularCovariance(ValueError):
@@ -29,8 +27,7 @@ class SingularCovariance(ValueError):
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """Mixture of k components in p dimensions: weights (k,), means (k, p), and factors (k, p, p), upper triangular; a
-    factor times its transpose is the inverse of a covariance. steps, converged : of the best start
-    """
+    factor times its transpose is the inverse of a covariance. steps, converged : of the best start"""
 
     weights: Array
     means: Array
@@ -47,7 +44,7 @@ class Mixture:
             Y = np.matmul(X, self.factors[some])
             Y -= np.matmul(self.means[some, None, :], self.factors[some])
             np.square(Y, out=Y)
-            densities[some] = last_axis_sums(Y)
+            densities[some] = Y.sum(axis=-1)
         densities += p * math.log(2 * math.pi)
         densities *= -0.5
         densities += np.log(self.factors.reshape(k, -1)[:, :: p + 1]).sum(axis=1)[:, None]
@@ -66,16 +63,14 @@ class Mixture:
 
     def predict(self, X: Array) -> NDArray[np.intp]:
         """Return the most probable component of each row, (n,). X : (n, p)"""
-        components: NDArray[np.intp] = self.log_densities(X).argmax(axis=0)
-        return components
+        return np.asarray(self.log_densities(X).argmax(axis=0))
 
 
 def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_steps: int, seed: int) -> Mixture:
     """Return k components fitted to X (n, p), n >= max(k, 2), the most likely of `n_init` starts; raise
     SingularCovariance.
 
-    Each start draws k different rows as the first means, from check_random_state(seed).
-    """
+    Each start draws k different rows as the first means, from check_random_state(seed)."""
     rng = check_random_state(seed)
     best: Mixture | None = None
     for _ in range(n_init):
@@ -146,31 +141,9 @@ def log_of_sums(values: Array) -> Array:
     shifted = values - np.where(np.isfinite(highest), highest, 0.0)
     np.exp(shifted, out=shifted)
     shifted[at_top] = 0.0
-    rest = shifted.sum(axis=0) if len(values) < SUMS else last_axis_sums(shifted.T)
+    rest = np.ascontiguousarray(shifted.T).sum(axis=-1)  # in the order of scikit-learn's sums
     count = at_top.sum(axis=0, dtype=np.float64)
     # The largest are counted separately: if they are alone, the sum of the others loses no digit.
     out: Array = np.log1p(rest / count) + np.log(count)
     out += highest
     return out
-
-
-def last_axis_sums(values: Array) -> Array:
-    """Return values.sum(axis=-1) column by column, which is faster for short rows; up to 128 values in NumPy's order,
-    so to the same bits; longer rows use NumPy.
-    """
-    p = values.shape[-1]
-    if p > 128:
-        return values.sum(axis=-1)  # type: ignore[no-any-return]
-    columns = [values[..., j] for j in range(p)]
-    whole = p - p % SUMS
-    if whole:
-        r = columns[:SUMS]
-        for start in range(SUMS, whole, SUMS):
-            r = [total + column for total, column in zip(r, columns[start : start + SUMS], strict=True)]
-        total = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
-    else:
-        total = columns[0].copy()
-        whole = 1
-    for column in columns[whole:]:
-        total += column
-    return total
