@@ -33,8 +33,7 @@ def export_text(
         if 0.6 height - 0.8 width <= 1.5:
             a  (a: 4)
         else:
-            b  (a: 1, b: 3)
-    """
+            b  (a: 1, b: 3)"""
     features, classes = [_one_line(name) for name in feature_names], [_one_line(name) for name in answers]
     levels = {j: [_one_line(name) for name in names] for j, names in (level_names or {}).items()}
 
@@ -97,26 +96,10 @@ def condition(
     feature_names: Sequence[str],
     precision: int = 3,
     level_names: Mapping[int, Sequence[str]] | None = None,
-    most_terms: int | None = None,
 ) -> str:
     """Return the condition under which a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", "mcv >= 90", "0.6 age
     - 0.8 job <= 1.5 with job = 0.71 clerk, -0.71 smith" (unlisted levels count 0), "job in {clerk}", each with "or
-    missing" if rows without a value go left. Beyond `most_terms` the smallest terms are "..."."""
-    text = _of_values(tree, node, feature_names, precision, level_names, most_terms)
-    quantitative = [j for j in np.flatnonzero(tree.coef_[node]) if j not in tree.level_columns]
-    if tree.missing_left is None or not tree.missing_left[node] or not quantitative:
-        return text
-    return text + (", or missing" if len(quantitative) == 1 else ", or any of these missing")
-
-
-def _of_values(
-    tree: Tree,
-    node: int,
-    feature_names: Sequence[str],
-    precision: int,
-    level_names: Mapping[int, Sequence[str]] | None,
-    most_terms: int | None,
-) -> str:
+    missing" if rows without a value go left."""
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
     scored = {j: _scores(tree, node, j, level_names or {}) for j in used if j in tree.level_columns}
@@ -125,29 +108,25 @@ def _of_values(
         inside = [name for name, score in scored[j] if coef[j] * score <= threshold]
         others = ", or any level without a score here" if threshold >= 0.0 else ""
         return f"{feature_names[j]} in {{{', '.join(inside)}}}{others}"
+    missing = ""
+    if tree.missing_left is not None and tree.missing_left[node] and len(used) > len(scored):
+        missing = ", or missing" if len(used) - len(scored) == 1 else ", or any of these missing"
     if len(used) == 1:
         (j,) = used
         if threshold == EVERYTHING and tree.missing_left is not None:
-            return f"{feature_names[j]} is not missing"
+            return f"{feature_names[j]} is not missing{missing}"
         name, at = feature_names[j], threshold / coef[j] + 0.0
         if isinstance(name, Indicator) and (0.0 <= at < 1.0 if coef[j] > 0 else 0.0 < at <= 1.0):
-            return name.holds(bool(coef[j] < 0))
-        return f"{name} {'>=' if coef[j] < 0 else '<='} {at:.{precision}g}"
-    terms, rest = "", ""
-    if most_terms is not None and len(used) > most_terms:
-        largest = np.argsort(-np.abs(coef), kind="stable")[:most_terms]
-        used, rest = sorted(largest.tolist()), " + ..."
-        scored = {j: scored[j] for j in used if j in scored}
-    for j in used:
-        sign = "-" if coef[j] < 0 else "+"
-        terms += f" {sign} {abs(coef[j]):.{precision}g} {feature_names[j]}"
+            return name.holds(bool(coef[j] < 0)) + missing
+        return f"{name} {'>=' if coef[j] < 0 else '<='} {at:.{precision}g}{missing}"
+    terms = "".join(f" {'-' if coef[j] < 0 else '+'} {abs(coef[j]):.{precision}g} {feature_names[j]}" for j in used)
     # The first term has no space after its sign, and no plus.
     terms = terms.removeprefix(" + ") if terms.startswith(" +") else "-" + terms.removeprefix(" - ")
     scores = [
         f" with {feature_names[j]} = " + ", ".join(f"{score:.{precision}g} {name}" for name, score in scored[j])
         for j in scored
     ]
-    return f"{terms}{rest} <= {threshold:.{precision}g}{''.join(scores)}"
+    return f"{terms} <= {threshold:.{precision}g}{''.join(scores)}{missing}"
 
 
 def _scores(tree: Tree, node: int, feature: int, level_names: Mapping[int, Sequence[str]]) -> list[tuple[str, float]]:

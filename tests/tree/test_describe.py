@@ -43,12 +43,6 @@ def test_conditions_read_like_inequalities(coef, threshold, text):
     assert condition(one_split(coef, threshold), 0, ["x", "y"]) == text
 
 
-def test_of_many_terms_the_largest_are_written_in_their_order():
-    tree = one_split([0.1, -0.7, 0.2, 0.6], 1.5)
-    assert condition(tree, 0, "abcd", most_terms=2) == "-0.7 b + 0.6 d + ... <= 1.5"
-    assert condition(tree, 0, "abcd", most_terms=4) == "0.1 a - 0.7 b + 0.2 c + 0.6 d <= 1.5"
-
-
 def test_precision_is_in_significant_digits():
     tree = one_split([1 / 3, 2 / 3], 1 / 7)
     assert condition(tree, 0, ["x", "y"], precision=1) == "0.3 x + 0.7 y <= 0.1"
