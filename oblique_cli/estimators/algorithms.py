@@ -36,8 +36,7 @@ class ModelFamily:
     task          "classification" or "regression": what it predicts, as a data set says what it is for
     makes_tree    whether a fitted estimator has one `tree_` to show
     hyperplanes   whether that tree is a `Tree` of hyperplanes with classes in its leaves
-    without       parameters of other algorithms that this kind cannot have -> why
-    """
+    without       parameters of other algorithms that this kind cannot have -> why"""
 
     growth: str
     task: str = "classification"
@@ -55,8 +54,7 @@ class Algorithm:
     path_parameter  parameter for which one fit, at its smallest value, gives the results of all values; None without
     compiled        whether fitting releases the interpreter lock, so that threads speed it up
     made_by         the class that `make` instantiates; "module:class" for a class that is loaded on first use
-    fixed, unused   parameters that the name fixes, and parameters without effect
-    """
+    fixed, unused   parameters that the name fixes, and parameters without effect"""
 
     name: str
     title: str
@@ -98,8 +96,7 @@ class Algorithm:
     @property
     def parameters(self) -> dict[str, Constraint]:
         """Name -> allowed values, without parameters that the name fixes or the runner sets; of a parameter's arrays,
-        callables and words only the words.
-        """
+        callables and words only the words."""
         closed = {*self.fixed, *self.unused, *RUNNERS}
         table = self.estimator.constraints | getattr(self.estimator, "words", {})
         table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
@@ -141,8 +138,7 @@ class Algorithm:
 
     def built(self, params: Mapping[str, Any], n_features: int) -> Any:
         """Return the estimator of checked parameters, under either name; ConfigError for incompatible parameters, or
-        parameters too large for n_features.
-        """
+        parameters too large for n_features."""
         return self._built(self.current(params), None, n_features)
 
     def _built(self, params: Mapping[str, Any], random_state: Any, n_features: int | None) -> Any:
@@ -198,8 +194,7 @@ class Algorithm:
 
     def stored(self, name: str, values: Iterable[Any]) -> tuple[str, list[Any]]:
         """Return the name and the values of a parameter in jobs and results: under the older name, so that no job key
-        changes, or under the current name if a value has no older form. name : current or stored
-        """
+        changes, or under the current name if a value has no older form. name : current or stored"""
         values = list(values)
         try:
             alias = self.aliases[name]
@@ -383,9 +378,6 @@ _FORESTS = (
 _model_tree = partial(ready, ModelFamily("model trees", task="regression", makes_tree=True))
 _AMALAMAN = "Amalaman (2015), chapter 2"
 _TPRTI = ".regression.linear_leaves:TPRTIRegressor"
-_RETIS = ".regression.linear_leaves:RETISRegressor"
-_M5 = ".regression.linear_leaves:M5StyleRegressor"
-_PILOT = ".regression.pilot:PILOTRegressor"
 _LINEAR_TREE = ".regression.linear_tree:LinearModelTreeRegressor"
 _LINEAR = "nodes that go on from their parents after Landwehr et al. (2005)"
 _CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
@@ -397,9 +389,9 @@ _linear_tree = partial(_model_tree, made_by=_HYPERPLANES, leaves="linear")
 _REGRESSION = (
     _model_tree("tprti_a", "TPRTI-A", f"{_AMALAMAN}, algorithms 1 and 2", _TPRTI, variant="A"),
     _model_tree("tprti_b", "TPRTI-B", f"{_AMALAMAN}, algorithms 1 and 3", _TPRTI, variant="B"),
-    _model_tree("retis", "RETIS", f"Karalic (1992); {_AMALAMAN}", _RETIS),
-    _model_tree("m5_style", "M5-style", f"Quinlan (1992); {_AMALAMAN}", _M5),
-    _model_tree("pilot", "PILOT", "Raymaekers et al. (2024)", _PILOT, compiled=True),
+    _model_tree("retis", "RETIS", f"Karalic (1992); {_AMALAMAN}", ".regression.linear_leaves:RETISRegressor"),
+    _model_tree("m5_style", "M5-style", f"Quinlan (1992); {_AMALAMAN}", ".regression.linear_leaves:M5StyleRegressor"),
+    _model_tree("pilot", "PILOT", "Raymaekers et al. (2024)", ".regression.pilot:PILOTRegressor", compiled=True),
     _model_tree("linear_tree", "linear model tree", _LINEAR, _LINEAR_TREE, compiled=True),
     # A constant lies within its targets, so truncation changes nothing; refinement does not keep monotonicity.
     _constant_tree("hhcart_regression", "HHCART regression", _CLASSES, unused=("truncate",), refine="none"),
@@ -504,8 +496,7 @@ def algorithm(
 
     The class follows scikit-learn's conventions (`fit`, `predict`, `get_params`), and has `constraints`: parameter ->
     what its value may be, for those that a configuration may set. With `needs_pruning_rows = True`, `fit` also gets
-    `pruning_rows`, places of rows that are not for growth.
-    """
+    `pruning_rows`, places of rows that are not for growth."""
     kind = family or (OTHER_REGRESSION if task == "regression" else MACHINE)
 
     def keep(made_by: C) -> C:

@@ -81,9 +81,13 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
 
 def columns_of_words(X: Any, owner: str) -> tuple[int, ...]:
     """Return the positions of text columns of a data frame, ascending: categories, and strings or objects that are not
-    all numbers. Booleans are the numbers 0 and 1.
-    """
-    return tuple(j for j in qualitative_columns(X, "auto", owner) if not _holds_numbers(X, j))
+    all numbers. Booleans are the numbers 0 and 1."""
+
+    def holds_words(j: int) -> bool:
+        cells, missing = _cells(X, j)
+        return hasattr(X.dtypes.iloc[j], "categories") or not all(map(becomes_number, cells[~missing].tolist()))
+
+    return tuple(filter(holds_words, qualitative_columns(X, "auto", owner)))
 
 
 def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str, ...]]:
@@ -103,8 +107,7 @@ def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str,
 
 def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
     """Return a data frame, or an array of its columns, as cells, (n, p): NaN for an empty cell, codes in columns of
-    `levels` (an unknown level gets the code after the last), numbers elsewhere; ConfigError for text there.
-    """
+    `levels` (an unknown level gets the code after the last), numbers elsewhere; ConfigError for text there."""
     out = np.empty(np.shape(X))
     for j in range(out.shape[1]):
         if j in levels:
@@ -121,7 +124,7 @@ def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
             try:
                 out[~missing, j] = cells[~missing].astype(np.float64)
             except (TypeError, ValueError):
-                word = next(cell for cell in cells[~missing].tolist() if not _becomes_number(cell))
+                word = next(cell for cell in cells[~missing].tolist() if not becomes_number(cell))
                 raise ConfigError(
                     f"{_called(X, j)} holds {cut(repr(word))}, and {owner} was fitted to numbers there; mend the cell, "
                     "or leave it empty if the value is missing."
@@ -130,18 +133,8 @@ def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
     return out
 
 
-def _holds_numbers(X: Any, j: int) -> bool:
-    if hasattr(X.dtypes.iloc[j], "categories"):
-        return False
-    cells, missing = _cells(X, j)
-    try:
-        cells[~missing].astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _becomes_number(cell: Any) -> bool:
+def becomes_number(cell: Any) -> bool:
+    """Return whether a cell is a number, or the text of a number."""
     try:
         float(cell)
     except (TypeError, ValueError):
@@ -160,17 +153,14 @@ def _cells(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 def _texts(cells: NDArray[Any], name: str, owner: str) -> dict[Any, str]:
     """Return each distinct cell with its text in a table: whole numbers without a decimal point."""
     try:
-        return {cell: _text(cell) for cell in set(cells.tolist())}
+        distinct = set(cells.tolist())
     except TypeError:
         strange = next(cell for cell in cells.tolist() if getattr(cell, "__hash__", None) is None)
         raise ConfigError(
             f"{name} holds {cut(repr(strange))}, which {owner} takes neither for a number nor for a word."
         ) from None
-
-
-def _text(cell: Any) -> str:
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell).strip()
+    whole = {cell: isinstance(cell, float) and cell.is_integer() for cell in distinct}
+    return {cell: str(int(cell) if whole[cell] else cell).strip() for cell in distinct}
 
 
 def _called(X: Any, j: int) -> str:
@@ -193,16 +183,10 @@ def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         values = np.empty(len(X), dtype=object)
         values[:] = [row[j] for row in X]
     if values.dtype.kind == "O":
-        return values, np.array([not _is_value(value) for value in values], dtype=bool)
+        import pandas as pd
+
+        return values, np.asarray(pd.isna(values), dtype=bool)
     return values, np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-
-
-def _is_value(value: Any) -> bool:
-    """Return whether a cell holds a value, neither None nor NaN (which differs from itself)."""
-    try:
-        return value is not None and bool(value == value)
-    except TypeError:  # pandas.NA
-        return False
 
 
 def _distinct(values: NDArray[Any]) -> tuple[Any, ...]:

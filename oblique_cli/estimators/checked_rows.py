@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.categorical import becomes_number
 from oblique_cli.estimators.missing_values import all_finite
 from oblique_cli.ground.magnitudes import refuse_extreme
 
@@ -80,9 +81,7 @@ def checked_numbers(
     estimator: Any, X: Any, y: Any, *, several: bool = False, column_warns: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return rows (n, p) and their targets (n,), or (n, k) if `several`; DataError for extreme numbers.
-
-    column_warns : whether to warn of y as a single column, as scikit-learn's forests do and its trees do not
-    """
+    column_warns : whether to warn of y as a single column, as scikit-learn's forests do and its trees do not"""
     owner = type(estimator).__name__
     if several and hasattr(y, "toarray"):
         raise ConfigError(f"y of {owner} must be a plain array. Got a sparse one; turn it into one by y.toarray().")
@@ -113,23 +112,16 @@ def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.in
 
 def refuse_times(X: Any, owner: str) -> None:
     """Raise ConfigError if a column of X holds dates or durations: the user must convert them to numbers."""
-    for name, kind in _kinds(X):
-        if kind in TIMES:
+    columns: Any = [("X", getattr(X, "dtype", None))]
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        columns = zip((f"column {name!r}" for name in X.columns), X.dtypes, strict=True)
+    for name, dtype in columns:
+        if (kind := getattr(dtype, "kind", "")) in TIMES:
             what, remedy = TIMES[kind]
             raise ConfigError(
                 f"{name} holds {what}, which {owner} does not take; turn it into numbers, such as {remedy}, or leave "
                 "it out."
             )
-
-
-def _kinds(X: Any) -> list[tuple[str, str]]:
-    """Return name and NumPy type letter of every column of a data frame, or of an array as a whole."""
-    if hasattr(X, "dtypes") and hasattr(X, "columns"):
-        return [
-            (f"column {name!r}", getattr(kind, "kind", "O")) for name, kind in zip(X.columns, X.dtypes, strict=True)
-        ]
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    return [("X", kind)]
 
 
 def _first_word(X: Any) -> tuple[str, str] | None:
@@ -138,8 +130,6 @@ def _first_word(X: Any) -> tuple[str, str] | None:
     table = np.asarray(X, dtype=object)
     for j in range(table.shape[1] if table.ndim == 2 else 0):
         for cell in table[:, j]:
-            try:
-                float(cell)
-            except (TypeError, ValueError):
+            if not becomes_number(cell):
                 return (f"column {named[j]!r}" if named else f"column {j} of X"), str(cell)
     return None

@@ -53,23 +53,19 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
-    def _passed_on(self, groups: ArrayLike | None) -> bool:
-        """Return whether the estimator gets groups: by its request under metadata routing, else if `fit` takes any."""
-        if groups is None:
-            return False
-        if get_config()["enable_metadata_routing"]:
-            return "groups" in process_routing(self, "fit", groups=groups).estimator.fit
-        return bool(has_fit_parameter(self.estimator, "groups"))
-
     def _fitted(self, X: Array, y: NDArray[Any], groups: ArrayLike | None) -> None:
         name = checked(self.guarantee or "", self.coverage, isinstance(self, RegressorMixin))
         if self.calibration not in (CROSS, SPLIT):
             raise ConfigError(f"calibration must be 'cross' or 'split'. Got {quoted(self.calibration)}.")
         together = checked_groups(groups, len(y), type(self).__name__)
-        passed_on = self._passed_on(groups)
+        # The estimator gets groups by its request under metadata routing, else if its `fit` takes any.
+        if together is not None and get_config()["enable_metadata_routing"]:
+            passed_on = "groups" in process_routing(self, "fit", groups=groups).estimator.fit
+        else:
+            passed_on = together is not None and has_fit_parameter(self.estimator, "groups")
 
         def fitted(rows: NDArray[np.intp]) -> Any:
-            options = {} if together is None or not passed_on else {"groups": np.asarray(groups)[rows]}
+            options = {"groups": np.asarray(groups)[rows]} if passed_on else {}
             return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **options)
 
         parts = list(self._divided(X, y, together))
@@ -145,17 +141,14 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
     ----------
     estimator_ : the fitted estimator
     classes_ : (C,) labels
-    guarantee_ : `Guarantee`, with the limits
-    """
+    guarantee_ : `Guarantee`, with the limits"""
 
     guarantee: str | None = parameter(default=None, help='"lac", "aps", "class" or "leaf"; None is "lac".')
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalClassifier:
         """Fit the estimator and compute the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows.
 
-        groups : (n,) group of each row; every division keeps groups together, and an estimator that accepts groups gets
-            them
-        """
+        groups : (n,) group of each row; divisions keep groups together; an estimator that takes groups gets them"""
         labels = np.asarray(y)
         self.classes_ = np.unique(labels)
         self._fitted(_whole(X), labels, groups)
@@ -188,8 +181,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
     Attributes
     ----------
     estimator_ : the fitted estimator
-    guarantee_ : `Guarantee`, with the limits
-    """
+    guarantee_ : `Guarantee`, with the limits"""
 
     guarantee: str | None = parameter(
         default=None,
@@ -200,8 +192,7 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalRegressor:
         """Fit the estimator and compute the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows.
 
-        groups : as of `ConformalClassifier`
-        """
+        groups : as of `ConformalClassifier`"""
         targets = np.asarray(y, np.float64)
         if targets.ndim > 1 and targets.shape[1] > 1:
             raise ConfigError(

@@ -43,8 +43,7 @@ class Guarantee:
               of a class in the set, one number or one for each class, or under APS the largest cumulative share
     leaves    node numbers, () if leaves do not matter
     size      mean number of classes in the sets, or mean width of the intervals, of the rows behind the limits
-    groups    number of groups of these rows, 0 for independent rows
-    """
+    groups    number of groups of these rows, 0 for independent rows"""
 
     name: str
     coverage: float
@@ -121,8 +120,7 @@ def running_sums(shares: Array) -> Array:
     """Return, for each class, the sum of the shares of more likely classes and half its own share, (n, C).
 
     Among equal shares the first class counts as more likely. Romano, Sesia and Candes (2020) add a random part of the
-    class's share; half of it makes the sets deterministic. Exported models add in the same order.
-    """
+    class's share; half of it makes the sets deterministic. Exported models add in the same order."""
     sums = np.zeros_like(shares)
     for j in range(shares.shape[1]):
         share = shares[:, j : j + 1]
@@ -139,9 +137,7 @@ def least_rows(coverage: float) -> int:
 
 def limit_of(scores: Array, coverage: float, groups: NDArray[Any] | None = None) -> float:
     """Return the score of rank ceil((n + 1) c) in ascending order; n is at least `least_rows`.
-
-    groups : (n,); each group counts once, its weight divided among its rows
-    """
+    groups : (n,); each group counts once, its weight divided among its rows"""
     if groups is not None:
         _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         order = np.argsort(scores, kind="stable")
@@ -168,8 +164,7 @@ class Held:
 
     leaves  (n,) node numbers of the rows in the final model, None if leaves do not matter
     spread  (n, 2) of the leaf in the model that gives `answers`: as of `spreads_of`
-    groups  (n,) group of each row, None for independent rows
-    """
+    groups  (n,) group of each row, None for independent rows"""
 
     answers: Array
     truth: NDArray[Any]
@@ -200,9 +195,7 @@ def guarantee_of(
     classes: Sequence[str] = (),
 ) -> Guarantee:
     """Return the guarantee from scores of held-out rows; ConfigError, with the least number, for too few rows.
-
-    spreads : as `Held.spread`, by leaf, -1 for any other leaf; classes : their names in error messages
-    """
+    spreads : as `Held.spread`, by leaf, -1 for any other leaf; classes : their names in error messages"""
     n, groups = len(held.truth), held.groups
     _enough(n, coverage, "", groups)
     if name in OF_NUMBERS:
@@ -216,9 +209,13 @@ def guarantee_of(
         limits: tuple[tuple[float, ...], ...] = ((limit_of(sums, coverage, groups),),)
     elif name == BY_CLASS:
         names = classes or [str(k) for k in range(held.answers.shape[1])]
-        limits = (
-            tuple(_of_class(true_shares, held.truth == k, coverage, label, groups) for k, label in enumerate(names)),
-        )
+        of_classes = []
+        for k, label in enumerate(names):
+            of_class = held.truth == k
+            own_groups = None if groups is None else groups[of_class]
+            _enough(int(of_class.sum()), coverage, f" of each class, of {quoted(label)} too", own_groups)
+            of_classes.append(-limit_of(-true_shares[of_class], coverage, own_groups))
+        limits = (tuple(of_classes),)
     elif name == BY_LEAF:
         leaves, limits = _of_leaves(true_shares, held.leaves, coverage, groups)
     else:
@@ -240,14 +237,6 @@ def _enough(n: int, coverage: float, of: str, groups: NDArray[Any] | None) -> No
             f"a coverage of {coverage:g} needs at least {least} calibration {what}{of}. There are {n}; give more "
             f"{what}, or a coverage of at most {math.floor(1000 * most) / 1000:g}."
         )
-
-
-def _of_class(
-    shares: Array, of_class: NDArray[np.bool_], coverage: float, label: str, groups: NDArray[Any] | None
-) -> float:
-    groups = None if groups is None else groups[of_class]
-    _enough(int(of_class.sum()), coverage, f" of each class, of {quoted(label)} too", groups)
-    return -limit_of(-shares[of_class], coverage, groups)
 
 
 def _of_leaves(
@@ -293,8 +282,7 @@ def spreads_of(name: str, coverage: float, errors: Array, leaves: NDArray[Any]) 
     """Return the spread of the errors in each leaf of a model. errors : (n,) of its training rows
 
     NORMALIZED: the root mean square of a leaf's errors, with those of all rows as SMOOTHING further rows. QUANTILE: the
-    distances of the quantiles (1 - c) / 2 and (1 + c) / 2 of the errors below and above 0.
-    """
+    distances of the quantiles (1 - c) / 2 and (1 + c) / 2 of the errors below and above 0."""
     overall = float((errors**2).mean())
     tails = ((1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0)
 

@@ -26,11 +26,9 @@ FRACTION = 0.1  # default share of held-out rows of the estimators
 
 def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> AlgorithmSpec:
     """Return the algorithm pruned by the one-standard-error rule, unless its parameters or grid set the pruning.
-
     rows : of the table; from MANY_ROWS on a held-out tenth is used, below it cross-validation
     grouped : whether rows have groups. The standard error between a few dozen groups is wide and would prune many
-        trees to their root, so the tree of least error is taken (0 standard errors).
-    """
+        trees to their root, so the tree of least error is taken (0 standard errors)."""
     if spec.name == CART:
         is_cut = any(name in spec.params or name in spec.grid for name in CART_LIMITS)
         return spec if is_cut else replace(spec, params={**spec.params, **CART_BY_CV})

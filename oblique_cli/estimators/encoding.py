@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,26 +19,16 @@ from oblique_cli.estimators.missing_values import medians
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.nodes import Indicator
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 
-class Policy(Protocol):
-    """Encoding options of a data set: `missing` and `encoding`, as in `DatasetSpec`."""
-
-    @property
-    def missing(self) -> str: ...
-
-    @property
-    def encoding(self) -> str: ...
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnEncoder:
-    """Encoding of the columns for a model: first the `quantitative` ones, then the `qualitative` ones or their
-    indicators.
+    """Encoding of the columns for a model: first `quantitative` ones, then `qualitative` ones or their indicators.
 
     medians, usual  values for empty cells, None if nothing is filled
     levels          codes that have an indicator, for each qualitative column (NaN among them, if cells may stay empty);
@@ -59,8 +49,7 @@ class ColumnEncoder:
 
         fill        whether empty cells are filled: by the median, the most frequent code, or 0 if all are empty
         indicators  whether the codes in X get indicators, NaN among them if cells may stay empty
-        weights     (n,) of the rows, positive; None for equal weights
-        """
+        weights     (n,) of the rows, positive; None for equal weights"""
         words = np.array(sorted(qualitative), dtype=np.int64)
         numbers = np.setdiff1d(np.arange(X.shape[1], dtype=np.int64), words)
         usual = np.array([_most_frequent(X[:, j], weights) for j in words]) if fill else None
@@ -111,8 +100,7 @@ class ColumnEncoder:
         self, names: Sequence[str], levels: Mapping[int, Sequence[str]]
     ) -> tuple[list[str], dict[int, Sequence[str]]]:
         """Return names of the encoded columns (an `Indicator` "color=red", "color=" for an empty cell), and the levels
-        of columns of codes. names, levels : of the columns before encoding
-        """
+        of columns of codes. names, levels : of the columns before encoding"""
         out = [names[j] for j in self.quantitative]
         held: dict[int, Sequence[str]] = {}
         for k, j in enumerate(self.qualitative.tolist()):
@@ -158,37 +146,33 @@ def _most_frequent(codes: Array, weights: Array | None) -> float:
     return float(known[often.argmax()]) if len(known) else 0.0
 
 
-def encoded_by(dataset: Dataset, policy: Policy) -> tuple[bool, bool]:
+def encoded_by(dataset: Dataset, policy: DatasetSpec) -> tuple[bool, bool]:
     """Return whether empty cells of `dataset` are filled, and whether its levels become indicators."""
     fill = policy.missing == "impute" and bool(np.isnan(dataset.X).any())
     return fill, policy.encoding == "onehot" and len(dataset.qualitative) > 0
 
 
-def fold_encoder(dataset: Dataset, policy: Policy, X: Array) -> ColumnEncoder | None:
+def fold_encoder(dataset: Dataset, policy: DatasetSpec, X: Array) -> ColumnEncoder | None:
     """Return the encoder from training rows X (n, p) of `dataset`, or None if no encoding is needed.
 
     missing "keep"        empty cells stay NaN; with "onehot" a qualitative column has an indicator for them
     missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
     encoding "onehot"     an indicator for each level in the training rows; any other level is all 0
     encoding "ordinal"    level codes as numbers, as the data set stores them
-    encoding "crimcoord"  level codes as well: the tree itself turns levels into numbers at every node
-    """
+    encoding "crimcoord"  level codes as well: the tree itself turns levels into numbers at every node"""
     fill, indicators = encoded_by(dataset, policy)
-    if not fill and not indicators:
-        return None
-    return ColumnEncoder.of(dataset, X, fill=fill, indicators=indicators)
+    return ColumnEncoder.of(dataset, X, fill=fill, indicators=indicators) if fill or indicators else None
 
 
-def n_columns(dataset: Dataset, policy: Policy) -> int:
+def n_columns(dataset: Dataset, policy: DatasetSpec) -> int:
     """Return the number of encoded columns for all rows. A fold has at most this many."""
     encoder = fold_encoder(dataset, policy, dataset.X) if policy.encoding == "onehot" else None
     return dataset.p if encoder is None else encoder.n_encoded
 
 
-def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
+def prepared(estimator: Any, dataset: Dataset, policy: DatasetSpec) -> Any:
     """Return `estimator` with facts of the data set: positions for `monotonic_cst`, codes of the labels of
-    `class_weight`, and columns of levels under "crimcoord" (ConfigError for an estimator without support for them).
-    """
+    `class_weight`, and columns of levels under "crimcoord" (ConfigError for an estimator without support for them)."""
     weights = getattr(estimator, "class_weight", None)
     if isinstance(weights, Mapping):
         estimator.set_params(class_weight=coded_weights(weights, dataset))
@@ -219,7 +203,7 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
     return {code: float(weights.get(label, 1.0)) for code, label in enumerate(dataset.classes)}
 
 
-def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> dict[int, int]:
+def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: DatasetSpec) -> dict[int, int]:
     """Return the signs by encoded column; ConfigError for a name that is not a quantitative column."""
     names, qualitative = list(dataset.feature_names), set(dataset.qualitative)
     placed: dict[int, int] = {}

@@ -64,13 +64,7 @@ class TreeKind(ABC):
         return export_text(tree, features, classes, precision, self._level_names())
 
     def _view_of(
-        self,
-        tree: Any,
-        features: Sequence[str],
-        classes: Sequence[str],
-        precision: int,
-        title: str,
-        rows: TrainingRows,
+        self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int, title: str, rows: TrainingRows
     ) -> TreeView:
         """Return the data of a tree's drawing, by default for hyperplanes. rows : as in `SingleTree.view`"""
         from oblique_cli.drawing.view import view_of
@@ -101,8 +95,7 @@ class TreeKind(ABC):
         rows, as in Breiman et al. (1984) and in scikit-learn, whatever criterion grew the tree. A hyperplane's decrease
         is divided among its features by |coefficient| times the range of the feature in the training rows, so that
         units do not matter. For an axis-parallel tree this is scikit-learn's definition. The shares of several trees
-        are averaged over the trees that have a split.
-        """
+        are averaged over the trees that have a split."""
         check_is_fitted(self)
         decreases = self._decreases()
         totals = decreases.sum(axis=1, keepdims=True)
@@ -146,8 +139,7 @@ class SingleTree(TreeKind):
     def to_html(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
         """Return the tree as one HTML page that shows a node's content on a click and needs no network.
 
-        feature_names : (p,) names; class_names : (C,) names, for classes only; precision : significant digits
-        """
+        feature_names : (p,) names; class_names : (C,) names, for classes only; precision : significant digits"""
         from oblique_cli.drawing.page import PageData, page
         from oblique_cli.drawing.view import text_of
 
@@ -181,22 +173,18 @@ class SingleTree(TreeKind):
         """Return the explanation of one row (p,) and the nearest change to another class: `oblique_cli.explain`.
 
         options : `reference`, training rows for means and standard deviations, required for a tree that was not fitted
-            by `oblique fit`; `fix` and `to`
-        """
+            by `oblique fit`; `fix` and `to`"""
         return oblique_cli.explain(self, np.asarray(row, np.float64), **options)
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
-        """Return the nodes that each row of X (n, p) passes, (n, n_nodes) of 0 and 1, sparse; in each row in the order
-        of the path.
-        """
+        """Return the nodes of each row's path, in order. X : (n, p); returns (n, n_nodes) of 0 and 1, sparse."""
         return paths(self.apply(X), self.tree_.parents)
 
     def export_text(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
         """Return the rules of the tree.
 
         feature_names : (p,) names; by default the columns of `fit`, else x1, x2, ...
-        class_names : (C,) names; by default the labels; precision : significant digits
-        """
+        class_names : (C,) names; by default the labels; precision : significant digits"""
         check_is_fitted(self)
         return self._text_of(self.tree_, self._feature_names(feature_names), self._class_names(class_names), precision)
 
@@ -205,8 +193,7 @@ class SingleTree(TreeKind):
     ) -> Figure:
         """Return the tree as a matplotlib figure; `figure.savefig("tree.svg")` writes it, a notebook shows it.
 
-        Parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
-        """
+        Parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib."""
         from oblique_cli.drawing.diagram import drawn
 
         return drawn(self.view(feature_names, class_names, precision, title))
@@ -219,8 +206,7 @@ class SingleTree(TreeKind):
         title: str = "",
         rows: TrainingRows = None,
     ) -> TreeView:
-        """Return the data for drawings of the tree; the modules of `oblique_cli.drawing` turn them into SVG, HTML and
-        more.
+        """Return the data for drawings of the tree; modules of `oblique_cli.drawing` make SVG, HTML and more of them.
 
         rows : the training rows (n, p) and their class codes (n,), for counts and histograms that the tree lacks
         Other parameters are those of `plot`."""
@@ -242,14 +228,12 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the majority label of each row's leaf, or the label by its linear model. X : (n, p); returns (n,)."""
         rows, leaves = self._rows_and_leaves(X)
-        labels: NDArray[Any] = self.classes_.take(self.tree_.predicted(rows, leaves=leaves))
-        return labels
+        return np.asarray(self.classes_.take(self.tree_.predicted(rows, leaves=leaves)))
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of each row's leaf, weighted if the fit was weighted, or its `probabilities`.
 
-        X : (n, p); returns (n, C), columns in the order of classes_
-        """
+        X : (n, p); returns (n, C), columns in the order of classes_"""
         rows, leaves = self._rows_and_leaves(X)
         return self.tree_.predicted_shares(rows, leaves=leaves)
 
@@ -296,8 +280,7 @@ class SeveralTrees(TreeKind):
 
     def decision_path(self, X: ArrayLike) -> tuple[csr_matrix, NDArray[np.int64]]:
         """Return the nodes of all trees that each row of X (n, p) passes, (n, all nodes) of 0 and 1, sparse, and the
-        first column of each tree, (number of trees + 1,), as forests of scikit-learn do.
-        """
+        first column of each tree, (number of trees + 1,), as forests of scikit-learn do."""
         leaves = self.apply(X)
         parents = self._parents()
         visited = [paths(leaves[:, i], of_tree) for i, of_tree in enumerate(parents)]
@@ -305,16 +288,11 @@ class SeveralTrees(TreeKind):
         return csr_matrix(hstack(visited)), starts
 
     def export_text(
-        self,
-        feature_names: Names = None,
-        class_names: Names = None,
-        precision: int = 3,
-        number: int | None = None,
+        self, feature_names: Names = None, class_names: Names = None, precision: int = 3, number: int | None = None
     ) -> str:
         """Return the rules of all trees one after the other, or of the tree `number`, counted from 0.
 
-        Other parameters as for a single tree: feature names (default x1, x2, ...), class names, significant digits.
-        """
+        Other parameters as for a single tree: feature names (default x1, x2, ...), class names, significant digits."""
         check_is_fitted(self)
         names = self._feature_names(feature_names), self._class_names(class_names)
         if number is not None:
@@ -333,8 +311,7 @@ class SeveralTrees(TreeKind):
     ) -> Figure:
         """Return the tree `number`, counted from 0, as a matplotlib figure.
 
-        Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
-        """
+        Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib."""
         from oblique_cli.drawing.diagram import drawn
 
         check_is_fitted(self)

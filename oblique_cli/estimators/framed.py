@@ -87,7 +87,10 @@ class TakesFrames:
     ) -> tuple[Array, NDArray[Any]]:
         """Return checked, encoded rows, (n, m), and y; learn the encoding unless it stays (`again`)."""
         owner, encoding = type(self).__name__, self.encoding_ if again else None
-        if encoding is None and (again or not _may_be_encoded(X, owner)):
+        if encoding is None and not again:
+            refuse_times(X, owner)
+        may_be_encoded = is_frame(X) and all(getattr(dtype, "kind", "O") != "c" for dtype in X.dtypes)
+        if encoding is None and (again or not may_be_encoded):
             rows_and_y = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))
         elif encoding is None and not columns_of_words(X, owner):
             try:
@@ -117,9 +120,7 @@ class TakesFrames:
         again: bool = False,
     ) -> tuple[NDArray[Any], Array, NDArray[np.int32], Array | None, Groups | None]:
         """Return the classes, and for rows of positive weight the encoded rows, class codes, weights and groups.
-
-        measured : positive weights -> weights in the trees' form; again : as in `_training`
-        """
+        measured : positive weights -> weights in the trees' form; again : as in `_training`"""
         rows, labels = self._training(
             X, y, sample_weight, again=again, dtype=np.float64, order="C", ensure_min_samples=1
         )
@@ -136,8 +137,7 @@ class TakesFrames:
         """Return checked, encoded rows for prediction, (n, m)."""
         check_is_fitted(self)
         if self.encoding_ is None:
-            rows: Array = self._as_they_are(X, dtype=np.float64, order="C", reset=False)
-            return rows
+            return np.asarray(self._as_they_are(X, dtype=np.float64, order="C", reset=False))
         encoded = self._encoded(X, self.encoding_, reset=False)
         rows = check_array(encoded, order="C", estimator=self, input_name="X")
         return rows
@@ -182,12 +182,6 @@ class TakesFrames:
         """Return values of the encoded columns, (..., m), summed over each column of X, (..., p)."""
         return values if self.encoding_ is None else self.encoding_.by_column(values)
 
-    def _of_columns(self, rows: Array) -> Array:
-        """Return encoded rows, (n, m), with one number for each column of X, (n, p)."""
-        if self.encoding_ is None:
-            return rows
-        return np.asarray(rows[:, np.unique(self.encoding_.encoder.sources, return_index=True)[1]])
-
     def _seen(self, of_columns: NDArray[Any] | None) -> NDArray[Any] | None:
         """Return values of the columns of X, (p,), repeated for the encoded columns, (m,)."""
         if of_columns is None or self.encoding_ is None:
@@ -215,9 +209,3 @@ class TakesFrames:
             plain.__dict__.pop(name, None)
         plain.n_features_in_ = self._n_seen
         return plain
-
-
-def _may_be_encoded(X: Any, owner: str) -> bool:
-    """Return whether X is a data frame of numbers and texts; ConfigError for dates."""
-    refuse_times(X, owner)
-    return is_frame(X) and all(getattr(dtype, "kind", "O") != "c" for dtype in X.dtypes)

@@ -68,8 +68,7 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
     planes_ : (C, m + 1) a row (w, -g) for each class; m is p, or the number of training rows for a Gaussian kernel
     n_features_in_ : int
 
-    Nothing is drawn at random.
-    """
+    Nothing is drawn at random."""
 
     width: float = parameter(default=1.0, help="mu of the Gaussian kernel exp(-mu ||x - z||^2).")
     regularization: float = parameter(
@@ -153,16 +152,14 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
         inverse = LinearOperator((size, size), matvec=lambda v: linalg.cho_solve(factor, v))
         z = eigsh(far, k=1, M=metric, Minv=inverse, v0=np.ones(size))[1][:, 0]
     # The sign of an eigenvector depends on the solver; distances do not depend on it.
-    unit: Array = z / np.linalg.norm(z)
-    return unit
+    return np.asarray(z / np.linalg.norm(z))
 
 
 class SupportVectorClassifier(_Machine, kw_only=True):
     """scikit-learn's support vector machine, on scaled features unless told otherwise.
 
     Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
-    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
-    """
+    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs."""
 
     kernel: str = parameter(default="gaussian")
     cost: float = parameter(

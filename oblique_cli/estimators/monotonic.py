@@ -52,9 +52,7 @@ def meaning(answer: str) -> str:
 
 def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> Signs | None:
     """Return the signs of columns, (p,), or None; ConfigError for a constraint that does not fit columns or classes.
-
-    levels : positions of qualitative columns; n_classes : 2 in regression as well
-    """
+    levels : positions of qualitative columns; n_classes : 2 in regression as well"""
     constraint, owner = getattr(estimator, NAME), type(estimator).__name__
     if constraint is None:
         return None
@@ -119,18 +117,14 @@ def warn_of_flat(
         return
     names = getattr(estimator, "feature_names_in_", None)
     for j in np.flatnonzero((signs != 0) & ~used):
-        r = _correlation(X[:, j], np.asarray(y, dtype=np.float64))
+        known = ~np.isnan(X[:, j])
+        x, answers = X[known, j], np.asarray(y, dtype=np.float64)[known]
+        if len(x) < 3 or x.min() == x.max() or answers.min() == answers.max():
+            continue
+        x, answers = (x - x.mean()) / np.ptp(x), (answers - answers.mean()) / np.ptp(answers)
+        r = float(x @ answers / math.sqrt(float(x @ x) * float(answers @ answers)))
         if r * signs[j] < 0.0 and abs(r) * math.sqrt(len(X)) > CLEAR:
             order, seen = ("never falls", "falls") if signs[j] > 0 else ("never rises", "rises")
             name = str(names[j]) if names is not None else f"x{j + 1}"
             owner = f"{NAME} of {type(estimator).__name__}"
             warnings.warn(FlatResponse(owner, order, seen, r, int(j), name), stacklevel=stacklevel)
-
-
-def _correlation(x: Array, y: Array) -> float:
-    known = ~np.isnan(x)
-    x, y = x[known], y[known]
-    if len(x) < 3 or x.min() == x.max() or y.min() == y.max():
-        return 0.0
-    x, y = (x - x.mean()) / np.ptp(x), (y - y.mean()) / np.ptp(y)
-    return float(x @ y / math.sqrt(float(x @ x) * float(y @ y)))

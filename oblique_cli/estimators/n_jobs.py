@@ -23,8 +23,7 @@ N_JOBS: Constraint = Optional(Integer(-LARGEST, LARGEST))
 def threads_of(estimator: Any) -> int:
     """Return the number of threads for `n_jobs`: None is 1, or the number of a `joblib.parallel_config` unless the fit
     is one of its tasks; -1 is the number of processors, -2 one less. 1 for an estimator without the parameter;
-    ConfigError for 0.
-    """
+    ConfigError for 0."""
     n_jobs: int | None = getattr(estimator, "n_jobs", None)
     if n_jobs is None:
         n_jobs = _enclosing_jobs()
@@ -45,8 +44,7 @@ def _is_dask(backend: Any) -> bool:
 
 def workers() -> int:
     """Return the number of Dask workers that `joblib.parallel_config` gives a fit; 0 without Dask, and 0 for a fit that
-    is itself a task, since waiting for other workers could deadlock.
-    """
+    is itself a task, since waiting for other workers could deadlock."""
     backend, n_jobs = get_active_backend()
     if not _is_dask(backend) or n_jobs == 1:
         return 0
@@ -61,8 +59,7 @@ def workers() -> int:
 
 def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Return the results of a task for several arguments, in order. crew : number of workers, see `workers`"""
-    results: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
-    return results
+    return list(Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls))
 
 
 def in_threads() -> None:
@@ -72,8 +69,7 @@ def in_threads() -> None:
 
 def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
     """Yield the results of a task, in order, with the enclosing number of `threads`, while each fit has one thread; of
-    several errors that of the first task is raised.
-    """
+    several errors that of the first task is raised."""
     number = _enclosing_jobs()
     if number < 2:
         yield from (task(*arguments) for arguments in calls)

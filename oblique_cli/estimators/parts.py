@@ -13,8 +13,7 @@ from oblique_cli.errors import ConfigError
 class WithParts(BaseEstimator):
     """Estimator with nested objects as parameters, such as `tree__max_depth`, also if `tree` is None.
 
-    parts : parameter -> function that makes the object from a plain value, None if there is none
-    """
+    parts : parameter -> function that makes the object from a plain value, None if there is none"""
 
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
@@ -39,17 +38,10 @@ class WithParts(BaseEstimator):
         for key in params:
             name, inside, parameter = key.partition("__")
             if inside and name in current and not hasattr(value := params.get(name, current[name]), "set_params"):
-                self._refuse_plain(name, value, parameter)
+                owner, advice = type(self).__name__, f"set {name} to an object that has the parameter"
+                if parameter in current:
+                    advice = f"{parameter} is a parameter of {owner} itself"
+                raise ConfigError(f"{key} of {owner} cannot be set while {name} is {value!r}; {advice}.")
         # scikit-learn sets a nested object before its parameters.
         super().set_params(**params)
         return self
-
-    def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
-        """Raise the ConfigError for a parameter of a nested object that is a plain value."""
-        owner = type(self).__name__
-        advice = (
-            f"{parameter} is a parameter of {owner} itself"
-            if parameter in self.get_params(deep=False)
-            else f"set {part} to an object that has the parameter"
-        )
-        raise ConfigError(f"{part}__{parameter} of {owner} cannot be set while {part} is {value!r}; {advice}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -43,7 +42,14 @@ class Watched(CallbackSupportMixin, Declared, kw_only=True):
         """Return the result of `work`; while it runs, a thread reports how many of `total` trees are `finished`."""
         reports: list[Callable[[int], None]] = []
         if self.verbose:
-            reports.append(_Lines(type(self).__name__, total, every_tree=self.verbose > 1))
+            step, begun = 1 if self.verbose > 1 else max(1, -(-total // LINES)), time.perf_counter()
+
+            def line(number: int) -> None:
+                if number % step == 0 or number == total:
+                    seconds = time.perf_counter() - begun
+                    print(f"{type(self).__name__}: {number} of {total} trees, {seconds:.1f} s", flush=True)
+
+            reports.append(line)
         if not getattr(self, CALLBACKS, None):
             return _reported(finished, work, reports)
         return _under_callbacks(self, total, finished, work, reports)
@@ -103,18 +109,3 @@ def _reported(finished: Callable[[], int], work: Callable[[], Any], reports: lis
         raise failed[0]
     catch_up()
     return result
-
-
-class _Lines:
-    """Progress printer: number of grown trees and elapsed time."""
-
-    def __init__(self, owner: str, total: int, every_tree: bool) -> None:
-        self._owner, self._total = owner, total
-        self._step = 1 if every_tree else max(1, -(-total // LINES))
-        self._begun = time.perf_counter()
-
-    def __call__(self, number: int) -> None:
-        if number % self._step == 0 or number == self._total:
-            seconds = time.perf_counter() - self._begun
-            sys.stdout.write(f"{self._owner}: {number} of {self._total} trees, {seconds:.1f} s\n")
-            sys.stdout.flush()

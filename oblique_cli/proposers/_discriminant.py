@@ -14,8 +14,7 @@ ZERO_EIGENVALUE = 1e-10  # relative to the largest
 
 def largest_class(node: Node) -> Mask:
     """Return the rows of the largest class, the lowest code on a tie: the super-classes of GDT in thesis 2.4."""
-    mask: Mask = node.y == int(np.argmax(node.class_weights))
-    return mask
+    return np.asarray(node.y == int(np.argmax(node.class_weights)))
 
 
 def weighted_mean(rows: Array, weights: Array | None) -> Array:
@@ -47,32 +46,23 @@ def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array
 
     Fisher's direction W^-1 (m_1 - m_2) of any two groups is the difference of their mean scores: with T the covariance
     of all rows, T^-1 (m_1 - m_2) is parallel to it. If W is singular and the means differ in its null space, the
-    pseudo-inverse of T gives the part of the difference in that null space, where Fisher's quotient is infinite.
-    """
+    pseudo-inverse of T gives the part of the difference in that null space, where Fisher's quotient is infinite."""
     standard = standard_scores(node)
     Z = (node.X - standard.center) / standard.scale
     w = np.ones(len(Z)) if node.weights is None else node.weights
-    values, vectors = _axes(Z, w)
+    if is_wide(*Z.shape):  # only eigenvectors in the span of the rows; the other eigenvalues are 0
+        _, lengths, directions = np.linalg.svd(Z * np.sqrt(w / w.sum())[:, None], full_matrices=False)
+        values, vectors = lengths[::-1] ** 2, directions[::-1].T
+    else:
+        values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
     nonzero = values > max(tolerance * values[-1], 0.0)
     basis = vectors[:, nonzero] / np.sqrt(values[nonzero])
     basis[np.abs(Z).max(axis=0) == 0.0] = 0.0  # the coefficient of a constant feature is exactly 0, without rounding
     return Z @ basis, basis, standard
 
 
-def _axes(Z: Array, w: Array) -> tuple[Array, Array]:
-    """Return eigenvalues (k,) and eigenvectors (p, k) of Z'WZ / sum(w), ascending; if p is much larger than n only
-    those in the span of the rows, since the others are 0."""
-    n, p = Z.shape
-    if not is_wide(n, p):
-        values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
-        return values, vectors
-    _, lengths, directions = np.linalg.svd(Z * np.sqrt(w / w.sum())[:, None], full_matrices=False)
-    return lengths[::-1] ** 2, directions[::-1].T
-
-
 def fisher(scores: Array, first: Mask, weights: Array | None) -> Array | None:
-    """Return Fisher's direction (k,) for whitened rows (n, k), from the first group to the rest; None if the means are
-    equal."""
+    """Return Fisher's direction (k,) for whitened rows (n, k), from the first group to others, None for equal means."""
     difference = mean_of(scores, ~first, weights) - mean_of(scores, first, weights)
     return difference if float(np.linalg.norm(difference)) > SAME_MEAN else None
 
@@ -87,8 +77,7 @@ def unit_normal(normal: Array, standard: Standard) -> Array:
 
 
 def plane(node: Node, normal: Array, offset: float, standard: Standard) -> Candidates:
-    """Return the plane normal @ z = offset as a proposal. With tolerant ties, rows on the plane are on the left for any
-    rounding."""
+    """Return the plane normal @ z = offset as a proposal. With tolerant ties, rows on the plane go left."""
     w = unit_normal(normal, standard)
     length = float(np.linalg.norm(normal))
     threshold = w @ (standard.center + standard.scale * (normal / length) * (offset / length))

@@ -27,5 +27,4 @@ class LinearSplit(Proposer):
         yield from from_core(self, node)
 
     def native_options(self) -> dict[str, Any]:
-        """Return the cost."""
         return {"cost": float(self.cost)}

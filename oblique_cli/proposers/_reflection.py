@@ -22,8 +22,7 @@ def scaled(X: Array) -> Array:
     """Return rows X (n, p) times a power of 2 that brings the widest column near 1, so that squares neither overflow
     nor underflow; directions and ratios do not change."""
     reach = (X.max(axis=0) - X.min(axis=0)).max()
-    scaled: Array = np.ldexp(X, -np.frexp(reach)[1])
-    return scaled
+    return np.asarray(np.ldexp(X, -np.frexp(reach)[1]))
 
 
 def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Iterator[Candidates]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.ground.arrays import Array, Mask
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice
 from oblique_cli.ground.geometry import Standard
 from oblique_cli.parameters import parameter
@@ -26,8 +26,7 @@ class Cline(Proposer):
     a pair; of equally near pairs the first in lexicographic order counts; if the means are the same there is no
     discriminant and the normal is that of the pair. With more than two classes the largest is held against the rest, as
     for GDT. The papers build one tree for each pair of classes instead: scikit-learn's `OneVsOneClassifier` around this
-    estimator does that.
-    """
+    estimator does that."""
 
     title = "Cline"
     source = "Amasyali & Ersoy (2008); Wickramarachchi (2015), section 2.4"
@@ -64,20 +63,15 @@ class Cline(Proposer):
         if self.rule != "mean":
             pair = nearest_pair(rows[first], rows[~first])
             if pair is not None:
-                normal = self._normal(node, first, *pair)
+                normal = pair[1] - pair[0]
+                if self.normal == "discriminant":
+                    scores, basis, whitened = whiten(node)
+                    direction = fisher(scores, first, node.weights)
+                    normal = normal if direction is None else unit_normal(basis @ direction, whitened)
                 yield plane(node, normal, float(normal @ (0.5 * pair[0] + 0.5 * pair[1])), standard)
 
     def native_options(self) -> dict[str, Any]:
-        """Return the rule, and whether the plane of the pair is perpendicular to the pair."""
         return {"rule": self.rule, "normal_of_pair": self.normal == "pair"}
-
-    def _normal(self, node: Node, first: Mask, a: Array, b: Array) -> Array:
-        if self.normal == "discriminant":
-            scores, basis, standard = whiten(node)
-            direction = fisher(scores, first, node.weights)
-            if direction is not None:
-                return unit_normal(basis @ direction, standard)
-        return b - a
 
 
 def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
@@ -97,5 +91,4 @@ def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
 
 def _distinct(rows: Array) -> Array:
     """Return distinct rows in lexicographic order. Rows that differ by the rounding of a level's score are equal."""
-    chosen: Array = rows[np.unique(np.round(rows * 2.0**40), axis=0, return_index=True)[1]]
-    return chosen
+    return np.asarray(rows[np.unique(np.round(rows * 2.0**40), axis=0, return_index=True)[1]])

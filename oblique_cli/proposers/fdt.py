@@ -15,8 +15,7 @@ class FDT(Proposer):
 
     Where the text is silent: with more than two classes the direction is that of the largest class against the rest
     and the threshold is searched over all classes. A singular within-class scatter is met through the eigenvectors of
-    the scatter of all rows (`whiten`). Classes of equal means have no direction, which makes the node a leaf.
-    """
+    the scatter of all rows (`whiten`). Classes of equal means have no direction, which makes the node a leaf."""
 
     title = "FDT"
     source = "López-Chau, Cervantes, López-García & Lamont (2013); Wickramarachchi (2015), section 2.3"

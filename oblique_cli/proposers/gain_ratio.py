@@ -14,8 +14,7 @@ class GainRatio(Proposer):
 
     Each feature has its best cut by gain. Of the features whose cuts gain at least the average of all that have one,
     less 0.001, the one of the largest ratio is taken; of equal ones the first. The gain is that of the criterion,
-    entropy in bits by default. The correction of release 8 for the number of cuts is left out.
-    """
+    entropy in bits by default. The correction of release 8 for the number of cuts is left out."""
 
     title = "Gain ratio"
     source = "Quinlan (1993), C4.5: Programs for Machine Learning"

@@ -15,8 +15,7 @@ class GDT(Proposer):
     """Geometric decision tree, with the thesis' treatment of rank deficiency.
 
     A bisector that leaves one side empty, or has no normal, makes the node a leaf. The limit epsilon on the
-    misclassification rate is tuned; there is no pruning (thesis 5.2).
-    """
+    misclassification rate is tuned; there is no pruning (thesis 5.2)."""
 
     title = "GDT"
     source = "Manwani & Sastry (2012), section II; Wickramarachchi (2015), section 5.1, algorithm 7"
@@ -38,5 +37,4 @@ class GDT(Proposer):
             yield Candidates.directions(plane[None, :-1], -plane[-1:])
 
     def native_options(self) -> dict[str, Any]:
-        """Return the classes that score the bisectors."""
         return {"bisector_by_super_classes": self.bisector_classes == "super"}

@@ -20,13 +20,13 @@ class HHCART(Reflecting):
     """HHCART(A): at every node, reflect along each eigenvector of each class and search all axes of each space.
 
     Classes with fewer than two distinct rows give no vector; if no class gives one, the original axes are searched
-    (thesis 3.6).
-    """
+    (thesis 3.6)."""
 
     title = "HHCART(A)"
     source = "Wickramarachchi (2015), section 3.5, algorithm 3"
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "twoing"}
     native: ClassVar[str | None] = "hhcart_a"
+    dominant_only: ClassVar[bool] = False
 
     tau: float = parameter(
         default=0.05,
@@ -59,13 +59,10 @@ class HHCART(Reflecting):
             if covariance is not None:
                 if variances is not None:
                     covariance = shrunk(covariance, variances, node.class_weights[code])
-                yield from self._chosen(principal_axes(covariance, self.eigenvalue_tolerance, SIGNS[self.sign]))
-
-    def _chosen(self, axes: Array) -> Array:
-        return axes
+                axes = principal_axes(covariance, self.eigenvalue_tolerance, SIGNS[self.sign])
+                yield from axes[:1] if self.dominant_only else axes
 
     def native_options(self) -> dict[str, Any]:
-        """Return tau, sign and tolerance as numbers, and the options beyond the papers."""
         return {
             "tau": float(self.tau),
             "sign": SIGNS[self.sign],
@@ -82,6 +79,4 @@ class HHCARTDominant(HHCART):
     title = "HHCART(D)"
     classifier = "HHCARTDClassifier"
     native: ClassVar[str | None] = "hhcart_d"
-
-    def _chosen(self, axes: Array) -> Array:
-        return axes[:1]
+    dominant_only: ClassVar[bool] = True

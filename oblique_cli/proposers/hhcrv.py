@@ -19,8 +19,7 @@ class HHCRV(Reflecting):
 
     Rows far from the class mean count as much as those near it, which makes the vector robust to outliers (thesis
     5.3). Classes with fewer than two distinct rows give no vector; if no class gives one, the original axes are
-    searched, as in HHCART (thesis 3.6).
-    """
+    searched, as in HHCART (thesis 3.6)."""
 
     title = "HHCRV"
     source = "Wickramarachchi (2015), section 5.3, algorithm 9"
@@ -37,5 +36,4 @@ class HHCRV(Reflecting):
                 yield principal_axes(scatter, sign=SIGNS[self.sign])[0]
 
     def native_options(self) -> dict[str, Any]:
-        """Return tau and sign as numbers, and whether both signs are reflected."""
         return {"tau": float(self.tau), "sign": SIGNS[self.sign], "both_signs": self.reflections == "both"}

@@ -47,7 +47,6 @@ class HHGDT(Proposer):
             yield from reflections([orient(plane[:-1], SIGNS[self.sign])], self.tau)
 
     def native_options(self) -> dict[str, Any]:
-        """Return tau and sign as numbers, and the classes that score the bisectors."""
         return {
             "tau": float(self.tau),
             "sign": SIGNS[self.sign],

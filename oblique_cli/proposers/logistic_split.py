@@ -14,8 +14,7 @@ class LogisticSplit(LinearSplit):
 
     The ridge penalty keeps coefficients finite where a plane tells a class apart without error. Only the direction is
     kept: the threshold is the best of all along it, for all classes. A class of the same mean as the rest gives none;
-    where no class gives one the node is a leaf.
-    """
+    where no class gives one the node is a leaf."""
 
     title = "Logistic split"
     source = "Truong (2009), Fast growing and interpretable oblique trees via logistic regression models"

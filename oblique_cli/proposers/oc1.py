@@ -23,21 +23,16 @@ class HillClimbing(Proposer):
     quantitative: ClassVar[bool] = True
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 
-    def _seed(self, node: Node) -> int:
-        """Return the seed of the climb at a node, used together with the node's path."""
-        return 0
-
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the hyperplane with its threshold, or else the original axes."""
-        yield from from_core(self, node, self._seed(node))
+        yield from from_core(self, node, node.tree_seed if self.draws_tree_seed else 0)
 
 
 @PROPOSERS.register("oc1")
 class OC1(HillClimbing):
     """OC1: perturb coefficients until nothing improves, jump in random directions, and start again elsewhere.
 
-    Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state.
-    """
+    Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state."""
 
     title = "OC1"
     source = "Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33; Wickramarachchi (2015), section 2.2, algorithm 2"
@@ -81,11 +76,7 @@ class OC1(HillClimbing):
         '"exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros.',
     )
 
-    def _seed(self, node: Node) -> int:
-        return node.tree_seed
-
     def native_options(self) -> dict[str, Any]:
-        """Return the parameters under the core's names."""
         return {
             "restarts": int(self.restarts),
             "jumps": int(self.jumps),
@@ -102,8 +93,7 @@ class CARTLC(HillClimbing):
     """OC1-LC: the linear combinations of CART, one deterministic climb from the axis-parallel split.
 
     For each feature the best of three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched.
-    Nothing is drawn at random. docs/algorithms/oc1.md has other readings than the defaults.
-    """
+    Nothing is drawn at random. docs/algorithms/oc1.md has other readings than the defaults."""
 
     title = "OC1-LC"
     classifier = "OC1LCClassifier"
@@ -133,7 +123,6 @@ class CARTLC(HillClimbing):
     )
 
     def native_options(self) -> dict[str, Any]:
-        """Return the parameters under the core's names."""
         return {
             "sweep_tol": float(self.sweep_tol),
             "backward_elimination": bool(self.backward_elimination),

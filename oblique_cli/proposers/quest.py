@@ -28,8 +28,7 @@ class QUEST(Proposer):
     both have full rank, and a direction without any variance inside the classes is kept. Of the two roots of the
     quadratic equation the one nearer to the first mean is taken (it is the nearer one to the second mean too). The cut
     is halfway between the means if there is no real root, if a super-class has no variance, or if the root leaves a
-    side empty. Super-classes of equal means have no direction, which makes the node a leaf.
-    """
+    side empty. Super-classes of equal means have no direction, which makes the node a leaf."""
 
     title = "QUEST"
     source = "Loh & Shih (1997); Wickramarachchi (2015), sections 2.3 and 3.9.3"
@@ -64,7 +63,6 @@ class QUEST(Proposer):
             yield plane(node, normal, discriminant_cut(scores @ direction, first, node.weights), standard)
 
     def native_options(self) -> dict[str, Any]:
-        """Return the tolerance, and whether the threshold is searched."""
         return {
             "eigenvalue_tolerance": float(self.eigenvalue_tolerance),
             "searches_threshold": self.split_point == "search",

@@ -26,8 +26,7 @@ class SADT(Proposer):
     all coefficients 1, which is parallel to no axis; features that are constant at the node keep the coefficient 0; the
     offset is one of the coefficients; an empty side scores 0; the best plane of the whole walk counts, offset and all.
 
-    The random numbers of a node do not depend on its rows, so neither their order nor doubled rows change anything.
-    """
+    The random numbers of a node do not depend on its rows, so neither their order nor doubled rows change anything."""
 
     title = "SADT"
     source = "Heath, Kasif & Salzberg (1993); Wickramarachchi (2015), section 2.2"

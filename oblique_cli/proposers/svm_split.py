@@ -15,8 +15,7 @@ class SVMSplit(LinearSplit):
     The loss is the squared hinge, which the solver of the core minimizes to the bit alike in every run; the bias is
     free and not penalized. Only the direction is kept: the threshold is the best of all along it, for all classes. A
     class that no direction tells from the rest (equal means, with rows on both sides) gives none; where no class gives
-    one the node is a leaf.
-    """
+    one the node is a leaf."""
 
     title = "SVM split"
     source = "Bennett & Blue (1998), support vector machines in decision trees; Fan et al. (2008)"

@@ -110,8 +110,7 @@ class UnionProposer(Proposer):
     member without a proposal leaves the node to the others; the node is a leaf if no member has one.
 
     The tree grows in the compiled core where all members do. A member that draws random numbers draws what it would
-    draw alone with the same seed of the tree.
-    """
+    draw alone with the same seed of the tree."""
 
     title = "Union"
     classifier = "UnionClassifier"
@@ -144,5 +143,4 @@ class UnionProposer(Proposer):
         return any(member.is_quantitative() for member in self.members())
 
     def native_options(self) -> dict[str, Any]:
-        """Return the families of the members with their options."""
         return {"members": [(member.native_family(), member.native_options()) for member in self.members()]}

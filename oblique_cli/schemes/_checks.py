@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec
-from oblique_cli.schemes._scheme import SCHEMES, is_stratified
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import SCHEMES, Dataset, is_stratified
 
 FOLDS = "folds: {}"
 TUNE_FOLDS = "tune: {{folds: {}}}"

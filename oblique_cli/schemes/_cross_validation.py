@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,17 +12,13 @@ from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import check_cut
 from oblique_cli.schemes._draws import Cut, TuningFolds, cut, pruning_rows, without
-from oblique_cli.schemes._scheme import FOLDS, Places, Scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import FOLDS, Dataset, Places, Scheme
 
 
 class CrossValidation(Scheme):
     """Each fold is the test set of a tree grown on the others (Wickramarachchi 2015, section 1.9 [3]).
 
-    cut   divides rows into parts
-    """
+    cut   divides rows into parts"""
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS}
     cut: ClassVar[Cut] = staticmethod(cut)

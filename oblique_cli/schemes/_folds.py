@@ -10,16 +10,13 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec, Experiment, Fold, TuningPair
-from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Places, Scheme, is_stratified, stated
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Dataset, Places, Scheme, is_stratified, stated
 
 
 def folds(dataset: Dataset, cv: CVSpec, seed: int) -> tuple[Fold, ...]:
@@ -50,8 +47,7 @@ def expected_places(experiment: Experiment, dataset: str) -> Places:
 def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
     """Raise ConfigError, in one sentence with a way out, if `dataset` cannot be divided as `cv` asks.
 
-    tuned   whether the tuning pairs, if the scheme has them, are needed
-    """
+    tuned   whether the tuning pairs, if the scheme has them, are needed"""
     made = SCHEMES[cv.scheme]
     if is_stratified(cv) and dataset.task == "regression":
         raise ConfigError(f"data set {dataset.name!r} has no classes to keep the shares of: use scheme ordinary.")

@@ -16,7 +16,9 @@ from oblique_cli.ground.nouns import CVSpec, Fold, Row
 from oblique_cli.ground.registry import Registry, fault_of_type, misfit, source_of
 
 if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+    from oblique_cli.data.dataset import Dataset as Dataset
+else:
+    Dataset = Any  # schemes need no module of data sets
 
 Places = list[tuple[int, int]]
 
@@ -54,8 +56,7 @@ class Scheme(ABC):
     single_row_tests  every test set is one row, on which metrics of several rows have no meaning
     places_from_data  how many folds there are is not known without the data set
     estimate          what the accuracy is called if it is not a share of right test rows, "" if it is
-    pooling           how a table says what its numbers are
-    """
+    pooling           how a table says what its numbers are"""
 
     name: str = ""
 
@@ -100,15 +101,13 @@ class Scheme(ABC):
         """Return the (repeat, index) of every fold, in order, without drawing any.
 
         Repetitions and, in each, folds count from 0. More repetitions only add places. dataset : may be None unless
-        `places_from_data`; then return the places of an ordinary data set
-        """
+        `places_from_data`; then return the places of an ordinary data set"""
 
     @abstractmethod
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         """Yield the folds of one repetition, which depend on the arguments only, not on other repetitions.
 
-        `schemes.repetition` calls it and checks the folds against the scheme's declarations.
-        """
+        `schemes.repetition` calls it and checks the folds against the scheme's declarations."""
 
     def repeats(self, dataset: Dataset | None, cv: CVSpec) -> int:
         """Return the number of distinct repetitions, at most `cv.repeats`. dataset : as in `places`"""
@@ -155,8 +154,7 @@ class Scheme(ABC):
         """Return the accuracy of each repetition in percent, from its successful rows, of which there is at least one.
 
         Wickramarachchi (2015), eq. 1.9.3: correct predictions of all its folds divided by their test rows. Exact, so
-        that no order of rows or of sums changes a digit. apparent : the rows at the places of `apparent`
-        """
+        that no order of rows or of sums changes a digit. apparent : the rows at the places of `apparent`"""
         return [Fraction(100 * sum(r.n_correct for r in rows), sum(r.n_test for r in rows)) for rows in repetitions]
 
 
@@ -189,7 +187,10 @@ def scheme(name: str) -> Callable[[S], S]:
         except Exception as error:
             raise refused(f"cannot be made without arguments ({error_text(error)}); use keys in their place") from None
         made.name = name
-        if fault := _fault_of_methods(made) or _fault_of_places(made):
+        for method, arguments in METHODS.items():
+            if misfitting := misfit(getattr(made, method), *arguments):
+                raise refused(f"has a method {method} that {misfitting}")
+        if fault := _fault_of_places(made):
             raise refused(fault)
         SCHEMES.register(name)(made)
         return cls
@@ -204,8 +205,7 @@ def is_stratified(cv: CVSpec) -> bool:
 
 def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
     """Return the places that a scheme declares. ConfigError unless they are (repeat, index) counted from 0 and include
-    every place tested on its own training rows.
-    """
+    every place tested on its own training rows."""
     places = made.places(dataset, cv)
     if fault := _fault_of_counting(places, made.repeats(dataset, cv)) or _fault_of_apparent(made, places, cv):
         raise ConfigError(f"{source_of(type(made))}: scheme {made.name!r} {fault}.")
@@ -274,13 +274,6 @@ def _fault_of_keys(cls: type[Scheme]) -> str:
     for key, value in (*cls.fixed.items(), *cls.defaults.items()):
         if not known[key].holds(value):
             return f"has {value!r} for the key {key!r}, which must be {known[key].describe()}"
-    return ""
-
-
-def _fault_of_methods(made: Scheme) -> str:
-    for name, arguments in METHODS.items():
-        if fault := misfit(getattr(made, name), *arguments):
-            return f"has a method {name} that {fault}"
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from oblique_cli.ground.constraints import Boolean, Constraint
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, CVSpec, Fold, Row
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import pruning_rows
-from oblique_cli.schemes._scheme import Places, Scheme, is_stratified, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import Dataset, Places, Scheme, is_stratified, scheme
 
 OUT_OF_BAG = Fraction(632, 1000)  # 1 - 1/e: the expected share of distinct rows in a bootstrap sample
 ALL_ROWS = (0, 1)  # place of the tree that is grown and tested on all rows
@@ -34,8 +31,7 @@ class Bootstrap(Scheme):
 
     A row that is drawn twice is two training rows, since not every algorithm takes weights. Pruning rows are drawn
     from the different rows of a sample, and all copies of one leave growth together. Stratified: every class is drawn
-    from by itself, as often as it has rows.
-    """
+    from by itself, as often as it has rows."""
 
     keys: ClassVar[dict[str, Constraint]] = {"plus": Boolean()}
     unused: ClassVar[dict[str, str]] = {"folds": "cv.repeats is the number of its samples"}
@@ -99,7 +95,14 @@ class Bootstrap(Scheme):
         errors = [_error(rows[0]) for rows in repetitions]
         weight, too_much = OUT_OF_BAG, Fraction(0)
         if cv.options.get("plus"):
-            weight, too_much = _plus(_error(whole), sum(errors) / Fraction(len(errors)), whole)
+            # Efron and Tibshirani 1997, eqs. 24-32: the weight .632 / (1 - .368 R), and the part of the out-of-bag
+            # error that is cut off. R = (err1 - err) / (gamma - err) in [0, 1], gamma the error of the same predictions
+            # if labels and rows were independent.
+            out_of_bag, no_information = sum(errors) / Fraction(len(errors)), whole.measures[NO_INFORMATION_ERROR]
+            cut_off, overfitting = min(out_of_bag, Fraction(no_information)), Fraction(0)
+            if cut_off > _error(whole):
+                overfitting = (cut_off - _error(whole)) / (Fraction(no_information) - _error(whole))
+            weight, too_much = OUT_OF_BAG / (1 - (1 - OUT_OF_BAG) * overfitting), out_of_bag - cut_off
         return [100 * (1 - (1 - weight) * _error(whole) - weight * (error - too_much)) for error in errors]
 
 
@@ -119,15 +122,3 @@ def _sample(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> tuple[np.nd
 
 def _error(row: Row) -> Fraction:
     return Fraction(row.n_test - row.n_correct, row.n_test)
-
-
-def _plus(apparent: Fraction, out_of_bag: Fraction, whole: Row) -> tuple[Fraction, Fraction]:
-    """Return the weight .632 / (1 - .368 R) of the out-of-bag error in the .632+ estimate, and the part of that error
-    that is cut off (Efron and Tibshirani 1997, eqs. 24-32): R = (err1 - err) / (gamma - err) in [0, 1], gamma the error
-    of the same predictions if labels and rows were independent."""
-    no_information = Fraction(whole.measures[NO_INFORMATION_ERROR])
-    cut_off = min(out_of_bag, no_information)
-    overfitting = Fraction(0)
-    if cut_off > apparent:
-        overfitting = (cut_off - apparent) / (no_information - apparent)
-    return OUT_OF_BAG / (1 - (1 - OUT_OF_BAG) * overfitting), out_of_bag - cut_off

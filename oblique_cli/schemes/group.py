@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_train, largest_part
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes._draws import Cut
-from oblique_cli.schemes._scheme import FOLDS, NESTED, is_stratified, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import FOLDS, NESTED, Dataset, is_stratified, scheme
 
 
 def cut_groups(
@@ -50,8 +47,7 @@ class Group(CrossValidation):
     For rows that are no independent draws, such as several of one patient: the column is no feature, no group is on
     both sides of a test, of a tuning fold or of a division inside a fit, and the folds are as equal in size as whole
     groups in random order allow. Pruning rows are whole groups. As many folds as groups leave one group out each, in
-    every repetition the same one, so there is one repetition.
-    """
+    every repetition the same one, so there is one repetition."""
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "groups": Text()}
     required: ClassVar[tuple[str, ...]] = ("groups",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes._draws import cut, draw_share, pruning_rows, without
-from oblique_cli.schemes._scheme import FOLDS, Places, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import FOLDS, Dataset, Places, scheme
 
 STEPS = 4  # 1/8, 1/4, 1/2 and all of the training rows
 
@@ -28,8 +25,7 @@ class Learning(CrossValidation):
 
     The test sets are those of scheme `ordinary`. A fold's training sets lie inside each other: `steps` of them, the
     last one whole, each other one half of the next. What a table shows is the mean over all of them, the height of the
-    curve; `oblique plot learning` draws the curve itself.
-    """
+    curve; `oblique plot learning` draws the curve itself."""
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "steps": Integer(2, 12)}
     disjoint: ClassVar[bool] = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import pruning_rows
-from oblique_cli.schemes._scheme import Places, Scheme, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import Dataset, Places, Scheme, scheme
 
 
 @scheme("leave_one_out")
@@ -22,8 +19,7 @@ class LeaveOneOut(Scheme):
     """n-fold cross-validation of n rows: every row is tested by a tree grown on all the others.
 
     Wickramarachchi (2015), section 1.9 [1]: of high variance, useful where few rows can be spared. Repetitions, one
-    unless more are asked for, differ in pruning rows and seeds only.
-    """
+    unless more are asked for, differ in pruning rows and seeds only."""
 
     unused: ClassVar[dict[str, str]] = {"folds": "it has a fold for every row"}
     defaults: ClassVar[dict[str, Any]] = {"repeats": 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,18 +12,14 @@ from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import draw_share, pruning_rows, share, without
-from oblique_cli.schemes._scheme import FRACTION, Places, Scheme, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import FRACTION, Dataset, Places, Scheme, scheme
 
 
 @scheme("monte_carlo")
 class MonteCarlo(Scheme):
     """R random train/test divisions, each with `test_fraction` of the rows as test set.
 
-    Wickramarachchi (2015), section 1.9 [2]: the test sets of different repetitions may overlap.
-    """
+    Wickramarachchi (2015), section 1.9 [2]: the test sets of different repetitions may overlap."""
 
     keys: ClassVar[dict[str, Constraint]] = {"test_fraction": FRACTION}
     covers: ClassVar[bool] = False

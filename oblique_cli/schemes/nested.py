@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation
-from oblique_cli.schemes._scheme import NESTED, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import NESTED, Dataset, scheme
 
 
 @scheme("nested")
 class Nested(CrossValidation):
     """R x v-fold cross-validation; inside each training set another one chooses the parameters.
 
-    Wickramarachchi (2015), appendix B: the test rows never meet the choice.
-    """
+    Wickramarachchi (2015), appendix B: the test rows never meet the choice."""
 
     tuning: ClassVar[str] = NESTED
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,18 +11,14 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import pruning_rows
-from oblique_cli.schemes._scheme import Places, Scheme, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import Dataset, Places, Scheme, scheme
 
 
 @scheme("split")
 class Split(Scheme):
     """The data set's own train/test split, R trees that differ in their pruning rows.
 
-    Wickramarachchi (2015), section 3.6: ten trees for Shuttle, each grown on a random 90 % of the training rows.
-    """
+    Wickramarachchi (2015), section 3.6: ten trees for Shuttle, each grown on a random 90 % of the training rows."""
 
     unused: ClassVar[dict[str, str]] = {"folds": "the data set itself says which rows are tested"}
     covers: ClassVar[bool] = False

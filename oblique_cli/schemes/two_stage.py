@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,18 +11,14 @@ from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes._draws import TuningFolds
-from oblique_cli.schemes._scheme import SHARED, scheme
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+from oblique_cli.schemes._scheme import SHARED, Dataset, scheme
 
 
 @scheme("two_stage")
 class TwoStage(CrossValidation):
     """One cross-validation over all rows chooses the parameters once, then R x v-fold on new partitions.
 
-    Wickramarachchi (2015), sections 1.9 [4] and 5.2. The choice has seen every test row: optimistic, as published.
-    """
+    Wickramarachchi (2015), sections 1.9 [4] and 5.2. The choice has seen every test row: optimistic, as published."""
 
     tuning: ClassVar[str] = SHARED
 

@@ -62,39 +62,33 @@ def criterion(name: str, gain: Gain | None = None) -> Callable[[Value], Value]:
 
     There is one call for every direction of a node, and one for every cut in the climbs of OC1 and in tables of
     blocks; docs/extending.md has what that costs. ConfigError, with the file, if the name is taken or the function
-    breaks this on a few small tables.
-    """
+    breaks this on a few small tables."""
 
     def keep(function: Value) -> Value:
         CRITERIA.register(name)(Criterion(function, gain))
-        _core.give_criterion(name, _checked(name, function), None if gain is None else _score_by(name, gain))
+
+        who = f"{source_of(function)}: criterion {name!r}"
+        whose = f"{source_of(gain)}: the gain of criterion {name!r}"
+
+        def values(left: Array, right: Array) -> Array:
+            return _checked(function(left, right), len(left), who)
+
+        def score(value: float, totals: Array) -> float:
+            assert gain is not None
+            return float(_checked(gain(np.array([value]), totals), 1, whose)[0])
+
+        _core.give_criterion(name, values, None if gain is None else score)
         return function
 
     return keep
 
 
-def _checked(name: str, function: Value) -> Callable[[Array, Array], Array]:
-    """Return the function in the core's form; it raises PluginError unless each cut has one finite number."""
-
-    def values(left: Array, right: Array) -> Array:
-        cut_values = _numbers(function(left, right), len(left))
-        if isinstance(cut_values, str):
-            raise PluginError(f"{source_of(function)}: criterion {name!r} {cut_values}.")
-        return cut_values
-
-    return values
-
-
-def _score_by(name: str, gain: Gain) -> Callable[[float, Array], float]:
-    """Return the gain in the core's form, for a single value."""
-
-    def score(value: float, totals: Array) -> float:
-        gains = _numbers(gain(np.array([value]), totals), 1)
-        if isinstance(gains, str):
-            raise PluginError(f"{source_of(gain)}: the gain of criterion {name!r} {gains}.")
-        return float(gains[0])
-
-    return score
+def _checked(output: Any, m: int, who: str) -> Array:
+    """Return a function's output for m cuts in the core's form; PluginError unless each cut has one finite number."""
+    numbers = _numbers(output, m)
+    if isinstance(numbers, str):
+        raise PluginError(f"{who} {numbers}.")
+    return numbers
 
 
 def _numbers(output: Any, m: int) -> Array | str:

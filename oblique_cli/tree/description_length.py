@@ -2,8 +2,7 @@
 
 Quinlan & Rivest (1989) and Mehta, Rissanen & Agrawal (1995): sender and receiver both have the rows without their
 classes. The sender transmits the tree and, for each leaf, the classes of its rows. A branch is worth its bits if it
-saves more bits at the leaves than it costs. Both papers have axis-parallel splits only; the code for hyperplanes is
-ours."""
+saves more bits at the leaves than it costs. The papers have axis-parallel splits; the code for hyperplanes is ours."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ def class_bits(counts: Array) -> Array:
     n, classes = counts.sum(axis=1), counts.shape[1]
     nats = gammaln(n + classes / 2) - gammaln(classes / 2)
     nats -= gammaln(counts + 0.5).sum(axis=1) - classes * gammaln(0.5)
-    bits: Array = nats / np.log(2.0)
-    return bits
+    return np.asarray(nats / np.log(2.0))
 
 
 def split_bits(tree: Tree) -> Array:
@@ -56,5 +54,4 @@ def log2_divisions(n: int, k: int) -> float:
 
 
 def _log2_binomial(n: int, k: NDArray[Any] | float) -> Array:
-    bits: Array = (gammaln(n + 1) - gammaln(np.asarray(k) + 1) - gammaln(n - np.asarray(k) + 1)) / np.log(2.0)
-    return bits
+    return np.asarray((gammaln(n + 1) - gammaln(np.asarray(k) + 1) - gammaln(n - np.asarray(k) + 1)) / np.log(2.0))

@@ -40,16 +40,11 @@ class Division(NamedTuple):
     worth: float = 0.0
 
 
-def rows_alone(rows: Rows) -> Array:
-    """Return the counts of rows without classes."""
-    return np.array([float(len(rows))])
-
-
 def grow_by(
     builder: TreeBuilder,
     n: int,
     divide: Callable[[Rows, int, int, Any], Division | None],
-    weigh: Callable[[Rows], Array] = rows_alone,
+    weigh: Callable[[Rows], Array] = lambda rows: np.array([float(len(rows))]),
     root_state: Any = None,
     most_leaves: int | None = None,
     slack: float = 0.0,
@@ -71,7 +66,11 @@ def grow_by(
     if leaves != most_leaves:
         look_at(root, everything, 0, 1)
     while waiting:
-        place = -1 if most_leaves is None else _place_of_best(waiting, slack)
+        place = -1
+        if most_leaves is not None:
+            most = max(division.worth for *_, division in waiting)
+            equal = (i for i, (*_, division) in enumerate(waiting) if division.worth >= most - slack * most)
+            place = min(equal, key=lambda i: waiting[i][0])
         node, rows, depth, path, division = waiting.pop(place)
         left, right = rows[division.goes_left], rows[~division.goes_left]
         ids = [builder.add(weigh(side), len(side)) for side in (left, right)]
@@ -84,13 +83,6 @@ def grow_by(
         look_at(ids[1], right, depth + 1, 2 * path + 1)
         look_at(ids[0], left, depth + 1, 2 * path)
     return states
-
-
-def _place_of_best(waiting: Sequence[tuple[int, Rows, int, int, Division]], slack: float) -> int:
-    """Return the place of the division of largest worth; among those within a share of `slack`, the first opened."""
-    most = max(division.worth for *_, division in waiting)
-    equal = (i for i, (*_, division) in enumerate(waiting) if division.worth >= most - slack * most)
-    return min(equal, key=lambda i: waiting[i][0])
 
 
 def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
@@ -122,8 +114,7 @@ class GrowthOptions:
         ConfigError with engine "native"
     finish : refinement of the heuristic's split; n_threads : of native growth, which never change the tree
     signs : (p,) of 1, -1 and 0, the order in which the second class's share is monotonic (monotone.py); None
-        without. Not allowed with `missing` or a `finish`
-    """
+        without. Not allowed with `missing` or a `finish`"""
 
     criterion: str = "gini"
     stopping: Stopping = field(default_factory=Stopping)
@@ -238,9 +229,7 @@ def _grow_reference(
         if signs is not None:
             left, right = (float(second_shares(class_weights(rows[side]))) for side in (goes_left, ~goes_left))
             below = children_bounds(way_across(signs, split.coef), left, right, bounds)
-        if below is None:
-            return None
-        return Division(*plane, goes_left, level_scores, missing_left, below, worth)
+        return None if below is None else Division(*plane, goes_left, level_scores, missing_left, below, worth)
 
     slack = 0.0 if growth.ties == "strict" else EQUAL
     grow_by(builder, len(X), divided, class_weights, OPEN, stopping.max_leaf_nodes, slack)

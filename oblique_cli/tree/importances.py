@@ -20,8 +20,7 @@ def ranges_of(X: Array) -> Array:
 def gini_decreases_by_feature(tree: Tree, ranges: Array) -> Array:
     """Return the decrease of Gini impurity by feature, (p,): each node's decrease, weighted by its rows as in Breiman
     et al. (1984), is divided among its features by |coefficient| times range.
-    ranges : (p,) of the training rows, in any common unit; the range of a qualitative feature is that of its scores at
-    the node"""
+    ranges : (p,) of the training rows, in any common unit; of a qualitative feature that of its scores at the node"""
     totals = tree.counts.sum(axis=1)
     shares = tree.counts / totals[:, None]
     gains = spread_decreases(tree.parents, totals / totals[0], shares)

@@ -37,8 +37,7 @@ TERMS = LINEAR, SQUARES = "linear", "squares"  # terms of a model: features, or 
 class ModelColumns:
     """Columns of leaf models: quantitative features and their squares in standard deviations, and indicators of levels,
     standardized; no indicator for the first of two levels, nor for a level of all rows or of no row.
-    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for missing; v : (n,) positive
-    weights"""
+    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for missing; v : (n,) weights"""
 
     def __init__(self, levels: Sequence[int], X: Array, v: Array) -> None:
         self.levels = tuple(levels)

@@ -81,5 +81,4 @@ def quantiles_of(tree: Tree, residuals: LeafResiduals | None, X: Array, q: Array
         raise ConfigError(
             "this model kept no residuals of its leaves; fit it with leaf_residuals, as by --set leaf_residuals=true."
         )
-    values: Array = tree.predicted(X)[:, None] + residuals.quantiles(tree.apply(X), shares)
-    return values
+    return np.asarray(tree.predicted(X)[:, None] + residuals.quantiles(tree.apply(X), shares))

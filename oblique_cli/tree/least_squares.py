@@ -65,8 +65,7 @@ def fit_linear(X: Array, y: Array) -> Linear:
 
 class Passes:
     """Rows of a node, prepared for residual sums of both sides of any cut.
-    X : (n, p); y : (n,), or (n, k), whose sums are added; constant : model the mean only, not a linear function (M5's
-    splits)"""
+    X : (n, p); y : (n,), or (n, k), whose sums are added; constant : model the mean only (M5's splits)"""
 
     def __init__(self, X: Array, y: Array, *, constant: bool = False) -> None:
         target, _, spread = scaled(y.reshape(len(y), -1))

@@ -105,18 +105,10 @@ def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
 
 def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) -> Array:
     """Return the change of a node's models from its parent's, one for each penalty; (L, q).
-    gram : (q, q) sums of products of columns; moments : (q,) sums of column times target; models : (L, q) of the
-    parent"""
+    gram : (q, q) sums of products of columns; moments : (q,) of column times target; models : (L, q) of the parent"""
     held = np.maximum(penalties, SINGULAR * gram.trace())  # a least penalty keeps dependent columns solvable
     ridge = gram + held[:, None, None] * np.eye(len(gram))
     return np.asarray(np.linalg.solve(ridge, (moments - models @ gram)[:, :, None])[:, :, 0])
-
-
-class _Best(NamedTuple):
-    """Best cut along a direction. rss : residual sum of both sides; cut : largest value that goes left"""
-
-    rss: float
-    cut: float
 
 
 def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array, least: int) -> Division | None:
@@ -129,13 +121,19 @@ def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array
         values = np.column_stack([X, sums])
         columns = np.column_stack([columns, _merged(sums, distinct_gap(X, slopes))])
     total = float(((left_over - left_over.mean()) ** 2).sum())
-    best, along = _Best(total, 0.0), -1
-    for j, candidate in enumerate(_along(np.ascontiguousarray(columns), left_over, cuts, least)):
-        if candidate.rss < best.rss - EQUAL * total:
-            best, along = candidate, j
+    columns = np.ascontiguousarray(columns)
+    orders = np.ascontiguousarray(np.argsort(columns, axis=0, kind="stable").T, np.int64)
+    rss, at = map(np.asarray, _core.pilot_models(columns, left_over, orders, least, LEAST_VALUES, ZERO))
+    bent = (rss[:, 3] < rss[:, 1]) & (cuts == BENDS)
+    # Of each column the residual sum of both sides of its best cut, and the largest value that goes left.
+    least_rss, largest = np.where(bent, rss[:, 3], rss[:, 1]), np.where(bent, at[:, 2], at[:, 0])
+    best, along = total, -1
+    for j, column_rss in enumerate(least_rss.tolist()):
+        if column_rss < best - EQUAL * total:
+            best, along = column_rss, j
     if along < 0:
         return None
-    goes_left, gain = columns[:, along] <= best.cut, total - best.rss
+    goes_left, gain = columns[:, along] <= largest[along], total - best
     coef = slopes if along == p else np.eye(1, p, along)[0]
     return Division(coef, gap_middle(values[:, along], goes_left), gain, goes_left, worth=gain)
 
@@ -148,16 +146,6 @@ def _merged(values: Array, gap: float) -> Array:
     merged = np.empty_like(values)
     merged[order] = rising[first][np.cumsum(first) - 1]
     return np.asarray(merged - merged.mean())
-
-
-def _along(columns: Array, left_over: Array, cuts: str, least: int) -> list[_Best]:
-    """Return the best cut of a node along each of some columns (m, k)."""
-    orders = np.ascontiguousarray(np.argsort(columns, axis=0, kind="stable").T, np.int64)
-    rss, at = map(np.asarray, _core.pilot_models(columns, left_over, orders, least, LEAST_VALUES, ZERO))
-    means, lines = rss[:, 1], rss[:, 3]
-    bent = (lines < means) & (cuts == BENDS)
-    least_rss, chosen = np.where(bent, lines, means), np.where(bent, at[:, 2], at[:, 0])
-    return [_Best(float(a), float(b)) for a, b in zip(least_rss, chosen, strict=True)]
 
 
 class NodeModels:
@@ -227,8 +215,7 @@ def chosen_tree(
     doubling_price: float,
 ) -> LinearChoice:
     """Return the linear model tree of rows X (n, p), y (n,) with the least cross-validation error plus price of size.
-    ways : of CUTS; parts : disjoint held-out rows of each fold; with fewer than two parts the tree is one leaf at the
-    middle penalty"""
+    ways : of CUTS; parts : held-out rows of each fold; for fewer than two the tree is one leaf at the middle penalty"""
 
     def models_of(train_rows: Rows, cuts: str) -> NodeModels:
         rows = ModelRows(X[train_rows], y[train_rows])

@@ -87,6 +87,8 @@ def choose_forest(
     for member in members:
         times[member.left_out] += 1.0
     known = times > 0.0
+    codes = rows.codes[known]
+    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[known]
     tried: dict[How, Array] = {}
 
     def of_tree(how: How) -> Callable[[int], Array]:
@@ -101,7 +103,10 @@ def choose_forest(
             sums = np.zeros((len(complexities), len(rows.X), rows.n_classes))
             for member, shares in zip(members, each(of_tree(how), len(members)), strict=True):
                 sums[:, member.left_out] += shares
-            tried[how] = _losses(sums[:, known] / times[known, None], rows, known, log_loss_weight)
+            mean = sums[:, known] / times[known, None]
+            true_shares = np.maximum(mean[:, np.arange(len(codes)), codes], LEAST_SHARE)
+            wrong = (mean.argmax(axis=2) != codes) - log_loss_weight * np.log(true_shares)
+            tried[how] = np.asarray(wrong @ weights / weights.sum())
         return float(tried[how].min())
 
     if not known.any():  # a single row, or every tree drew all rows
@@ -115,15 +120,6 @@ def choose_forest(
     how = min(tried, key=loss)
     k = int(tried[how].argmin())
     return ForestChoice(how, complexities[k], float(tried[how][k]), tried)
-
-
-def _losses(shares: Array, rows: Rows, known: NDArray[np.bool_], log_loss_weight: float) -> Array:
-    """Return misclassified share and weighted log loss at each complexity. shares : (complexities, known rows, C)"""
-    codes = rows.codes[known]
-    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[known]
-    true_shares = np.maximum(shares[:, np.arange(len(codes)), codes], LEAST_SHARE)
-    each = (shares.argmax(axis=2) != codes) - log_loss_weight * np.log(true_shares)
-    return np.asarray(each @ weights / weights.sum())
 
 
 def shares_when_cut(models: NodeModels, X: Array, complexities: Sequence[float]) -> Array:

@@ -82,8 +82,7 @@ class ModelRows:
 class NodeModels:
     """Models (n_nodes, C, q + 1) of all nodes, parent's terms included, intercept last, and the training weight
     (n_nodes,) that each model misclassifies.
-    path : the weakest-link sequence by these errors; near : models of the same tree and rows at another penalty, as
-    starting values"""
+    path : the weakest-link sequence by these errors; near : models at another penalty, as starting values"""
 
     def __init__(
         self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-4, near: NodeModels | None = None
@@ -113,17 +112,6 @@ class NodeModels:
         inputs = (self.rows.columns(self.how.terms, test.X), test.codes, weights, self.rows.n_classes)
         node_losses = _core.node_losses(*inputs, self.tree.apply(test.X), self._parent, self.models)
         return np.asarray(node_losses[0]), np.asarray(node_losses[1])
-
-    def of_members(self, path: PruningPath, alphas: Array, of_node: Array) -> Array:
-        """Return the sum of `of_node` (n_nodes,) over the leaves of every T(alpha), alphas (K,) ascending. A node is a
-        leaf from the complexity at which it collapses to that at which its parent collapses."""
-        alone, above = collapses(self.tree, path)
-        begin, end = np.searchsorted(alphas, alone), np.searchsorted(alphas, above)
-        end[0] = len(alphas)
-        change = np.zeros(len(alphas) + 1)
-        np.add.at(change, begin, of_node)
-        np.add.at(change, np.maximum(begin, end), -of_node)
-        return np.asarray(np.cumsum(change)[:-1])
 
     def in_leaves(self, of_node: Array) -> float:
         """Return the sum of `of_node` over the leaves of the tree."""
@@ -158,8 +146,7 @@ def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[in
 
 
 def collapses(tree: Tree, path: PruningPath) -> tuple[Array, Array]:
-    """Return the complexity (n_nodes,) at which each node becomes a leaf, and the complexity at which its parent
-    does."""
+    """Return the complexity (n_nodes,) at which each node becomes a leaf, and that at which its parent does."""
     alone = np.where(tree.is_leaf, -np.inf, path.node_alpha)
     above = np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(~tree.is_leaf):
@@ -237,7 +224,7 @@ class LogisticChoice:
         return f"{way}: {self.tree.n_leaves} {plural} with models by {models}{validation}"
 
 
-def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = MOST_STEPS) -> int:
+def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]]) -> int:
     """Return the number of LogitBoost steps with the least error at the root, the smallest of equals."""
     errors: list[Array] = []
     for rows, test in folds:
@@ -251,9 +238,9 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
             weights,
             rows.n_classes,
         )
-        errors.append(rows.unit * np.asarray(_core.boosting_errors(*inputs, most, PATIENCE)))
+        errors.append(rows.unit * np.asarray(_core.boosting_errors(*inputs, MOST_STEPS, PATIENCE)))
     if not errors:
-        return most
+        return MOST_STEPS
     shortest = min(map(len, errors))
     return int(np.argmin(sum(each[:shortest] for each in errors)))
 
@@ -298,8 +285,14 @@ def choose(
     for trial in trials:
         place = len(hows[0]) // 2
         for each in hows:
-            place, path_candidates = _descent(trial, each, place, log_loss_weight)
-            candidates += path_candidates
+            # In both directions while the loss falls; its place is where other starts and models with squares begin.
+            candidates += trial.members(each[place])
+            for step in (-1, 1):
+                while 0 <= place + step < len(each):
+                    candidates += trial.members(each[place + step])
+                    if trial.loss(each[place + step], log_loss_weight) >= trial.loss(each[place], log_loss_weight):
+                        break
+                    place += step
     if settings is not None and folds:
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
         for trial in trials[:REFINED]:
@@ -348,23 +341,9 @@ def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -
     return min((c for c in candidates if c.loss(weight, price) <= limit), key=lambda c: c.leaves)
 
 
-def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:
-    """Follow a path of penalties in both directions from a place while the loss falls; return the best place (a
-    starting place for other starts, with or without squares) and all candidates."""
-    candidates = trial.members(path[place])
-    for step in (-1, 1):
-        while 0 <= place + step < len(path):
-            candidates += trial.members(path[place + step])
-            if trial.loss(path[place + step], weight) >= trial.loss(path[place], weight):
-                break
-            place += step
-    return place, candidates
-
-
 class _Trial:
     """Start under comparison: its tree on all rows and the trees of the folds, whose models are fitted for one penalty
-    after another, each from the models of the previous penalty.
-    """
+    after another, each from the models of the previous penalty."""
 
     def __init__(self, start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold]) -> None:
         self.start, self.tree, self.rows, self.folds = start, tree, rows, folds
@@ -390,9 +369,14 @@ class _Trial:
         wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
         for i, fold in enumerate(self.folds):
             of_fold = self._models(1 + i, fold.trees[self.start], fold.rows, how)
-            fold_path = of_fold.path
+            # A node is a leaf from the complexity at which it collapses to that at which its parent collapses.
+            begin, end = (np.searchsorted(alphas, at) for at in collapses(of_fold.tree, of_fold.path))
+            end[0] = len(alphas)
             for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
-                sums += fold.rows.unit * of_fold.of_members(fold_path, alphas, of_node)
+                change = np.zeros(len(alphas) + 1)
+                np.add.at(change, begin, of_node)
+                np.add.at(change, np.maximum(begin, end), -of_node)
+                sums += fold.rows.unit * np.cumsum(change)[:-1]
             total += fold.test.total
         shares = wrong / (total or 1.0), log_loss / (total or 1.0)
         number = len(alphas) if self.folds else 1

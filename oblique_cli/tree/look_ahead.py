@@ -48,8 +48,7 @@ class Settings:
     selection         "rss" as in the paper; "leave_one_out" rescores the `shortlist` best cuts by RSS by the error of
                       predicting each row from a model of the others of its side, and stops by that error
     constant          cuts are scored by the variance around means, not around linear models (M5)
-    signs             (p,) monotonic constraints of features (monotone_models.py), None without
-    """
+    signs             (p,) monotonic constraints of features (monotone_models.py), None without"""
 
     min_node: float
     min_improvement: float
@@ -136,8 +135,7 @@ class FarthestTurn(AllTurns):
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
-    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, in an order that depends on their content
-    only."""
+    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, whose order depends on content only."""
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
 
     def divide(rows: Rows, depth: int, path: int, state: tuple[Held, Proposals]) -> Division | None:
@@ -151,7 +149,12 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
         cut = best_cut(A, b, held, left_over, settings)
         if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
             return None
-        if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, held, settings):
+        error = model.rss
+        if settings.constant and not held.shares_slope:
+            error = float(((b - b.mean()) ** 2).sum())
+        elif settings.selection == "leave_one_out" and not held.shares_slope:
+            error = left_out_error(A, b)
+        if cut.children_error > (1.0 - settings.min_improvement) * error:
             return None
         goes_left = A[:, cut.feature] <= cut.threshold
         sides: tuple[Held, Held] | None
@@ -170,16 +173,6 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
     root = Held(fit_linear(X, y)) if settings.signs is None else root_of(X, y, settings.signs, linear=True)
     owned = grow_by(builder, len(y), divide, root_state=(root, proposals))
     return builder.finish(payload=Equations.of([held.model for held, _ in owned]))
-
-
-def own_error(X: Array, y: Array, held: Held, settings: Settings) -> float:
-    """Return the error of a node, which a cut has to improve."""
-    model = held.model
-    if held.shares_slope:
-        return model.rss
-    if settings.constant:
-        return float(((y - y.mean()) ** 2).sum())
-    return left_out_error(X, y) if settings.selection == "leave_one_out" else model.rss
 
 
 def best_cut(X: Array, y: Array, held: Held, proposals: Proposals, settings: Settings) -> Cut | None:

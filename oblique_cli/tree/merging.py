@@ -122,12 +122,7 @@ class _Overlap:
 
 
 def grow_bottom_up(
-    X: Array,
-    y: Ints,
-    n_classes: int,
-    clusters: Sequence[Rows],
-    merges: Sequence[tuple[int, int]],
-    splitter: Splitter,
+    X: Array, y: Ints, n_classes: int, clusters: Sequence[Rows], merges: Sequence[tuple[int, int]], splitter: Splitter
 ) -> Tree:
     """Return the tree whose leaves are the clusters and whose nodes are the merges, each with its plane; the child of
     more rows is on the left. Counts and classes are those of the clusters' rows, wherever planes send them. If no plane

@@ -33,8 +33,7 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0, finish: Finish
        others left, then right.
     3. For every feature with missing and present values: rows with a value go left, the others right.
 
-    The score over all rows decides; among equals, by the tie rule of every search, the first.
-    """
+    The score over all rows decides; among equals, by the tie rule of every search, the first."""
     absent = np.isnan(node.X)
     if not absent.any():
         split = best_split(node, proposer, min_leaf, finish=finish)
@@ -55,15 +54,6 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0, finish: Finish
         return None
     chosen = options[best.order]
     return chosen._replace(split=chosen.split._replace(gain=best.gain))
-
-
-def heavier_left(node: Node, goes_left: Mask) -> bool:
-    """Return whether the left child weighs at least as much as the right one."""
-    left, right = (
-        np.bincount(node.y[side], None if node.weights is None else node.weights[side], node.n_classes).sum()
-        for side in (goes_left, ~goes_left)
-    )
-    return bool(left >= right)
 
 
 def _on_complete_rows(
@@ -91,10 +81,15 @@ def _on_complete_rows(
 
 
 def _by_values(node: Node, split: Split) -> MissingDivision:
-    """Return the sides of rows by their values, as in prediction; a missing value counts 0."""
+    """Return the sides of rows by their values, as in prediction; a missing value counts 0, and the heavier child takes
+    missing values of other rows."""
     X = np.where(np.isnan(node.X), 0.0, node.X)
     goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
-    return MissingDivision(split, goes_left, heavier_left(node, goes_left))
+    left, right = (
+        np.bincount(node.y[side], None if node.weights is None else node.weights[side], node.n_classes).sum()
+        for side in (goes_left, ~goes_left)
+    )
+    return MissingDivision(split, goes_left, bool(left >= right))
 
 
 def _either_side(node: Node, split: Split) -> list[MissingDivision]:

@@ -44,8 +44,7 @@ def way_across(signs: Signs, coef: Array) -> int | None:
 def agreeing(signs: Signs, coef: Array, way: int) -> Array:
     """Return the part of a normal that agrees with a crossing direction, of unit length. coef : (p,)"""
     part = np.where(way * signs * coef < 0.0, 0.0, coef)
-    unit: Array = part / np.linalg.norm(part)
-    return unit
+    return np.asarray(part / np.linalg.norm(part))
 
 
 def children_bounds(way: int | None, left: float, right: float, bounds: Bounds) -> tuple[Bounds, Bounds] | None:
@@ -85,5 +84,4 @@ def within_order(tree: Tree, signs: Signs) -> Tree:
 
 def second_shares(counts: Array) -> Array:
     """Return the share of the second of two classes. counts : (..., 2); returns (...,)"""
-    shares: Array = counts[..., 1] / (counts[..., 0] + counts[..., 1])
-    return shares
+    return np.asarray(counts[..., 1] / (counts[..., 0] + counts[..., 1]))

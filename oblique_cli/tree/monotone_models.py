@@ -28,8 +28,7 @@ Plane = tuple[Array, float | None, int]  # normal, threshold if fixed, and the c
 
 
 class Held(NamedTuple):
-    """State of a node beside its rows: model of the rows; whether all nodes below have its slope; if so, bounds of its
-    constant."""
+    """State of a node: model of its rows; whether all nodes below have its slope; then bounds of its constant."""
 
     model: Linear
     shares_slope: bool = False
@@ -37,8 +36,7 @@ class Held(NamedTuple):
 
     def rest(self, X: Array, y: Array) -> Array:
         """Return the targets minus the slope's part. X : (n, p); y : (n,); returns (n,)"""
-        left: Array = y - X @ self.model.coef
-        return left
+        return np.asarray(y - X @ self.model.coef)
 
     def divided(
         self, way: int | None, X: Array, y: Array, goes_left: NDArray[np.bool_], signs: Signs
@@ -85,8 +83,9 @@ def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
     return Linear(coef, intercept, float(residuals @ residuals), 1 + int(np.count_nonzero(coef)))
 
 
-class OrderedCut(NamedTuple):
-    """Hyperplane with the residual sum of constants on both sides, and the direction in which rows cross it."""
+class Cut(NamedTuple):
+    """Hyperplane with rows of coef @ x <= threshold on the left, and the residual sum of both sides.
+    way : direction in which rows cross it under monotonic constraints"""
 
     coef: Array
     threshold: float
@@ -115,17 +114,17 @@ def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs
 
 def best_in_order(
     X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int, margin: float
-) -> OrderedCut | None:
+) -> Cut | None:
     """Return the allowed cut with the least residual sum of constants for `rest` (n,), the first within `margin`, or
     None.
     least : rows on either side"""
-    best: OrderedCut | None = None
+    best: Cut | None = None
     for first in range(0, len(planes), AT_ONCE):
         some = planes[first : first + AT_ONCE]
         errors, thresholds = _best_along(X, rest, some, bounds, least)
         for (normal, _, way), error, threshold in zip(some, errors.tolist(), thresholds.tolist(), strict=True):
             if np.isfinite(error) and (best is None or error < best.error - margin):
-                best = OrderedCut(normal, threshold, error, way)
+                best = Cut(normal, threshold, error, way)
     return best
 
 
@@ -154,7 +153,7 @@ def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, 
     return float((centered**2).sum()) - explained[at, k], np.where(np.isnan(fixed_thresholds), middle, fixed_thresholds)
 
 
-def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, margin: float) -> OrderedCut | None:
+def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, margin: float) -> Cut | None:
     """Return the cut of least residual sum by linear models on both sides; `best_in_order` is for constants."""
     if not planes:
         return None
@@ -163,5 +162,5 @@ def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, 
         thresholds = None if threshold is None else np.array([threshold])
         errors, cut_thresholds = passes.along(X, np.ascontiguousarray(normal[None]), thresholds, least)
         if np.isfinite(errors[0]) and (best is None or errors[0] < best.error - margin):
-            best = OrderedCut(normal, float(cut_thresholds[0]), float(errors[0]), way)
+            best = Cut(normal, float(cut_thresholds[0]), float(errors[0]), way)
     return best

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,12 @@ from oblique_cli.ground.geometry import level_codes
 
 if TYPE_CHECKING:
     from oblique_cli.tree.least_squares import Linear
+    from oblique_cli.tree.structure import Tree
 
 
 VALUE, SQUARE, LEVEL = "value", "square", "level"  # kinds of terms in a leaf's model
 FARTHEST = 1e100  # cap of a feature in standard deviations, so that a score stays finite
 FARTHEST_SQUARED = 3.0  # cap before squaring, in standard deviations: the square of an outlier would dominate the score
-
-
-class Counted(Protocol):
-    """Part of a tree that a payload needs: training weight of each class by node, and quantities derived from it."""
-
-    @property
-    def counts(self) -> Array: ...
-    @property
-    def labels(self) -> Ints: ...
-    @property
-    def errors(self) -> Array: ...
 
 
 class Frozen:
@@ -63,16 +53,15 @@ class Payload(Frozen, ABC):
     """Predictions of all nodes of one tree."""
 
     @abstractmethod
-    def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
+    def answers(self, tree: Tree, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return predictions for rows X (n, p) at nodes (n,): class codes or numbers, (n,), for k outputs (n, k)."""
 
     @abstractmethod
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-        """Return the loss of each prediction for its target, (n,): whether it is wrong, or its squared error, summed
-        over outputs."""
+        """Return the loss of each prediction, (n,): whether it is wrong, or its squared error over all outputs."""
 
     @abstractmethod
-    def costs(self, tree: Counted) -> Array:
+    def costs(self, tree: Tree) -> Array:
         """Return R(t), the cost of every node as a leaf, (n_nodes,), for the weakest-link sequence."""
 
     @abstractmethod
@@ -104,8 +93,7 @@ class LeafModels(Frozen):
     curve         : (n_nodes, C, p)  of the squares (`squares`), or None where there are none
     level_coef    : (n_nodes, C, S)  of the levels of qualitative features, in the columns that `Tree.level_columns`
                                      has; a level never seen adds nothing. None where there are none
-    levels        : p counts         those of the tree, 0 for a quantitative feature; with level_coef only
-    """
+    levels        : p counts         those of the tree, 0 for a quantitative feature; with level_coef only"""
 
     center: Array
     scale: Array
@@ -219,7 +207,7 @@ class Classes(Payload):
     probabilities: Array | None = None
     leaf_models: LeafModels | None = None
 
-    def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
+    def answers(self, tree: Tree, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return class codes: the labels of the nodes, or the classes of highest score by their models."""
         if self.leaf_models is None:
             return np.asarray(tree.labels[leaves])
@@ -230,10 +218,9 @@ class Classes(Payload):
         """Return whether predictions are wrong."""
         return np.asarray(answers != targets)
 
-    def costs(self, tree: Counted) -> Array:
+    def costs(self, tree: Tree) -> Array:
         """Return the misclassified share of the training weight."""
-        shares: Array = tree.errors / tree.counts[0].sum()
-        return shares
+        return np.asarray(tree.errors / tree.counts[0].sum())
 
     def at(self, nodes: Sequence[int]) -> Classes:
         """Return the shares of some nodes; models are of leaves, so further leaves have none."""
@@ -250,8 +237,7 @@ class Equations(Payload):
 
     coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares of the
     equations without bounds; bounds : (n_nodes, 2) least and largest prediction (truncation.py), None without. With k
-    outputs coef is (n_nodes, k, p), intercept (n_nodes, k), bounds (n_nodes, k, 2), and rss the sum over outputs
-    """
+    outputs coef is (n_nodes, k, p), intercept (n_nodes, k), bounds (n_nodes, k, 2), and rss the sum over outputs"""
 
     coef: Array
     intercept: Array
@@ -273,7 +259,7 @@ class Equations(Payload):
         bounds = None if self.bounds is None else self.bounds[:, k]
         return Equations(self.coef[:, k], self.intercept[:, k], self.rss, bounds)
 
-    def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
+    def answers(self, tree: Tree, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return the predicted numbers."""
         values: Array = self.intercept[leaves]
         if values.ndim == 1 or self.coef.any():  # avoid an array of n k p zeros
@@ -285,7 +271,7 @@ class Equations(Payload):
         squared = np.asarray((answers - targets) ** 2)
         return squared if squared.ndim == 1 else np.asarray(squared.sum(axis=1))
 
-    def costs(self, tree: Counted) -> Array:
+    def costs(self, tree: Tree) -> Array:
         """Return the residual sums as shares of the root's."""
         total = float(self.rss[0])
         # Up to rounding, a model of more parameters never has more error.
@@ -319,8 +305,7 @@ SHARES = Classes()  # shares of the counts
 def softmax(scores: Array) -> Array:
     """Return exp(scores) divided by their sum over the last axis."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
 def standardized(X: Array, center: Array, scale: Array) -> Array:
@@ -334,5 +319,4 @@ def squares(z: Array) -> Array:
     """Return (z^2 - 1) / sqrt(2) of standardized features, with z^2 at most FARTHEST_SQUARED^2: for a normal feature it
     has mean 0 and standard deviation 1."""
     bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-    normalized: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
-    return normalized
+    return np.asarray((bounded * bounded - 1.0) * np.sqrt(0.5))

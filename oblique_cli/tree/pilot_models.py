@@ -44,8 +44,7 @@ class Settings:
     min_leaf        least rows on either side of a cut
     max_depth       cuts on the path to a leaf; max_models : cuts and lines together
     min_values      distinct values that a slope needs, on either side of a cut
-    min_improvement share of the residual sum that a line without a cut must remove for the node to continue
-    """
+    min_improvement share of the residual sum that a line without a cut must remove for the node to continue"""
 
     min_fit: int = 10
     min_leaf: int = 5
@@ -73,16 +72,9 @@ class _Here:
     n_models: int
     rss: float = 0.0
 
-    def with_line(self, feature: int, line: Line, orders: NDArray[np.int64]) -> _Here:
-        """Return this state with a line added, for rows in these orders."""
-        coef = self.coef.copy()
-        coef[feature] += line[0]
-        return _Here(orders, coef, self.constant + line[1], self.n_models + 1)
-
 
 def grow(X: Array, y: Array, settings: Settings) -> Tree:
-    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, in an order that depends on their content
-    only."""
+    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, whose order depends on content only."""
     n, p = X.shape
     Z, center, spread = scaled(X)
     Z = np.ascontiguousarray(Z)
@@ -109,13 +101,18 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
             residuals[inside] -= line[0] * Z[inside, j] + line[1]
             left_over += float(residuals[inside] @ residuals[inside])
             child_orders = here.orders[is_left[here.orders] == is_left[inside[0]]].reshape(p, -1)
-            below.append(here.with_line(j, line, np.ascontiguousarray(child_orders)))
+            coef = here.coef.copy()
+            coef[j] += line[0]
+            child = (coef, here.constant + line[1], here.n_models + 1)
+            below.append(_Here(np.ascontiguousarray(child_orders), *child))
         gain = max(here.rss - left_over, 0.0) * float(unit[0] ** 2)
         return Division(np.eye(1, p, j)[0], threshold, gain, goes_left, child_states=(below[0], below[1]))
 
     def _fitted(rows: Rows, depth: int, here: _Here) -> Choice | None:
         """Add lines and the last constant to a node; return the cut that divides it, None for a leaf."""
-        while _goes_on(len(rows), depth, here):
+        if len(rows) < max(settings.min_fit, 2) or depth >= settings.max_depth:
+            return None
+        while here.n_models < settings.max_models:
             node_residuals = residuals[rows]
             total = float(((node_residuals - node_residuals.mean()) ** 2).sum())
             if total <= noise:
@@ -135,11 +132,6 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
             if float(residuals[rows] @ residuals[rows]) > (1.0 - settings.min_improvement) * total:
                 return None
         return None
-
-    def _goes_on(size: int, depth: int, here: _Here) -> bool:
-        if size < max(settings.min_fit, 2) or depth >= settings.max_depth:
-            return False
-        return here.n_models < settings.max_models
 
     orders = np.ascontiguousarray(np.argsort(Z, axis=0, kind="stable").T.astype(np.int64))
     builder = TreeBuilder(p, 1)

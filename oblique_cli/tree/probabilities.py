@@ -65,8 +65,7 @@ def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = RO
             weight[children] = below
             empty = n[children] == 0.0  # in a tree merged from clusters
             shares[children[empty]] = shares[inner[empty]]
-    probabilities: Array = fixed + weight[:, None] * shares
-    return probabilities
+    return np.asarray(fixed + weight[:, None] * shares)
 
 
 def inner_by_depth(tree: Branching, roots: Nodes = ROOT) -> Iterator[Nodes]:
@@ -82,8 +81,7 @@ def _divided(values: Array, totals: Array, root: Array) -> Array:
     """Return rows of values divided by their totals; a node without rows gets the shares of the root."""
     empty = totals <= 0.0
     shares = root / root.sum(axis=1, keepdims=True)
-    quotients: Array = np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None])
-    return quotients
+    return np.asarray(np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None]))
 
 
 # A rule takes children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or the one root, (1,).

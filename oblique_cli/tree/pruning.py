@@ -54,8 +54,7 @@ class PruningPath:
 
 def cost_complexity_path(tree: Tree) -> PruningPath:
     """Return the weakest-link sequence by the costs of the payload: the misclassified share of the training weight, or
-    the residual sum of squares as a share of the root's (Breiman et al. 1984, section 8.5).
-    """
+    the residual sum of squares as a share of the root's (Breiman et al. 1984, section 8.5)."""
     return complexity_path(tree, tree.payload.costs(tree))
 
 
@@ -126,27 +125,6 @@ def errors_by_group(
     return np.array(errors), np.array(weigh)
 
 
-def cost_complexity(
-    tree: Tree,
-    X: Array,
-    y: NDArray[np.int32],
-    weights: Array | None = None,
-    standard_errors: float = 0.0,
-    groups: NDArray[Any] | None = None,
-) -> Tree:
-    """Prune with a held-out set: return the smallest member of the sequence within c standard errors of the best.
-
-    X, y, weights, groups : held-out rows, and the group of each
-    """
-    path = cost_complexity_path(tree)
-    total = float(len(y)) if weights is None else float(weights.sum())
-    if total <= 0.0:
-        return tree
-    errors = sequence_errors(tree, path, path.alphas, X, y, weights)
-    by_group = None if groups is None else errors_by_group(tree, path, path.alphas, X, y, weights, groups)
-    return path.member(tree, smallest_within(errors, total, standard_errors, by_group))
-
-
 def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
     """Return the squared error of every row under every T(alpha). alphas : (m,) rising; returns (n, m)."""
     stops = tree.apply_limits(X, alphas, path.node_alpha)
@@ -172,11 +150,11 @@ def chosen_alpha(
         return -np.inf
     every = np.arange(len(y))
 
-    def errors_of(out: Rows) -> Array:
-        part = grown(np.setdiff1d(every, out))
-        return squared_errors(part, cost_complexity_path(part), path.between, X[out], y[out])
-
-    errors = np.concatenate([errors_of(out) for out in parts])
+    trees = [grown(np.setdiff1d(every, out)) for out in parts]
+    errors = np.concatenate([
+        squared_errors(part, cost_complexity_path(part), path.between, X[out], y[out])
+        for part, out in zip(trees, parts, strict=True)
+    ])  # fmt: skip
     means = errors.mean(axis=0)
     best = int(np.flatnonzero(means <= means.min())[-1])
     error_of_mean = float(errors[:, best].std(ddof=1)) / np.sqrt(len(errors))
@@ -232,8 +210,7 @@ class CrossValidation:
 
     rows    the rows that the tree was grown on
     grow    number of folds -> an iterator over them: a tree grown on the rows of all other folds, and the fold's rows;
-            each call divides the rows anew
-    """
+            each call divides the rows anew"""
 
     rows: LabeledRows
     grow: Callable[[int], Iterator[tuple[Tree, LabeledRows]]]
@@ -282,8 +259,7 @@ class PruningRule(Declared, BaseEstimator, ABC):
 
     Its docstring begins with its summary, and each of its parameters is declared once (`oblique_cli.parameters`).
     Parameters that several rules share are one parameter of an estimator and mean the same to all of them; none has the
-    name of another parameter of a tree.
-    """
+    name of another parameter of a tree."""
 
     rows: ClassVar[str] = ""
     as_grown: ClassVar[bool] = False
@@ -330,8 +306,16 @@ def _fault(rule: Any) -> str | None:
         where = "constructor" if name in rule.constraints else "constraints"
         return f"has a parameter {name!r} that is missing in its {where}"
     for name, value in parameters.items():
-        if fault := _fault_of_parameter(name, value, rule.constraints[name]):
-            return fault
+        constraint = rule.constraints[name]
+        if name in _RESERVED:
+            return _TAKEN.format(name)
+        if not isinstance(constraint, Constraint):
+            return f"has a parameter {name!r} without a Constraint that says what its value may be"
+        if not constraint.holds(value):
+            return f"has the default {value!r} for {name!r}, which must be {constraint.describe()}"
+        for other, registered in PRUNINGS.items():
+            if registered.constraints.get(name, constraint) != constraint:
+                return f"has a parameter {name!r} that may be something else than that of pruning {other!r}"
     if not (vars(rule).get("__doc__") or "").strip():
         return "has no docstring, whose first line says in lists what it does"
     return None
@@ -350,19 +334,6 @@ def reserve(parameters: Mapping[str, Parameter]) -> None:
 
 
 _TAKEN = "has a parameter {!r}, which is one of the tree; give it another name"
-
-
-def _fault_of_parameter(name: str, default: Any, constraint: Any) -> str | None:
-    if name in _RESERVED:
-        return _TAKEN.format(name)
-    if not isinstance(constraint, Constraint):
-        return f"has a parameter {name!r} without a Constraint that says what its value may be"
-    if not constraint.holds(default):
-        return f"has the default {default!r} for {name!r}, which must be {constraint.describe()}"
-    for other, registered in PRUNINGS.items():
-        if registered.constraints.get(name, constraint) != constraint:
-            return f"has a parameter {name!r} that may be something else than that of pruning {other!r}"
-    return None
 
 
 PRUNINGS: Registry[type[PruningRule]] = Registry("pruning", "oblique list prunings", _fault)
@@ -400,8 +371,13 @@ class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors",)):
     rows = KEPT_ROWS
 
     def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
-        """Return the smallest member of the sequence within c standard errors of the best."""
-        return cost_complexity(tree, *rows, standard_errors=self.standard_errors, groups=rows.groups)
+        """Return the smallest member of the sequence within c standard errors of the best; the tree without rows."""
+        path = cost_complexity_path(tree)
+        if rows.total <= 0.0:
+            return tree
+        errors = sequence_errors(tree, path, path.alphas, *rows)
+        by_group = None if rows.groups is None else errors_by_group(tree, path, path.alphas, *rows, rows.groups)
+        return path.member(tree, smallest_within(errors, rows.total, self.standard_errors, by_group))
 
 
 @PRUNINGS.register("reduced_error")
@@ -439,8 +415,7 @@ class Pessimistic(PruningRule):
 
         Half an error is added per leaf; a branch with E errors and L leaves has E' = E + L / 2 with standard error
         sqrt(E' (n - E') / n). It becomes a leaf if its root's own errors + 1/2 are at most E' plus that, from the root
-        down, so that a collapsed branch is not looked into.
-        """
+        down, so that a collapsed branch is not looked into."""
         totals = tree.counts.sum(axis=1)
         errors = tree.errors.copy()
         leaves = np.ones(tree.n_nodes)
@@ -466,8 +441,7 @@ class CrossValidatedComplexity(
         """Cut the trees of the folds at the geometric mean of neighboring complexities of the main tree.
 
         The member of least total error is chosen by the c-SE rule. Errors of a row in several repetitions are averaged;
-        the standard error is that of so many rows as there are, since repetitions add none.
-        """
+        the standard error is that of so many rows as there are, since repetitions add none."""
         path = cost_complexity_path(tree)
         folds = min(self.pruning_folds, len(rows.rows.X))
         if folds < 2 or len(path.alphas) < 2:
@@ -509,8 +483,7 @@ class MinimumError(RuleParameters, PruningRule, takes=("prior_weight",)):
 
         At a node of n rows, n_k of class k, class k has probability (n_k + m P_k) / (n + m), where P_k is the share of
         class k at the root (Niblett and Bratko 1986: other probabilities). A leaf errs with 1 minus the probability of
-        its class, which is the most frequent of its rows here; theirs is the most probable one.
-        """
+        its class, which is the most frequent of its rows here; theirs is the most probable one."""
         n, m = tree.counts.sum(axis=1), self.prior_weight
         prior = tree.counts[0] / n[0]
         at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
@@ -529,7 +502,6 @@ class DescriptionLength(RuleParameters, PruningRule, takes=("tree_weight",)):
         """Return the tree without branches that take more bits than they save.
 
         One bit a node, the hyperplane of a split and the classes of the rows of a leaf. A larger weight of the tree's
-        bits never gives a larger tree; Quinlan (1993, chapter 5) has 1/2, as codes for theories are too long.
-        """
+        bits never gives a larger tree; Quinlan (1993, chapter 5) has 1/2, as codes for theories are too long."""
         as_leaf = self.tree_weight * NODE + class_bits(tree.counts)
         return cheapest(tree, as_leaf, self.tree_weight * (NODE + split_bits(tree)), 1e-9)

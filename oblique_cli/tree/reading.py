@@ -128,8 +128,7 @@ class Reading:
     flipped    whether the first child is the right child in the tree
     expression, first, second   the sum as text, and the comparisons that lead to the first and the second child
     condition  condition for the first child, in one line
-    scale      divisor of the sum `coef_ @ x`, negative if flipped; `shift` is subtracted first
-    """
+    scale      divisor of the sum `coef_ @ x`, negative if flipped; `shift` is subtracted first"""
 
     terms: tuple[Term, ...]
     threshold: float
@@ -236,13 +235,7 @@ def read(
 
 
 def _single(
-    tree: Tree,
-    node: int,
-    j: int,
-    flipped: bool,
-    names: Sequence[str],
-    precision: int,
-    level_names: LevelNames,
+    tree: Tree, node: int, j: int, flipped: bool, names: Sequence[str], precision: int, level_names: LevelNames
 ) -> Reading:
     """Return the readable form of a split on one feature, in its original units."""
     coef, threshold, name = float(tree.coef_[node, j]), float(tree.thresholds[node]), names[j]

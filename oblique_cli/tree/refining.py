@@ -101,8 +101,7 @@ class PlaneSpace(Space):
     X : (n, p), quantitative features finite or NaN; codes : (n,) below n_classes
     weights : (n,) positive, or None
     levels : p counts, 0 for a quantitative feature
-    numbers : (n, k) targets of variances near 1, whose means are the leaves' predictions; then there is one class
-    """
+    numbers : (n, k) targets of variances near 1, whose means are the leaves' predictions; then there is one class"""
 
     def __init__(
         self,
@@ -150,14 +149,6 @@ class PlaneSpace(Space):
         self.Z = np.ascontiguousarray(Z)
         self.absent = np.ascontiguousarray(absent) if absent.any() else None
 
-    def begin(self, tree: Tree) -> Planes:
-        """Return the arrays of a tree."""
-        return self.planes(tree)
-
-    def step(self, state: Any, penalty: float, settings: Settings, leaves: LeafPrior | None) -> tuple[Any, Run]:
-        """Return the refined arrays and the record of the run."""
-        return self.refine(state, penalty, settings, leaves)
-
     def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
         """Return the tree of some arrays, with models in its leaves."""
         models = None
@@ -170,7 +161,7 @@ class PlaneSpace(Space):
         """Return whether all arrays are equal."""
         return state.keys() == before.keys() and all(np.array_equal(state[name], before[name]) for name in state)
 
-    def planes(self, tree: Tree) -> Planes:
+    def begin(self, tree: Tree) -> Planes:
         """Return the arrays of a tree over these features in the core's form."""
         coef = tree.coef_[:, self.features].copy()
         at_level = 0
@@ -198,12 +189,12 @@ class PlaneSpace(Space):
             "labels": tree.labels,
         }
 
-    def refine(
-        self, planes: Planes, penalty: float, settings: Settings, leaves: LeafPrior | None = None
+    def step(
+        self, state: Planes, penalty: float, settings: Settings, leaves: LeafPrior | None = None
     ) -> tuple[Planes, Run]:
         """Return the refined arrays and the record of the run.
         penalty : share of the training weight; leaves : models in place of labels"""
-        arguments: dict[str, Any] = dict(planes)
+        arguments: dict[str, Any] = dict(state)
         if leaves is not None:
             arguments |= {"leaf_prior": leaves.scores, "leaf_x": leaves.columns, "leaf_penalty": leaves.penalty}
         result = _core.refine(
@@ -226,9 +217,12 @@ class PlaneSpace(Space):
         objective = np.append(result["before"], result["objective"]) / self.total
         steps = (np.append(0, result["sweep"]), np.append(-2, result["node"]))
         run = Run(penalty, result["sweeps"], result["converged"], objective, *(part.astype(np.int32) for part in steps))
-        arrays = {name: result[name] for name in (*planes, "models") if name in result}
+        arrays = {name: result[name] for name in (*state, "models") if name in result}
         arrays["missing_left"] = arrays["missing_left"].astype(bool)
-        return _packed(arrays), run
+        # Without unreachable nodes, children numbered after their parents.
+        order, left, right = numbered(arrays["left"], arrays["right"])
+        packed = {name: np.ascontiguousarray(values[order]) for name, values in arrays.items()}
+        return packed | {"left": left, "right": right}, run
 
     def tree(
         self, planes: Planes, missing: bool = False, as_it_is: bool = False, models: LeafModels | None = None
@@ -302,7 +296,9 @@ def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = 
         children = [int(tree.left[old]), int(tree.right[old])]
         ids = [builder.add(counts[c], int(n_rows[c])) for c in children]
         missing_left = tree.missing_left is not None and bool(tree.missing_left[old])
-        gain = gini_decrease(counts[old], counts[children[0]], counts[children[1]])
+        n = counts[old].sum()
+        below_squares = sum(float((side * side).sum() / side.sum()) for side in counts[children])
+        gain = float((below_squares - float((counts[old] * counts[old]).sum()) / n) / n)  # decrease of Gini impurity
         split = (tree.coef_[old], float(tree.thresholds[old]), gain, ids[0], ids[1])
         builder.split(new, *split, tree.level_scores[old], missing_left)
         stack.extend([(children[1], ids[1]), (children[0], ids[0])])
@@ -312,20 +308,6 @@ def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = 
     was = np.zeros(counted_tree.n_nodes, dtype=np.intp)  # inner nodes and the old root have no models
     was[counted_tree.apply(X)] = leaves
     return counted_tree.with_leaf_models(tree.leaf_models.at(was))
-
-
-def gini_decrease(node: Array, left: Array, right: Array) -> float:
-    """Return the decrease of Gini impurity by a split; class weights (C,) of the node and of its children."""
-    n = node.sum()
-    squares = sum(float((side * side).sum() / side.sum()) for side in (left, right))
-    return float((squares - float((node * node).sum()) / n) / n)
-
-
-def _packed(planes: Planes) -> Planes:
-    """Return the arrays without unreachable nodes, children numbered after their parents."""
-    order, left, right = numbered(planes["left"], planes["right"])
-    arrays = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
-    return arrays | {"left": left, "right": right}
 
 
 class Path(NamedTuple):
@@ -447,7 +429,8 @@ class Refined:
             return f"not refined: {'the tree is a single leaf' if single else 'cross-validation prefers the start'}"
         trees = (self.start, self.tree)
         if self.start.is_regression:
-            before, after = (_rmse(tree) for tree in trees)
+            sums = (max(tree.equations.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0] for tree in trees)
+            before, after = map(float, map(np.sqrt, sums))
             error_change = f"training RMSE {before:.4g} to {after:.4g}"
         else:
             before, after = (float(tree.errors[tree.is_leaf].sum() / tree.counts[0].sum()) for tree in trees)
@@ -459,10 +442,6 @@ class Refined:
             f"{n_coefficients(self.start)} to {n_coefficients(self.tree)} coefficients, {error_change} in {sweeps} "
             f"sweep{'s' * (sweeps != 1)}{end}"
         )
-
-
-def _rmse(tree: Tree) -> float:
-    return float(np.sqrt(max(tree.equations.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
 
 
 def refined(

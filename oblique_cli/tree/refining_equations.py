@@ -208,13 +208,6 @@ class Reduced:
         self.right, self.right_leaf = problem.errors(right, rows)
         self.leaves = tuple(sum(node.is_leaf for node in _below(side)) for side in (left, right))
 
-    def present(self) -> _Plane:
-        """Return the present hyperplane."""
-        goes_left = np.asarray(_core.project(self.X, self.branch.coef)) <= self.branch.threshold
-        price = self.penalty * self.problem.price(self.branch.coef)
-        loss = float(np.where(goes_left, self.left, self.right).sum()) + price
-        return _Plane(self.branch.coef, self.branch.threshold, loss)
-
     def _room(self, rank: NDArray[np.intp], leaf: NDArray[np.intp], count: int) -> int:
         """Return how many of the first rows must go to a branch so that each of its leaves has enough rows."""
         least, needed = self.problem.settings.min_leaf, 1
@@ -298,8 +291,9 @@ def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> flo
     reduced = Reduced(problem, branch, rows, penalty)
     left, right = branch.children
     below = [penalty * problem.prices(side) for side in (left, right)]
-    present = reduced.present()
-    now = present.loss + below[0] + below[1]
+    goes_left = np.asarray(_core.project(reduced.X, branch.coef)) <= branch.threshold
+    present = float(np.where(goes_left, reduced.left, reduced.right).sum()) + penalty * problem.price(branch.coef)
+    now = present + below[0] + below[1]
     model = model_of(reduced.X, problem.y[rows], problem.settings)
     leaf = _Branch(model, np.zeros_like(branch.coef))
     ends = [
@@ -322,17 +316,6 @@ def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> flo
     return now - best
 
 
-def refit(problem: Problem, branch: _Branch) -> None:
-    """Refit every leaf to its rows if the new model has less error than the present one."""
-    for node, rows, _ in _reached(branch, problem):
-        if node.is_leaf:
-            X, y = problem.X[rows], problem.y[rows]
-            model = model_of(X, y, problem.settings)
-            new, old = y - model.predict(X), y - node.model.predict(X)
-            if new @ new < old @ old:
-                node.model = model
-
-
 def run(problem: Problem, root: _Branch, penalty: float) -> Run:
     """Optimize a tree in place at one penalty."""
     objective, nodes, sweeps = [problem.objective(root, penalty)], [-1], [0]
@@ -351,7 +334,13 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
             now -= update(problem, node, rows, penalty)
             objective.append(now)
             nodes.append(number)
-        refit(problem, root)
+        for node, rows, _ in _reached(root, problem):
+            if node.is_leaf:
+                X, y = problem.X[rows], problem.y[rows]
+                model = model_of(X, y, problem.settings)
+                new, old = y - model.predict(X), y - node.model.predict(X)
+                if new @ new < old @ old:
+                    node.model = model
         objective.append(min(problem.objective(root, penalty), now))
         nodes.append(-1)
         sweeps += [sweep] * (len(nodes) - len(sweeps))
@@ -360,22 +349,17 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
     return Run(float(penalty), sweep, converged, np.array(objective), *steps)
 
 
-def penalties_of(tree: Tree, n: int, number: int = N_PENALTIES) -> Array:
+def penalties_of(tree: Tree, n: int) -> Array:
     """Return a geometric path of penalties, as shares of the root's sum of squares: from the mean squared error of one
     row (a cut for one row is noise) to the mean gain of a split, beyond which few cuts pay."""
     left = max(float(tree.equations.rss[tree.is_leaf].sum() / tree.equations.rss[0]), 0.0)
     low = max(left / n, 1e-9)
     high = max((1.0 - left) / max(tree.n_leaves - 1, 1), 2.0 * low)
-    return np.geomspace(low, high, number)
+    return np.geomspace(low, high, N_PENALTIES)
 
 
 def refined(
-    start: Tree,
-    X: Array,
-    y: Array,
-    settings: Settings,
-    parts: Sequence[NDArray[Any]],
-    grown: Callable[[Rows], Tree],
+    start: Tree, X: Array, y: Array, settings: Settings, parts: Sequence[NDArray[Any]], grown: Callable[[Rows], Tree]
 ) -> Refined:
     """Refine a tree at the penalty of least cross-validation error, then fewest coefficients; keep the start if no
     penalty is better.

@@ -22,7 +22,7 @@ from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
 from oblique_cli.tree.monotone import Signs, way_across
-from oblique_cli.tree.monotone_models import Held, best_in_order, best_of_own_models, planes_in_order, root_of
+from oblique_cli.tree.monotone_models import Cut, Held, best_in_order, best_of_own_models, planes_in_order, root_of
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -45,15 +45,6 @@ class Settings:
     linear: bool = False
     max_leaf_nodes: int | None = None
     signs: Signs | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """Hyperplane: rows with coef @ x <= threshold go left. `error` is the residual sum of both sides."""
-
-    coef: Array
-    threshold: float
-    error: float
 
 
 def model_of(X: Array, y: Array, settings: Settings) -> Linear:
@@ -127,7 +118,7 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
         errors, thresholds = passes.along(node.X, directions, fixed_thresholds, settings.min_leaf)
         for k in np.flatnonzero(np.isfinite(errors)).tolist():
             if best is None or errors[k] < best.error - margin:
-                best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))
+                best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]), 0)
     return best
 
 
@@ -138,8 +129,7 @@ def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings:
     signs = settings.signs
     assert signs is not None
     margin = EQUAL * float(((y - y.mean()) ** 2).sum())
-    proposals = (group for group in _directions(node, proposer))
-    for groups in (proposals, [(np.eye(node.X.shape[1]), None)]):
+    for groups in (_directions(node, proposer), [(np.eye(node.X.shape[1]), None)]):
         planes = [plane for group in groups for plane in planes_in_order(node.X, *group, signs)]
         separate = [] if held.shares_slope else [plane for plane in planes if plane[2] == 0]
         shared = planes if held.shares_slope else [plane for plane in planes if plane[2] != 0]
@@ -149,8 +139,7 @@ def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings:
             best_of_own_models(node.X, y, separate, settings.min_leaf, margin),
         ]
         if cuts := [cut for cut in candidates if cut is not None]:
-            best = min(cuts, key=lambda cut: cut.error)
-            return Cut(best.coef, best.threshold, best.error)
+            return min(cuts, key=lambda cut: cut.error)
     return None
 
 

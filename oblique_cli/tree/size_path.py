@@ -23,8 +23,7 @@ class Member(NamedTuple):
     alpha : complexity from which on it is the tree of pruning "ccp_alpha"; -inf for the full tree
     n_leaves, n_terms : its size, terms as `Tree.n_terms` counts them
     accuracy : share of the weight that is right in cross-validation, NaN without folds
-    standard_error : of the accuracy, for the number of training rows
-    """
+    standard_error : of the accuracy, for the number of training rows"""
 
     alpha: float
     n_leaves: int
@@ -46,8 +45,7 @@ class SizePath:
     @classmethod
     def of(cls, grown: Tree, pruned: Tree, folds: Iterable[tuple[Tree, LabeledRows]]) -> SizePath:
         """Return the path of a tree.
-        pruned : the tree after the pruning rule; folds : trees of the folds, which are cut at the path's `between`, and
-        their test rows"""
+        pruned : the tree after the pruning rule; folds : trees, which are cut at the path's `between`, and test rows"""
         sequence = cost_complexity_path(grown)
         wrong, total = np.zeros(len(sequence.alphas)), 0.0
         for tree, left_out in folds:
@@ -61,8 +59,9 @@ class SizePath:
             Member(float(alpha), tree.n_leaves, tree.n_terms, float(1.0 - rate), float(error))
             for alpha, tree, rate, error in zip(sequence.alphas, trees, rates, errors, strict=True)
         )
-        same = [k for k, tree in enumerate(trees) if _are_same(tree, pruned)]
-        return cls(grown, sequence, members, same[0] if same else None)
+        # Trees that are cut from one tree are equal if their children and rows are.
+        same = (np.array_equal(t.left, pruned.left) and np.array_equal(t.n_rows, pruned.n_rows) for t in trees)
+        return cls(grown, sequence, members, next((k for k, is_same in enumerate(same) if is_same), None))
 
     def __len__(self) -> int:
         return len(self.members)
@@ -108,8 +107,3 @@ class SizePath:
             mark = "  chosen" if k == self.chosen else ""
             lines.append(f"{k:>4}  {alpha:>10}  {member.n_leaves:>6}  {member.n_terms:>6}  {figures}{mark}")
         return "\n".join(lines)
-
-
-def _are_same(a: Tree, b: Tree) -> bool:
-    """Return whether two trees, cut from one, are equal."""
-    return np.array_equal(a.left, b.left) and np.array_equal(a.n_rows, b.n_rows)

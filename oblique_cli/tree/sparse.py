@@ -169,8 +169,7 @@ def sparsified(tree: Tree, X: Array, y: Ints, loss: float = 0.0, weights: Array 
     At a node, terms are tried from the smallest, by |coefficient| times the standard deviation at the node. First a
     term is dropped if some threshold leaves every training row on its side; then, with a loss, if the best threshold
     without the term keeps at least 1 - loss of the decrease. Other terms keep their ratios. Counts are those of the
-    training rows under the new tree; a split that sends all rows to one child is replaced by that child.
-    """
+    training rows under the new tree; a split that sends all rows to one child is replaced by that child."""
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     n_classes = tree.counts.shape[1]
     builder = TreeBuilder(tree.n_features, n_classes, tree.levels, tree.missing_left is not None)
@@ -321,13 +320,7 @@ def _separating(
 
 
 def _best(
-    sums: Array,
-    y: Ints,
-    weights: Array,
-    n_classes: int,
-    absent: NDArray[np.bool_],
-    to_left: bool,
-    least: float,
+    sums: Array, y: Ints, weights: Array, n_classes: int, absent: NDArray[np.bool_], to_left: bool, least: float
 ) -> float | None:
     """Return the threshold of the largest decrease of impurity, the lowest of equals; None if below `least`."""
     known = np.flatnonzero(~absent)

@@ -36,8 +36,7 @@ class Node:
     seed, path : what random numbers of the node are named after: the tree's seed, and the turns taken from the root as
         bits behind a leading one, right being 1 (in a tree grown bottom-up, the number of the merge). A node made by
         hand has no seed unless given one
-    signs, bounds : the order that answers keep, and what they may be here (monotone.py); None without
-    """
+    signs, bounds : the order that answers keep, and what they may be here (monotone.py); None without"""
 
     X: Array
     y: NDArray[np.int32]
@@ -85,8 +84,7 @@ class Node:
         names : purpose of the numbers, if one stream is not enough: rng("restart", 3). Equal names give equal numbers
 
         The stream depends only on the tree's seed, the node's path and the names. So a node draws the same numbers
-        whichever other nodes are split, in any order, and a tree that stops earlier is the top of the larger one.
-        """
+        whichever other nodes are split, in any order, and a tree that stops earlier is the top of the larger one."""
         return seeds.generator(self.tree_seed, "node", f"{self.path:x}", *names)
 
     def of_class(self, code: int) -> tuple[Array, Array | None]:
@@ -100,8 +98,7 @@ class Candidates:
     """A group of directions in which to look for a split, searched in the order they are proposed.
 
     Make one with `axes()`, `reflection(u)` or `directions(D, thresholds)`. A reflection is handed over as its vector
-    u: the search projects on it once and reaches all p axes of the reflected space from there.
-    """
+    u: the search projects on it once and reaches all p axes of the reflected space from there."""
 
     spec: tuple[Any, ...]
 
@@ -175,8 +172,7 @@ class Proposer(Declared, BaseEstimator, ABC):
     draws_tree_seed only for OC1, whose published trees depend on it: the seed of a tree is the next number of the
                     generator that draws pruning rows, instead of being named after the fit
 
-    A heuristic that draws does so from `node.rng()`; nothing declares it.
-    """
+    A heuristic that draws does so from `node.rng()`; nothing declares it."""
 
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -230,7 +226,14 @@ def _fault(proposer: Any) -> str | None:
     for name, constraint in proposer.constraints.items():
         if message := violation(name, parameters[name], constraint, proposer.__name__):
             return f"has a default that its constraints forbid: {message.removesuffix('.')}"
-    return None if proposer.native is None else _native_fault(proposer.native, made)
+    if (native := proposer.native) is None:
+        return None
+    if native not in (families := _core.families()):
+        return f"has native {native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
+    options, wanted = set(made.native_options()), set(families[native]) - GROWTH_OPTIONS
+    faults = [("lacks", wanted - options), ("has too many, namely", options - wanted)]
+    words = " and ".join(f"{verb} {', '.join(map(repr, sorted(names)))}" for verb, names in faults if names)
+    return f"has native_options() that are not those of family {native!r}: it {words}" if words else None
 
 
 def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
@@ -250,17 +253,6 @@ def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
     return None
 
 
-def _native_fault(native: str, proposer: Proposer) -> str | None:
-    """Return the fault of the native growth of a heuristic as text that follows its name, or None."""
-    families = _core.families()
-    if native not in families:
-        return f"has native {native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
-    options, wanted = set(proposer.native_options()), set(families[native]) - GROWTH_OPTIONS
-    faults = [("lacks", wanted - options), ("has too many, namely", options - wanted)]
-    words = " and ".join(f"{verb} {', '.join(map(repr, sorted(names)))}" for verb, names in faults if names)
-    return f"has native_options() that are not those of family {native!r}: it {words}" if words else None
-
-
 def from_core(proposer: Proposer, node: Node, seed: int = 0) -> Iterator[Candidates]:
     """Yield the proposals of a heuristic's native family, if it has no Python form. seed : of its random numbers"""
     options = node.search_options(seed) | proposer.native_options()
@@ -272,11 +264,7 @@ PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorit
 
 
 def best_split(
-    node: Node,
-    proposer: Proposer,
-    min_leaf: float = 1.0,
-    exhaustive: bool = False,
-    finish: Finish = PLAIN,
+    node: Node, proposer: Proposer, min_leaf: float = 1.0, exhaustive: bool = False, finish: Finish = PLAIN
 ) -> Split | None:
     """Return the first of the best splits among all proposals, as refined by `finish`, or None if none has a positive
     score. The tie rule is that of docs/core.md, without tolerances of a node with `ties="strict"`. `exhaustive=True`

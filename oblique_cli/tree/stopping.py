@@ -17,8 +17,7 @@ class Stopping:
                    does not matter
     max_misrate    a node is split only if its misclassification rate is above this
     max_depth      no node at this depth is split; None for no limit
-    max_leaf_nodes growth ends at this number of leaves, see `growing.grow_by`; None for no limit
-    """
+    max_leaf_nodes growth ends at this number of leaves, see `growing.grow_by`; None for no limit"""
 
     min_parent: float = 2.0
     max_misrate: float = 0.0

@@ -39,8 +39,7 @@ class Tree:
     payload     : Payload             what a leaf answers: class shares, a number, or a linear model of either
 
     A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
-    whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
-    """
+    whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there."""
 
     left: Ints
     right: Ints
@@ -154,15 +153,13 @@ class Tree:
     @cached_property
     def labels(self) -> Ints:
         """Class code of each node as a leaf, (n_nodes,): the most frequent, the lowest code on a tie (thesis 1.5)."""
-        codes: Ints = np.argmax(self.counts, axis=1).astype(np.int32)
-        return codes
+        return np.asarray(np.argmax(self.counts, axis=1).astype(np.int32))
 
     @property
     def shares(self) -> Array:
         """Probability of each class at every node, (n_nodes, C): `probabilities`, or shares of its counts.
 
-        NaN at a leaf of a merged tree that no training row reaches, unless there are `probabilities`.
-        """
+        NaN at a leaf of a merged tree that no training row reaches, unless there are `probabilities`."""
         return self.shares_at(np.arange(self.n_nodes))
 
     def shares_at(self, nodes: NDArray[Any]) -> Array:
@@ -178,8 +175,7 @@ class Tree:
         """Return the prediction for each row, (n,): class codes, or numbers; for k outputs (n, k).
 
         X : (n, p), float32 or float64 without conversion
-        leaves : (n,) of the rows, if known
-        """
+        leaves : (n,) of the rows, if known"""
         return self.payload.answers(self, X, self.apply(X, n_threads) if leaves is None else leaves)
 
     def predicted_shares(self, X: NDArray[Any], n_threads: int = 1, leaves: Ints | None = None) -> Array:
@@ -192,14 +188,12 @@ class Tree:
     @cached_property
     def errors(self) -> Array:
         """(n_nodes,) training weight outside a node's majority class."""
-        errors: Array = self.counts.sum(axis=1) - self.counts.max(axis=1)
-        return errors
+        return np.asarray(self.counts.sum(axis=1) - self.counts.max(axis=1))
 
     @cached_property
     def misclassification_rates(self) -> Array:
         """(n_nodes,) 1 - max_k p_k, computed as one division so that 3 of 10 is 0.3 to the bit."""
-        rates: Array = self.errors / self.counts.sum(axis=1)
-        return rates
+        return np.asarray(self.errors / self.counts.sum(axis=1))
 
     @cached_property
     def misclassification_rates_of_parents(self) -> Array:
@@ -231,8 +225,7 @@ class Tree:
         """Return the node at which each row stops if all nodes of rate <= limit were leaves.
 
         X : (n, p); limits : (m,) ascending; rates : (n_nodes,); returns (n, m) node ids. The split at a node does not
-        depend on the limit, so this tree contains the tree of every limit.
-        """
+        depend on the limit, so this tree contains the tree of every limit."""
         X = np.ascontiguousarray(X, dtype=np.float64)
         return np.asarray(self.walker.apply_limits(X, rates, np.ascontiguousarray(limits)))
 
@@ -379,8 +372,8 @@ class TreeBuilder:
         self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
         self._nodes[node]["missing_left"] = missing_left
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all nodes as arrays, in the order in which they were appended."""
+    def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
+        """Return the tree below `root`, numbered as in `numbered`. payload : of the nodes in appended order"""
         n, nodes = len(self._nodes), self._nodes
         nothing = {"coef": np.zeros(self.n_features), "threshold": 0.0, "gain": 0.0, "missing_left": False}
         nothing |= {"level_scores": np.zeros(sum(self.levels)), "children": (-1, -1)}
@@ -393,11 +386,6 @@ class TreeBuilder:
             for i, node in enumerate(nodes):
                 array[i] = node.get(name) if node.get(name) is not None else nothing[name]
             arrays[name] = array
-        return arrays
-
-    def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
-        """Return the tree below `root`, numbered as in `numbered`. payload : of the nodes in appended order"""
-        arrays = self.to_arrays()
         order, left, right = numbered(arrays["children"][:, 0], arrays["children"][:, 1], root=root)
         ordered = {name: values[order] for name, values in arrays.items()}
         return Tree(

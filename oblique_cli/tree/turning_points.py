@@ -39,8 +39,7 @@ def turning_points(
     cos_beta            a centroid, except the first and the last, is a turning point if the cosine of the angle of the
                         segments before and after it is below this; 1 means straight on
 
-    Rows of equal value are sorted by target, then by position. Centroids at the same place count once.
-    """
+    Rows of equal value are sorted by target, then by position. Centroids at the same place count once."""
     both = np.column_stack([X, y])
     planes, centroids = [], []
     for j in range(X.shape[1]):
@@ -51,19 +50,13 @@ def turning_points(
             turns = np.add.reduceat(rows, starts, axis=0) / sizes[:, None]
             turns[:, j] = rows[starts, j]  # the value itself, without the rounding of a mean
         else:
-            turns = _turns(_windows(rows, subset_size, step), j, cos_beta)
+            begins = range(0, len(rows) - subset_size + 1, step)
+            windows = [rows[begin : begin + subset_size].mean(axis=0) for begin in begins]
+            turns = _turns(np.array(windows).reshape(-1, rows.shape[1]), j, cos_beta)
         planes.append(np.full(len(turns), j))
         centroids.append(turns)
     points = np.vstack(centroids)
     return TurningPoints(np.concatenate(planes), points[:, :-1], points[:, -1])
-
-
-def _windows(rows: Array, size: int, step: int) -> Array:
-    """Return centroids of windows over sorted rows; none if there are fewer rows than one window has."""
-    starts = np.arange(0, len(rows) - size + 1, step)
-    if len(starts) == 0:
-        return rows[:0]
-    return np.stack([rows[start : start + size].mean(axis=0) for start in starts])
 
 
 def _turns(centroids: Array, feature: int, cos_beta: float) -> Array:
@@ -76,5 +69,4 @@ def _turns(centroids: Array, feature: int, cos_beta: float) -> Array:
     steps = np.diff(plane, axis=0)
     steps = steps / np.hypot(steps[:, 0], steps[:, 1])[:, None]
     cosines = (steps[:-1] * steps[1:]).sum(axis=1)
-    turning: Array = centroids[1:-1][cosines < cos_beta]
-    return turning
+    return np.asarray(centroids[1:-1][cosines < cos_beta])

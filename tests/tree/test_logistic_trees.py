@@ -32,7 +32,7 @@ def objective_of(tree, rows, space, how, penalty):
             added.append(raw * deviation)
             b = b + raw @ mean
         more += 0.5 * how.penalty * (sum((part**2).sum() for part in added) + b @ b)
-    prices = np.abs(space.planes(tree)["w"][~tree.is_leaf]).sum()
+    prices = np.abs(space.begin(tree)["w"][~tree.is_leaf]).sum()
     return (loss + more) / rows.total + penalty * prices
 
 

@@ -136,7 +136,8 @@ def test_the_smallest_member_within_c_standard_errors_of_the_best_is_kept(standa
         best = min(rates)
         limit = best + standard_errors * math.sqrt(best * (1 - best) / 30)
         kept = min(len(internal) for internal, rate in zip(sequence, rates, strict=True) if rate <= limit + 1e-12)
-        pruned = pruning.cost_complexity(tree, X, y.astype(np.int32), standard_errors=standard_errors)
+        rule = pruning.CostComplexity(standard_errors=standard_errors)
+        pruned = rule.prune(tree, pruning.LabeledRows(X, y.astype(np.int32), None))
         assert pruned.n_leaves == kept + 1, f"seed {seed}"
 
 
@@ -152,7 +153,8 @@ def test_the_c_standard_error_rule_by_hand():
 
 def test_without_rows_to_prune_on_the_tree_stays():
     tree = random_tree(np.random.default_rng(7), 5)
-    assert pruning.cost_complexity(tree, np.empty((0, 2)), np.empty(0, dtype=np.int32)) is tree
+    nothing = pruning.LabeledRows(np.empty((0, 2)), np.empty(0, dtype=np.int32), None)
+    assert pruning.CostComplexity().prune(tree, nothing) is tree
 
 
 def test_a_fixed_alpha_takes_the_member_it_names():

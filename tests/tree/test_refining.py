@@ -46,7 +46,7 @@ def test_the_objective_never_rises_and_is_what_the_tree_says(settings):
     for tree, run in zip(path.trees, path.runs, strict=True):
         assert (np.diff(run.objective) <= 1e-12).all()
         assert run.objective[run.node < 0][-1] == run.objective[-1]
-        planes = space.planes(tree)
+        planes = space.begin(tree)
         lengths = np.abs(planes["w"]).sum()
         wrong = np.mean(tree.labels[tree.apply(X)] != y)
         assert run.objective[-1] == pytest.approx(wrong + run.penalty * lengths, abs=1e-9)
@@ -141,7 +141,7 @@ def test_large_nodes_have_a_plane_as_good_as_the_best_cut_of_any_feature(kind, p
     least = min(least_wrong(sign * X[:, j], side, weights) for j in range(p) for sign in (1.0, -1.0))
     planes = stump_planes(np.eye(p)[-1], -float(np.quantile(space.Z[:, -1], 0.8)))
     for price in (0.0, 5.0):
-        _, run = space.refine(planes, price / space.total, Settings())
+        _, run = space.step(planes, price / space.total, Settings())
         assert run.objective[-1] * space.total <= least + price + 1e-6
         assert run.objective[0] * space.total > least + price + 20.0
 
@@ -160,7 +160,7 @@ def test_large_nodes_have_a_plane_as_good_as_the_best_cut_along_the_present_one(
     price = 2.0
     along = np.where(space.absent.any(axis=1), np.nan, space.Z @ w) if space.absent is not None else space.Z @ w
     limit = least_wrong(along, side, weights) + price * np.abs(w).sum()
-    _, run = space.refine(planes, price / space.total, Settings())
+    _, run = space.step(planes, price / space.total, Settings())
     assert run.objective[-1] * space.total <= limit + 1e-6
 
 
@@ -174,7 +174,7 @@ def test_the_objective_is_what_the_tree_says_of_many_rows(missing):
     path = along_path(grown(X, y, 3, weights, missing=missing), space, [0.0005, 0.002], GROWING)
     for tree, run in zip(path.trees, path.runs, strict=True):
         wrong = weights @ (tree.labels[tree.apply(X)] != y) / weights.sum()
-        lengths = np.abs(space.planes(tree)["w"]).sum()
+        lengths = np.abs(space.begin(tree)["w"]).sum()
         assert run.objective[-1] == pytest.approx(wrong + run.penalty * lengths, abs=1e-9)
         assert tree.n_leaves > 4
 
@@ -234,7 +234,7 @@ def test_levels_get_weights_of_their_own():
     levels = (0, 5)
     space = PlaneSpace(X, y, 2, levels=levels)
     start = grown(X, y, 2, levels=levels)
-    planes = space.planes(start)
+    planes = space.begin(start)
     again = space.tree(planes, as_it_is=True)
     np.testing.assert_array_equal(again.apply(X), start.apply(X))
     tree = along_path(random_tree(space, 1, rng), space, [0.0], Settings()).trees[0]

@@ -30,9 +30,8 @@ class Heuristics(Constraint):
     takes_list: ClassVar[bool] = True
 
     def holds(self, value: Any) -> bool:
-        return isinstance(value, Proposer) or (
-            listed_names(value) is not None and all(_known(item) for item in listed_names(value))
-        )
+        listed, native = listed_names(value), native_names()
+        return listed is not None and all(isinstance(item, Proposer) or item in native for item in listed)
 
     def describe(self) -> str:
         return f"a heuristic with native growth, or several ({', '.join(native_names())})"
@@ -51,12 +50,12 @@ def listed_names(value: Any) -> Any:
 
 
 def proposers_of(value: Any) -> list[Proposer]:
-    """Return the heuristics that an allowed value names, in the order in which trees use them."""
-    return [PROPOSERS[item]() if isinstance(item, str) else item for item in listed_names(value)]
-
-
-def _known(item: Any) -> bool:
-    return (item in native_names()) if isinstance(item, str) else isinstance(item, Proposer)
+    """Return the heuristics that an allowed value names, in the order in which trees use them, with checked parameters;
+    ConfigError for a parameter out of range."""
+    made = [PROPOSERS[item]() if isinstance(item, str) else item for item in listed_names(value)]
+    for proposer in made:
+        check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
+    return made
 
 
 def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, dict[str, Any]]]:
@@ -68,19 +67,15 @@ def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, 
         "exhaustive": False,
         "seed": 0,  # the core names random streams after the tree
     }
-    return [(_native_family(part), search | part.native_options()) for part in proposers_of(proposer)]
-
-
-def _native_family(proposer: Proposer) -> str:
-    owner = type(proposer).__name__
-    check(proposer.get_params(deep=False), proposer.constraints, owner)
-    family = proposer.native_family()
-    if family is None:
-        raise ConfigError(
-            f"{owner} has no native growth with these parameters, which forests and boosting need. Give a heuristic "
-            f"that has: {', '.join(native_names())}."
-        )
-    return family
+    families = []
+    for part in proposers_of(proposer):
+        if (family := part.native_family()) is None:
+            raise ConfigError(
+                f"{type(part).__name__} has no native growth with these parameters, which forests and boosting need. "
+                f"Give a heuristic that has: {', '.join(native_names())}."
+            )
+        families.append((family, search | part.native_options()))
+    return families
 
 
 class RowCount(Constraint):
@@ -131,8 +126,7 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
     Notes
     -----
     Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. A row lighter
-    than the heaviest by more than 2^200 counts as that light. Rows are drawn alike and count by their weight.
-    """
+    than the heaviest by more than 2^200 counts as that light. Rows are drawn alike and count by their weight."""
 
     proposer: str | Proposer | Sequence[str | Proposer] = parameter(
         default="hhgdt, hhcart_a",

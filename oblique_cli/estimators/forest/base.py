@@ -20,14 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
-from oblique_cli.estimators.forest.leaves import (
-    OUT_OF_BAG,
-    Leaves,
-    best_strength,
-    branches_of,
-    counts_of,
-    out_of_bag_shares,
-)
+from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, Leaves, best_strength, branches_of, out_of_bag_shares
 from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.estimators.monotonic import NAME as ORDER
@@ -71,9 +64,7 @@ class FeatureCount(Constraint):
     @staticmethod
     def of(value: Any, p: int, planes: bool = False) -> int:
         """Return the number of features out of p that an allowed value means; "auto" is the square root, rounded.
-
-        planes : whether a share or a rule gives at least two if p > 1, since a plane on one feature is axis-parallel
-        """
+        planes : whether a share or a rule gives at least two if p > 1, since a plane on one feature is axis-parallel"""
         if value is None:
             return p
         if isinstance(value, numbers.Integral):
@@ -89,8 +80,7 @@ class FeatureCount(Constraint):
 
 def moderate(weights: Array) -> Array:
     """Return positive weights whose squares and products of a few are normal numbers: scaled, unless they already are
-    so, by the power of 2 that takes the largest to [1, 2), and at least FAINT.
-    """
+    so, by the power of 2 that takes the largest to [1, 2), and at least FAINT."""
     if weights.min() >= FAINT and weights.max() <= 1.0 / FAINT:
         return weights
     scaled = np.ldexp(weights, 1 - int(np.frexp(weights.max())[1]))
@@ -150,14 +140,6 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     def _parents(self) -> list[NDArray[np.int64]]:
         children = (np.asarray(state["left"]) for state in self.forest_.state())
         return [parents_of(np.maximum(left, -1), np.where(left >= 0, left + 1, -1)) for left in children]
-
-    def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
-        """Return the decrease of `score` on rows X when a feature is shuffled, (p,), the mean of `n_repeats`."""
-        from sklearn.inspection import permutation_importance
-
-        check_is_fitted(self)
-        importances = permutation_importance(self, X, y, n_repeats=n_repeats, random_state=random_state)
-        return np.asarray(importances.importances_mean)
 
     def tree(self, number: int) -> Tree:
         """Return one tree with its hyperplanes in the original features; row counts are of rows drawn.
@@ -289,8 +271,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         X : (n, p) finite numbers, or a data frame that may have words and missing values (encoded by `encoding_`);
         y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored; the
         others are drawn with equal probability, and count by their weight (`moderate` for weights < 1e-90 or > 1e90).
-        raises ConfigError for a parameter out of range, or that does not fit p
-        """
+        raises ConfigError for a parameter out of range, or that does not fit p"""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         again = self.warm_start and hasattr(self, "forest_")
         classes, rows, codes, weights, _ = self._class_rows(X, y, sample_weight, self._measured, again=again)
@@ -302,7 +283,15 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
                 f"bootstrap and max_samples of {type(self).__name__} must stay as they were in the first fit: the rows "
                 "that a kept tree drew are found again from these. Set warm_start to False to start over."
             )
-        options = self._all_options(*rows.shape)
+        if message := self.clash(type(self).__name__, rows.shape[1]):
+            raise ConfigError(message)
+        threads_of(self)  # raises for 0
+        self._families()  # raises for heuristics without a family in the core, before the fit starts
+        options = (
+            core_options(self.max_depth, self._draws_rows, self._rows_drawn(len(rows)))
+            | {"mtry": FeatureCount.of(self.max_features, rows.shape[1]), "minleaf": float(self.min_samples_leaf)}
+            | self._options(rows.shape[1])
+        )
         if not again:
             self.__dict__.pop("forest_", None)  # a failed fit leaves no forest, rather than that of other rows
             self.classes_, self._drawing = classes, drawing
@@ -324,7 +313,9 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
             self._score_out_of_bag(rows, codes, options)
         if (signs := self._signs()) is not None:
             used = np.asarray((self._by_column(self._decreases()) > 0.0).any(axis=0))
-            warn_of_flat(self, signs, used, self._of_columns(rows), codes)
+            if self.encoding_ is not None:  # one number for each column of X
+                rows = rows[:, np.unique(self.encoding_.encoder.sources, return_index=True)[1]]
+            warn_of_flat(self, signs, used, rows, codes)
         return self
 
     def _signs(self) -> Signs | None:
@@ -390,16 +381,6 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
             )
         return None
 
-    def _all_options(self, n: int, p: int) -> dict[str, Any]:
-        owner = type(self).__name__
-        if message := self.clash(owner, p):
-            raise ConfigError(message)
-        threads_of(self)  # raises for 0
-        self._families()  # raises for heuristics without a family in the core, before the fit starts
-        shared = core_options(self.max_depth, self._draws_rows, self._rows_drawn(n))
-        features, least = FeatureCount.of(self.max_features, p), float(self.min_samples_leaf)
-        return shared | {"mtry": features, "minleaf": least} | self._options(p)
-
     def _learn_probabilities(
         self, X: Array, codes: NDArray[Any], weights: Array | None, options: Mapping[str, Any]
     ) -> None:
@@ -449,14 +430,12 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with most votes, the first of classes_ on a tie. X : (n, p); returns (n,)."""
         votes = self._votes(X)
-        labels: NDArray[Any] = self.classes_.take(votes.argmax(axis=1))
-        return labels
+        return np.asarray(self.classes_.take(votes.argmax(axis=1)))
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the share of the votes of each class, or the mean of the `probabilities` of the trees' leaves.
 
-        X : (n, p); returns (n, C), columns in the order of classes_
-        """
+        X : (n, p); returns (n, C), columns in the order of classes_"""
         return self._votes(X) / len(self.forest_)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
@@ -506,7 +485,7 @@ def as_tree(state: Mapping[str, Any], p: int, n_classes: int, equations: Equatio
     of_terms = (-1, max(int(state["width"]), 1))
     features, coefs = np.asarray(state["feature"]).reshape(of_terms), np.asarray(state["coef"]).reshape(of_terms)
     splits[inner[oblique, None], features[term[oblique]]] = coefs[term[oblique]]
-    counts = counts_of(state, n_classes)
+    counts = Leaves([state], n_classes).counts
     total = counts.sum(axis=1)
     gini = 1.0 - (counts**2).sum(axis=1) / total**2
     gains = np.zeros(n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from oblique_cli.estimators.forest.base import (
     CoreForest,
     CoreTrees,
     FeatureCount,
+    ForestClassifier,
     core_options,
     moderate,
     more_than_there_are,
@@ -29,7 +31,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Integer, Optional, Real, check
 from oblique_cli.ground.row_groups import Groups, share_of
-from oblique_cli.parameters import parameter
+from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
 # Rows (n, p), their codes or numbers (n,), and their weights (n,) or None; heuristics of the core with their options.
@@ -52,11 +54,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     learning_rate: float = parameter(
         default=0.1, allowed=Real(0.0, 1.0, open_low=True), help="Share of a Newton step that a leaf takes."
     )
-    max_depth: int | None = parameter(
-        default=4,
-        allowed=Optional(Integer(1, LARGEST)),
-        help="Longest path from the root to a leaf; None for no limit.",
-    )
+    max_depth: int | None = replace(as_in(ForestClassifier, "max_depth"), default=4)
     l2_regularization: float = parameter(
         default=1.0, allowed=Real(0.0), help="What is added to the curvature of a leaf before it divides the gradient."
     )
@@ -214,23 +212,17 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     Notes
     -----
     Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
-    each tree, and of the validation rows.
-    """
+    each tree, and of the validation rows."""
 
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Grow the trees.
 
         X : (n, p) finite numbers, or a data frame that may have words and missing values (encoded by `encoding_`);
         y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored.
         groups : (n,) group of each row: `n_iter_no_change` holds out whole groups. None for independent rows
-        raises ConfigError for a parameter out of range, or that does not fit p
-        """
+        raises ConfigError for a parameter out of range, or that does not fit p"""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         self.__dict__.pop("forest_", None)  # a failed fit leaves no forest, rather than that of other rows
         # As in forests, a class whose rows all have weight 0 is in classes_.
@@ -253,8 +245,7 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with the largest share, the first of classes_ on a tie. X : (n, p); returns (n,)."""
         shares = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_.take(shares.argmax(axis=1))
-        return labels
+        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
 
 def _part(rows: Array, answers: NDArray[Any], weights: Array | None, chosen: NDArray[np.bool_]) -> Part:

@@ -42,8 +42,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     Notes
     -----
     Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
-    each tree, and of the validation rows. Sample weights are measured in units of the smallest positive one.
-    """
+    each tree, and of the validation rows. Sample weights are measured in units of the smallest positive one."""
 
     loss: str = parameter(
         default=SQUARED,
@@ -81,11 +80,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     )
 
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Grow the trees.
 
@@ -94,8 +89,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
             1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are
             ignored.
         groups : (n,) group of each row: `n_iter_no_change` holds out whole groups. None for independent rows
-        raises ConfigError for a parameter out of range, or that does not fit p
-        """
+        raises ConfigError for a parameter out of range, or that does not fit p"""
         rows, targets, weights = self._training_rows(X, y, sample_weight)
         n = len(rows) if sample_weight is None else len(np.asarray(sample_weight))
         together = checked_groups(groups, n, type(self).__name__)

@@ -47,8 +47,7 @@ class HeterogeneousForestClassifier(ForestClassifier, kw_only=True):
 
     Attributes
     ----------
-    As in `MPSVMForestClassifier`, and drawn from streams named in the same way.
-    """
+    As in `MPSVMForestClassifier`, and drawn from streams named in the same way."""
 
     models: str | list[str] = parameter(
         default="mpsvm, lda, ridge, svm, logistic",

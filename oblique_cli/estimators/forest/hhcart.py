@@ -19,8 +19,7 @@ class HHCARTForestClassifier(ForestClassifier, kw_only=True):
 
     Attributes
     ----------
-    As in `MPSVMForestClassifier`, and drawn from streams named in the same way.
-    """
+    As in `MPSVMForestClassifier`, and drawn from streams named in the same way."""
 
     reflections: int = parameter(
         default=1, allowed=Integer(1, LARGEST), kw_only=False, help="Eigenvectors drawn at a node."

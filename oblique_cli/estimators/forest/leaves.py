@@ -32,11 +32,6 @@ def branches_of(left: NDArray[Any]) -> Branches:
     return Branches(np.where(inner, left, -1).astype(np.int64), np.where(inner, left + 1, -1).astype(np.int64))
 
 
-def counts_of(state: Mapping[str, Any], n_classes: int) -> Array:
-    """Return the class weights at every node of a tree of `Forest.state()`, (n_nodes, C)."""
-    return Leaves([state], n_classes).counts
-
-
 class Leaves:
     """The leaves of trees, `states` as `Forest.state()` has them; counts : (nodes of all trees, C) class weights"""
 
@@ -77,8 +72,7 @@ class Leaves:
 
     def numbers(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the index among all leaves of leaves given by node number, (n, trees)."""
-        places: NDArray[np.int64] = self._number[nodes + self._first_node]
-        return places
+        return np.asarray(self._number[nodes + self._first_node])
 
 
 def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -88,9 +82,7 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 def out_of_bag_shares(table: Array, numbers: NDArray[np.int64], unseen: NDArray[np.bool_]) -> Array:
     """Return sums of probabilities over the trees that did not draw a row, (n, C).
-
-    numbers : (n, trees) rows of table (leaves, C)
-    """
+    numbers : (n, trees) rows of table (leaves, C)"""
     out = np.zeros((len(numbers), table.shape[1]))
     for at, without in zip(numbers.T, unseen.T, strict=True):
         out[without] += table[at[without]]
@@ -107,8 +99,7 @@ def best_strength(
     weights: Array | None,
 ) -> float:
     """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals; 1 if no row is out of
-    bag. unit : factor of the strengths; codes, weights : (n,)
-    """
+    bag. unit : factor of the strengths; codes, weights : (n,)"""
     trees = unseen.sum(axis=1)
     rows = np.flatnonzero(trees)
     if not len(rows):
@@ -139,20 +130,14 @@ def means_of(numbers: NDArray[np.int64], held: Array, targets: Array, n_leaves: 
 
 
 def equations_of(
-    numbers: NDArray[np.int64],
-    held: Array,
-    rows: Array,
-    targets: Array,
-    n_leaves: int,
-    ridges: Sequence[float],
+    numbers: NDArray[np.int64], held: Array, rows: Array, targets: Array, n_leaves: int, ridges: Sequence[float]
 ) -> dict[float, Array]:
     """Return for every penalty the equations of all leaves, (leaves, p + 3).
 
     rows : (n, p), targets : (n,). An equation consists of its coefficients, its intercept, and the least and the
     largest target of the leaf's rows. It minimizes the sum of w (y - a - b z)^2 + ridge |b|^2 over the rows of a leaf,
     with z the features divided by their standard deviations over all rows. Without a penalty the minimum-norm solution
-    is taken. Targets (n, k) give one equation each, (leaves, k, p + 3); a leaf's equations share one matrix of
-    products."""
+    is taken. Targets (n, k) give one equation each, (leaves, k, p + 3), with one matrix of products a leaf."""
     p, every = rows.shape[1], targets.reshape(len(targets), -1)
     center, scale = rows.mean(axis=0), rows.std(axis=0)
     # A constant column adds no information, and rounding of its mean is not a deviation.

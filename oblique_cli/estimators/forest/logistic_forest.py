@@ -27,14 +27,7 @@ from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, R
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
-from oblique_cli.tree.logistic_forests import (
-    COMPLEXITIES,
-    Member,
-    Rows,
-    choose_forest,
-    finished,
-    trees_that_choose,
-)
+from oblique_cli.tree.logistic_forests import COMPLEXITIES, Member, Rows, choose_forest, finished, trees_that_choose
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -111,11 +104,7 @@ class LogisticForestClassifier(
         return hasattr(self, "trees_")
 
     def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Grow the trees, choose their common settings, and prune them.
 
@@ -123,8 +112,7 @@ class LogisticForestClassifier(
         y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored; the
         others are drawn with equal probability, and count by their weight.
         groups : (n,) group of each row: trees draw whole groups. None for independent rows
-        raises ConfigError for a parameter out of range
-        """
+        raises ConfigError for a parameter out of range"""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         threads = threads_of(self)
         self.__dict__.pop("trees_", None)  # a failed fit leaves no trees, rather than those of other rows
@@ -134,7 +122,7 @@ class LogisticForestClassifier(
         seed = int(check_random_state(self.random_state).randint(2**31))
         rows = Rows(training, codes, len(self.classes_), weights)
         self._ranges = ranges_of(training)
-        proposers = self._proposers()
+        proposers = proposers_of(self.base)
         choosing = trees_that_choose(len(training), self.n_estimators)
 
         grown: list[int] = []
@@ -162,12 +150,6 @@ class LogisticForestClassifier(
         with ThreadPoolExecutor(threads) as pool:
             self.trees_: list[Tree] = self._watched(self.n_estimators, lambda: len(grown), lambda: trees(pool))
         return self
-
-    def _proposers(self) -> list[Proposer]:
-        made = proposers_of(self.base)
-        for proposer in made:
-            check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
-        return made
 
     def _grown(
         self, rows: Rows, drawn_as: NDArray[np.intp], proposers: Sequence[Proposer], seed: int, number: int
@@ -199,8 +181,7 @@ class LogisticForestClassifier(
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of the largest probability, the first of classes_ on a tie. X : (n, p); returns (n,)."""
         shares = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_.take(shares.argmax(axis=1))
-        return labels
+        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
@@ -210,8 +191,7 @@ class LogisticForestClassifier(
     def tree(self, number: int) -> Tree:
         """Return one tree; row counts are of rows drawn.
 
-        For a data frame with words or missing values its features are the columns of `encoding_`, which has their
-        names."""
+        For a data frame with words or missing values its features are the columns of `encoding_`, with their names."""
         check_is_fitted(self)
         return self.trees_[number]
 

@@ -39,8 +39,7 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
     -----
     Stochasticity. One integer is drawn from `random_state`. Everything else is drawn from streams named after it, the
     number of the tree, and what is drawn: the bootstrap sample, the groups, the sample of each group, the features of
-    each node.
-    """
+    each node."""
 
     base: str = parameter(
         default="raf",
@@ -78,8 +77,7 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
         "with them `delta`, are in these units.",
     )
     bootstrap: bool | None = parameter(
-        default=None,
-        help='Whether trees are grown on bootstrap samples. None is True for "raf", False for the others.',
+        default=None, help='Whether trees are grown on bootstrap samples. None is True for "raf", False for the others.'
     )
 
     @property

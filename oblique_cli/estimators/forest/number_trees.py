@@ -27,8 +27,7 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     """Ensemble of regression trees of the core whose leaves have a number or an equation.
 
     leaf_values_ : (leaves of all trees, 1), or (leaves of all trees, p + 3): coefficients, intercept, least and largest
-    value. With k outputs it has an axis for them in the middle
-    """
+    value. With k outputs it has an axis for them in the middle"""
 
     constraints: ClassVar[Mapping[str, Constraint]]
     leaf_values_: Array
@@ -37,8 +36,7 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, several: bool = False
     ) -> tuple[Array, Array, Array | None]:
         """Check parameters and data, and delete results of earlier fits; return rows of positive weight, their numbers,
-        and weights divided by the smallest. several : as in `checked_numbers`
-        """
+        and weights divided by the smallest. several : as in `checked_numbers`"""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training(X, y, sample_weight, checked_numbers, several=several)
         for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
@@ -58,9 +56,7 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         return self._as_many(names_of_outputs(self.n_outputs_, class_names), self.n_outputs_, "class_names")
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
-        """Return the tree with an equation at every node, for an inner node the mean of its leaves', weighted by rows;
-        without bounds.
-        """
+        """Return the tree with an equation at every node, without bounds: that of an inner node is the mean by rows."""
         p, left = self._n_seen, np.asarray(state["left"])
         sizes = (self.forest_.n_nodes()[:number] + 1) // 2
         values = self.leaf_values_[int(sizes.sum()) :]

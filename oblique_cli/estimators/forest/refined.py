@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.estimators.forest.bagged import Heuristics, families, proposers_of
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, families, proposers_of
 from oblique_cli.estimators.forest.base import ForestClassifier, Table, relative
+from oblique_cli.estimators.oblique.groups import Refinement
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
+from oblique_cli.ground.constraints import Integer, Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
-from oblique_cli.parameters import parameter
+from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.growing import grow_top_down
-from oblique_cli.tree.refining import SURROGATES, PlaneSpace, Settings
+from oblique_cli.tree.refining import PlaneSpace, Settings
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -31,8 +32,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
 
     Attributes
     ----------
-    As in `MPSVMForestClassifier`; the rows of a tree are drawn from the streams that those of other forests are.
-    """
+    As in `MPSVMForestClassifier`; the rows of a tree are drawn from the streams that those of other forests are."""
 
     max_features = None
     min_samples_leaf = 1
@@ -51,17 +51,12 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
         "weight of one row among n of equal weight: a cut that a single row pays for is noise. Nothing is "
         "cross-validated.",
     )
-    surrogate: str = parameter(
-        default="logistic", allowed=Choice(SURROGATES), help="Loss whose penalized minima are proposed as hyperplanes."
-    )
+    surrogate: str = as_in(Refinement, "surrogate")
     max_sweeps: int = parameter(default=5, allowed=Integer(1), help="Most passes over all nodes of a tree.")
     max_depth: int | None = parameter(
-        default=None,
-        help="Longest path from the root to a leaf before trees are refined; None for no limit.",
+        default=None, help="Longest path from the root to a leaf before trees are refined; None for no limit."
     )
-    voting: str = parameter(
-        default="mean", help="Whether a tree gives each class its share of the leaf or votes for one class."
-    )
+    voting: str = as_in(BaggedForestClassifier, "voting")
 
     def _options(self, p: int) -> dict[str, Any]:
         return {}
@@ -115,7 +110,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
             return start
         space = PlaneSpace(X, codes, len(self.classes_), weights)
         penalty = 1.0 / len(X) if self.penalty is None else float(self.penalty)
-        planes, _ = space.refine(space.planes(start), penalty, Settings(self.surrogate, self.max_sweeps))
+        planes, _ = space.step(space.begin(start), penalty, Settings(self.surrogate, self.max_sweeps))
         return space.tree(planes)
 
 
@@ -129,9 +124,7 @@ def gini_falls(tree: Tree) -> Array:
 
 def state_of(tree: Tree, rows: Array, falls: Array | None = None) -> dict[str, Any]:
     """Return a tree in the form of `Forest.state()`.
-
-    rows : (n, p), for ranges of features; falls : (n_nodes,) impurity decrease of every split, None for Gini's
-    """
+    rows : (n, p), for ranges of features; falls : (n_nodes,) impurity decrease of every split, None for Gini's"""
     p = tree.coef_.shape[1]
     order, left = [0], []
     for node in order:  # the list grows during the loop

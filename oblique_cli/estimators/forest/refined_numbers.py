@@ -31,8 +31,7 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
 
     Attributes
     ----------
-    As in `ObliqueForestRegressor`.
-    """
+    As in `ObliqueForestRegressor`."""
 
     refines = True
     max_features_per_tree = None  # refined planes may use all features
@@ -79,15 +78,14 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
         codes = np.zeros(len(X), dtype=np.int32)
         space = PlaneSpace(X, codes, 1, held, numbers=numbers)
         penalty = 1.0 / len(X) if self.penalty is None else float(self.penalty)
-        planes, _ = space.refine(space.planes(start), penalty, Settings(self.surrogate, self.max_sweeps))
+        planes, _ = space.step(space.begin(start), penalty, Settings(self.surrogate, self.max_sweeps))
         return space.tree(planes, as_it_is=True)
 
 
 def falls_of(tree: Tree, X: Array, numbers: Array, held: Array) -> NDArray[np.float64]:
     """Return the decrease of the weighted sum of squares by each split, (n_nodes,).
 
-    X (n, p), numbers (n, k), held (n,) weights
-    """
+    X (n, p), numbers (n, k), held (n,) weights"""
     weight, sums = np.zeros(tree.n_nodes), np.zeros((tree.n_nodes, numbers.shape[1]))
     leaves = tree.apply(X)
     np.add.at(weight, leaves, held)

@@ -11,13 +11,7 @@ from sklearn.utils import check_random_state
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.bagged import (
-    BaggedForestClassifier,
-    Heuristics,
-    RowCount,
-    families,
-    family_features,
-)
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, RowCount, families, family_features
 from oblique_cli.estimators.forest.base import ForestClassifier, core_options, more_than_there_are
 from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, RIDGES, Leaves, equations_of, means_of
 from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
@@ -33,9 +27,7 @@ LEAST = {CONSTANT: 5, LINEAR: 10}  # least weight of a leaf; 5 is the value of B
 
 
 class Grown(NamedTuple):
-    """Trees of the core, rows (n, p), targets (n,) or (n, k), weights (n,), and draws (trees, n): number of times a
-    tree drew a row.
-    """
+    """Trees of the core, rows (n, p), targets (n,) or (n, k), weights (n,), and draws of rows by trees, (trees, n)."""
 
     forest: Any
     rows: Array
@@ -75,8 +67,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     -----
     Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
     each tree. Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. Rows are
-    drawn alike and count by their weight.
-    """
+    drawn alike and count by their weight."""
 
     refines: ClassVar[bool] = False  # whether grown trees are refined
 
@@ -123,8 +114,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
             (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
             or from 1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0
             are ignored.
-        raises ConfigError for a parameter out of range, or that does not fit p
-        """
+        raises ConfigError for a parameter out of range, or that does not fit p"""
         rows, targets, weights = self._training_rows(X, y, sample_weight, several=True)
         (n, p), owner = rows.shape, type(self).__name__
         if message := self.clash(owner, p):

@@ -19,13 +19,11 @@ def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | 
 
 def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, threads: int) -> Array:
     """Return the scores of rows (n, p), (n, K): the baseline (K,) plus values of leaves (leaves, K), or of linear
-    models of one score (leaves, p + 3).
-    """
+    models of one score (leaves, p + 3)."""
     added = np.ascontiguousarray(leaf_values)
     if added.shape[1] != len(baseline):
         return np.asarray(forest.model_sums(rows, added, threads)[:, None] + baseline)
-    scores: Array = forest.sums(rows, added, threads) + baseline
-    return scores
+    return np.asarray(forest.sums(rows, added, threads) + baseline)
 
 
 def mean_shares(trees: Sequence[Any], rows: Array) -> Array:
@@ -39,15 +37,12 @@ def shares_of(scores: Array, n_classes: int) -> Array:
     if n_classes == 2:
         scores = np.hstack([np.zeros_like(scores), scores])
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    out: Array = shares / shares.sum(axis=1, keepdims=True)
-    return out
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -> Array:
     """Return the mean prediction of the trees for rows (n, p), (n,) or (n, k).
-
-    leaf_values : (leaves, 1) or (leaves, p + 3), with k outputs an axis for them in the middle
-    """
+    leaf_values : (leaves, 1) or (leaves, p + 3), with k outputs an axis for them in the middle"""
     if leaf_values.ndim > 2:
         if leaf_values.shape[2] == 1:
             return np.asarray(forest.sums(rows, np.ascontiguousarray(leaf_values[:, :, 0]), threads) / len(forest))

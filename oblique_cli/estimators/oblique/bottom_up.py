@@ -74,8 +74,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     Notes
     -----
     Stochasticity. One integer is drawn from `random_state`. The start of each mixture, the divisions that score K and
-    the order in which the support vector machine visits rows have a stream each, named after class and K.
-    """
+    the order in which the support vector machine visits rows have a stream each, named after class and K."""
 
     needs_pruning_rows: ClassVar[bool] = False
     shared_work: ClassVar[tuple[str, ...]] = tuple(Clustering.__dataclass_fields__)  # decide the clusters
@@ -166,8 +165,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         X : (n, p) finite numbers; y : (n,) labels
         shared : a dictionary, {} at first, common to fits on the same rows: trees that differ only in their hyperplanes
             have the same clusters, which take most of the time
-        raises NotConverged, which names class and K, if a mixture does not converge
-        """
+        raises NotConverged, which names class and K, if a mixture does not converge"""
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         if message := self.clash(owner):
@@ -213,40 +211,33 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         X, codes = skeleton.X, skeleton.codes
         proposer = HHCART(tau=self.tau, sign=self.sign)
 
-        def by_hhcart(rows: Array, group: Ints, merge: int) -> Plane | None:
+        def splitter(rows: Array, group: Ints, merge: int) -> Plane | None:
+            if self.splitter == "svm":
+                return svm_plane(rows, group, cost, skeleton.seed, self.group_costs)
             node = Node(rows, group, None, 2, 0, self.criterion, self.ties, seed=skeleton.seed, path=merge)
             split = best_split(node, proposer)
             return None if split is None else Plane(split.coef, split.threshold, split.gain)
 
-        def by_svm(rows: Array, group: Ints, merge: int) -> Plane | None:
-            return svm_plane(rows, group, cost, skeleton.seed, self.group_costs)
-
         n_classes = len(self.classes_)
-        splitter = by_hhcart if self.splitter == "hhcart" else by_svm
         tree = grow_bottom_up(X, codes, n_classes, skeleton.leaves, skeleton.merges, splitter)
         if self.hybrid:
-            tree = grow_below(
-                tree,
-                X,
-                codes,
-                lambda rows, leaf: grow_top_down(
-                    X[rows],
-                    codes[rows],
-                    n_classes,
-                    proposer,
-                    criterion=self.criterion,
-                    ties=self.ties,
-                    seed=seeds.integer(skeleton.seed, "below", leaf),
-                ),
-            )
-        return with_probabilities(self._in_own_units(tree), self.probabilities, self.probability_strength)
+
+            def grow(rows: Rows, leaf: int) -> Tree:
+                seed = seeds.integer(skeleton.seed, "below", leaf)
+                how: dict[str, Any] = {"criterion": self.criterion, "ties": self.ties, "seed": seed}
+                return grow_top_down(X[rows], codes[rows], n_classes, proposer, **how)
+
+            tree = grow_below(tree, X, codes, grow)
+        if self._power:  # the features of the rows were scaled by a power of 2
+            thresholds = measured(tree.thresholds, -self._power)
+            tree = Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
+        return with_probabilities(tree, self.probabilities, self.probability_strength)
 
     def undecided(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Return which clusters overlap with another class by more than a threshold, (K,), in the order of `overlap_`.
 
         Thesis 7.2: a cluster represents a class if its overlap is below a threshold (no value is stated), and is
-        undecided above it. threshold : between 0 and 1. ValueError unless fitted with `merging="overlap"`.
-        """
+        undecided above it. threshold : between 0 and 1. ValueError unless fitted with `merging="overlap"`."""
         check_is_fitted(self)
         if not hasattr(self, "overlap_"):
             raise ValueError('undecided needs degrees of overlap; fit with merging="overlap".')
@@ -283,13 +274,6 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
                 self._trees[cost] = self._split(self._skeleton, cost)
         return [self._trees[cost] for cost in costs]
 
-    def _in_own_units(self, tree: Tree) -> Tree:
-        """Return the tree over the original features from a tree over features scaled by a power of 2."""
-        if not self._power:
-            return tree
-        thresholds = measured(tree.thresholds, -self._power)
-        return Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
-
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the error message for an empty range of K, or None."""
         if self.max_components is None or self.min_components <= self.max_components:
@@ -306,8 +290,7 @@ class HHBUTClassifier(BottomUpTreeClassifier, kw_only=True):
     Attributes
     ----------
     tree_, n_clusters_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
-        As in `BottomUpTreeClassifier`.
-    """
+        As in `BottomUpTreeClassifier`."""
 
     splitter = "hhcart"
     cost, group_costs = 1.0, "alike"
@@ -319,8 +302,7 @@ class BUTIFSVMClassifier(BottomUpTreeClassifier, kw_only=True):
     Attributes
     ----------
     tree_, n_clusters_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
-        As in `BottomUpTreeClassifier`.
-    """
+        As in `BottomUpTreeClassifier`."""
 
     splitter = "svm"
     criterion, tau, sign, ties = "twoing", 0.05, "negative", "tolerant"
@@ -355,9 +337,7 @@ def plane_of(machine: Any, center: Array, spread: Array) -> Plane | None:
 
 def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = "alike") -> Plane | None:
     """Return the plane of a linear support vector machine between two groups (thesis eq. 6.4.4), or None.
-
-    X : (n, p), scaled here to variance 1, as the margin depends on units; group : (n,) 0 or 1, both present
-    """
+    X : (n, p), scaled here to variance 1, as the margin depends on units; group : (n,) 0 or 1, both present"""
     from sklearn.svm import LinearSVC
 
     center, spread = scale_of(X)

@@ -36,9 +36,7 @@ class Clustering:
         self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int, shared: Shared
     ) -> ClassClusters:
         """Return the clusters of each class as row numbers of X (n, p). codes : (n,) positions in two or more `classes`
-
-        shared : clusters of earlier fits, used if present, and extended
-        """
+        shared : clusters of earlier fits, used if present, and extended"""
         digest = self._digest(X, codes, seed)
         if digest in shared:
             return shared[digest]
@@ -57,9 +55,7 @@ class Clustering:
 
     def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
         """Return the clusters of a class, by the most probable component, as row numbers of X (n, p), none empty.
-
-        label : of the class, for NotConverged, if a required mixture does not converge
-        """
+        label : of the class, for NotConverged, if a required mixture does not converge"""
         limit = len(np.unique(X, axis=0))
         if self.max_components is not None:
             limit = min(limit, self.max_components)
@@ -78,7 +74,10 @@ class Clustering:
 
     def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> Mixture:
         """Return the mixture of the first K, from `min_components` on, after which the score does not improve."""
-        best, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
+        # Sizes of the smallest set to which scoring fits a mixture.
+        n, folds = len(Z), min(self.component_folds, len(Z))
+        rows_to_fit = {"bic": n, "mccv": n // 2, "cv": n - -(-n // folds)}[self.components]
+        best, last = min(self.min_components, limit), min(limit, rows_to_fit)
         if best < last:
             score = self._score(Z, best, mixtures)
             for k in range(best + 1, last + 1):
@@ -87,12 +86,6 @@ class Clustering:
                     break
                 best, score = k, new
         return mixtures.of_all(Z, best)
-
-    def _rows_to_fit(self, n: int) -> int:
-        """Return the size of the smallest set to which scoring fits a mixture."""
-        if self.components == "bic":
-            return n
-        return n // 2 if self.components == "mccv" else n - -(-n // min(self.component_folds, n))
 
     def _score(self, Z: Array, k: int, mixtures: _Mixtures) -> float:
         """Return the score for the choice of K, larger is better: minus BIC, or mean held-out log-likelihood."""

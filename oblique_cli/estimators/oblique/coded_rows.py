@@ -31,9 +31,7 @@ class CodedRows:
 
     def _training_rows(self, X: ArrayLike, y: ArrayLike, single: bool = False) -> tuple[Array, NDArray[Any]]:
         """Return checked rows, levels as codes, and labels; learn the levels.
-
-        single : whether complete rows may be in single precision
-        """
+        single : whether complete rows may be in single precision"""
         owner = type(self).__name__
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_ = {}

@@ -41,29 +41,23 @@ def class_name(proposer: type[Proposer]) -> str:
 
 def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
     """Return the classifier of a registered heuristic, made at the first call; ConfigError, with the file, if its names
-    or defaults conflict with those of the tree.
-    """
+    or defaults conflict with those of the tree."""
     proposer = PROPOSERS[name]
     called = class_name(proposer)
     if called not in CLASSIFIERS or CLASSIFIERS[called].heuristic is not proposer:
-        if fault := _name_fault(proposer, called) or _fault(proposer):
+        other = ""
+        if called in CLASSIFIERS:
+            other = f"that of {source_of(CLASSIFIERS[called].heuristic)}"
+        elif (place := oblique_cli.place_of(called)) not in (None, HOME):
+            other = f"the one in {place}"
+        advice = f"rename the class {proposer.__name__}, or set its attribute classifier"
+        fault = f"has a classifier called {called}, as {other} is; {advice}" if other else _fault(proposer)
+        if fault:
             raise ConfigError(f"{source_of(proposer)}: proposer {name!r} {fault}.")
         CLASSIFIERS[called] = _made(proposer, called)
         # Pickle finds a class by name only if its module is loaded.
         importlib.import_module(HOME)
     return CLASSIFIERS[called]
-
-
-def _name_fault(proposer: type[Proposer], called: str) -> str | None:
-    """Return the fault of the classifier's name as text that follows the heuristic's name, or None."""
-    if called in CLASSIFIERS:
-        other = f"that of {source_of(CLASSIFIERS[called].heuristic)}"
-    elif oblique_cli.place_of(called) not in (None, HOME):
-        other = f"the one in {oblique_cli.place_of(called)}"
-    else:
-        return None
-    advice = f"rename the class {proposer.__name__}, or set its attribute classifier"
-    return f"has a classifier called {called}, as {other} is; {advice}"
 
 
 def _fault(proposer: type[Proposer]) -> str | None:

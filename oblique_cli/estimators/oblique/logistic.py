@@ -11,17 +11,7 @@ from oblique_cli.estimators.oblique.groups import Columns, Growth
 from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
 from oblique_cli.estimators.oblique.top_down import Start
 from oblique_cli.estimators.oblique.training import Draws, Training
-from oblique_cli.ground.constraints import (
-    Boolean,
-    Choice,
-    Choices,
-    Constraint,
-    Either,
-    Integer,
-    Optional,
-    Real,
-    Text,
-)
+from oblique_cli.ground.constraints import Boolean, Choice, Choices, Constraint, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.leaf_models import TERMS
 from oblique_cli.tree.logistic_trees import (
@@ -77,8 +67,7 @@ class LogisticModelTreeClassifier(
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the folds and the draws of each start.
-    """
+    Stochasticity. One integer is drawn from `random_state`; it names the folds and the draws of each start."""
 
     starts: ClassVar[Starts] = Starts({"several": SEVERAL, "multiway": MULTIWAY})
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(starts)}
@@ -124,9 +113,7 @@ class LogisticModelTreeClassifier(
         '(docs/pruning.md); with "ridge" models only.',
     )
     n_penalties: int = parameter(
-        default=6,
-        allowed=Integer(1),
-        help="Length of the path of prices of hyperplanes in refinement.",
+        default=6, allowed=Integer(1), help="Length of the path of prices of hyperplanes in refinement."
     )
     folds: int = parameter(
         default=5,

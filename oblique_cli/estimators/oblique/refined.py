@@ -77,8 +77,7 @@ class RefinedTreeClassifier(
     Notes
     -----
     Stochasticity. One integer is drawn from `random_state`; it names the folds, the draws of each start and the random
-    trees.
-    """
+    trees."""
 
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(STARTS)}
     needs_pruning_rows: ClassVar[bool] = False
@@ -105,8 +104,7 @@ class RefinedTreeClassifier(
 
         X : (n, p) finite numbers (and NaN as `missing` allows), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are ignored
-        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows
-        """
+        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows"""
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         if message := self.clash(owner):

@@ -149,10 +149,12 @@ class ObliqueTreeClassifier(
             a factor of 2e60
         pruning_rows : row numbers to hold out for pruning; ValueError if none are left for growth
         groups : (n,) group of each row, such as a patient: every division of rows inside this fit keeps groups
-            together. None for independent rows
-        """
+            together. None for independent rows"""
         proposer = self._checked_proposer()
-        rows, labels = self._training_rows(X, y, self._takes_single(proposer))
+        # Native growth reads rows in single precision without a copy.
+        plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
+        native = self.engine != "reference" and proposer.native_family() is not None
+        rows, labels = self._training_rows(X, y, plain and native and self._rule().rows == NO_ROWS)
         self._refuse_levels(proposer)
         refuse_wide(rows, type(self).__name__)
         if proposer.combines:
@@ -170,10 +172,9 @@ class ObliqueTreeClassifier(
                 folds = list(self._folds(growing, number, proposer, Draws.of(seeds.integer(draws.seed, "path folds"))))
             self.path_ = SizePath.of(grown.start, grown.tree, folds)
 
-        def grow(part: Training, part_draws: Draws) -> Tree:
-            return self._grown(part, held_out, proposer, part_draws).tree
-
-        tree = self._finished(grown.tree, growing, draws, grow)
+        tree = self._finished(
+            grown.tree, growing, draws, lambda part, of_part: self._grown(part, held_out, proposer, of_part).tree
+        )
         self._keep(tree, growing.X)
         warn_of_flat(self, signs, tree.used_features, growing.X, growing.codes)
         return self
@@ -261,13 +262,7 @@ class ObliqueTreeClassifier(
         training = Training.of(rows, codes, weights, together)
         return training.part(grow_on), training.part(prune_on), draws
 
-    def _refined(
-        self,
-        starts: Sequence[Start],
-        rows: Training,
-        draws: Draws,
-        how: Refinement,
-    ) -> Refined:
+    def _refined(self, starts: Sequence[Start], rows: Training, draws: Draws, how: Refinement) -> Refined:
         """Return the best of several starts, refined at the best penalty, see `tree.refining`. rows : for growth"""
         penalty = how.penalty
         for start in starts:
@@ -301,8 +296,7 @@ class ObliqueTreeClassifier(
         """Return the predictions of a tree with each value of max_misrate, from this one tree.
 
         X : (n, p); values : (m,) each at least the max_misrate of this fit; returns (n, m) labels. The split at a node
-        does not depend on the limit, so a larger limit only stops the tree earlier. Needs pruning="none".
-        """
+        does not depend on the limit, so a larger limit only stops the tree earlier. Needs pruning="none"."""
         limits, order = self._limits(values)
         rows = self._rows(X)
         labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(rows, limits, self._rates(self.tree_))])
@@ -339,12 +333,6 @@ class ObliqueTreeClassifier(
             )
         order = np.argsort(limits, kind="stable")
         return np.ascontiguousarray(limits[order]), order
-
-    def _takes_single(self, proposer: Proposer) -> bool:
-        """Return whether only native growth reads the training rows; it reads single precision without a copy."""
-        plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
-        native = self.engine != "reference" and proposer.native_family() is not None
-        return plain and native and self._rule().rows == NO_ROWS
 
     def _rows_and_leaves(self, X: ArrayLike) -> tuple[Array, NDArray[np.int32]]:
         check_is_fitted(self)
@@ -399,11 +387,9 @@ class ObliqueTreeClassifier(
             n_threads=threads_of(self),
             signs=self._signs(),
         )
+        if of_node:
+            return tree
         # Splits do not depend on the limits, so the tree may be cut afterwards.
-        return tree if of_node else self._cut(tree)
-
-    def _cut(self, tree: Tree) -> Tree:
-        """Return a tree grown without `max_misrate` and `max_leaf_nodes`, cut as these require."""
         tree = tree.collapse(self._rates(tree) <= self.max_misrate)
         if self.max_leaf_nodes is None:
             return tree
@@ -440,12 +426,8 @@ class ObliqueTreeClassifier(
                     grown_folds.append(fold)
                 yield fold
 
-        if rule.rows == TRAINING_ROWS:
-            tree = pruned(rule, start, CrossValidation(growing, folds))
-        elif rule.rows == KEPT_ROWS:
-            tree = pruned(rule, start, held_out) if len(held_out.X) else start
-        else:
-            tree = pruned(rule, start, None)
+        rows = {TRAINING_ROWS: CrossValidation(growing, folds), KEPT_ROWS: held_out, NO_ROWS: None}[rule.rows]
+        tree = start if rule.rows == KEPT_ROWS and not len(held_out.X) else pruned(rule, start, rows)
         return Grown(tree, start, grown_folds)
 
     def _finished(self, tree: Tree, growing: Training, draws: Draws, grow: Callable[[Training, Draws], Tree]) -> Tree:
@@ -490,8 +472,7 @@ class Grown(NamedTuple):
 
 class Start(NamedTuple):
     """Start of refinement: an estimator, with the classes and levels of the fit, its heuristic and its rows for
-    pruning, or a complete random tree of a given depth.
-    """
+    pruning, or a complete random tree of a given depth."""
 
     estimator: ObliqueTreeClassifier | None
     proposer: Proposer | None = None

@@ -58,8 +58,7 @@ class Training(LabeledRows):
 class Draws(NamedTuple):
     """Random numbers of a fit.
 
-    rng : for pruning rows and folds; numbers : of trees, those of folds after the tree's
-    """
+    rng : for pruning rows and folds; numbers : of trees, those of folds after the tree's"""
 
     seed: int
     rng: np.random.Generator
@@ -102,9 +101,7 @@ def divided(
     n: int, useful: Rows, pruning_rows: ArrayLike | None, fraction: float, groups: Groups | None, rng: Any
 ) -> tuple[Rows, Rows]:
     """Return the row numbers for growth and for pruning, out of the `useful` ones among n.
-
-    pruning_rows : the latter, None to draw a `fraction`; ConfigError if none are left for growth
-    """
+    pruning_rows : the latter, None to draw a `fraction`; ConfigError if none are left for growth"""
     if pruning_rows is not None:
         prune_on = np.asarray(pruning_rows)
         whole = prune_on.ndim == 1 and (prune_on.dtype.kind in "iu" or len(prune_on) == 0)
@@ -127,9 +124,7 @@ def divided(
 def shuffled_folds(n: int, folds: int, seed: int, groups: Groups | None = None) -> Iterator[tuple[Rows, Rows]]:
     """Yield the training and test rows, ascending, of each fold of n shuffled rows, as `KFold(folds, shuffle=True,
     random_state=seed)` does; its module takes longer to load than most trees take to grow.
-
-    groups : (n,) of dependent rows, which may give fewer folds; None for independent rows
-    """
+    groups : (n,) of dependent rows, which may give fewer folds; None for independent rows"""
     order = np.arange(n)
     rng = check_random_state(seed)
     if groups is None:

@@ -99,7 +99,10 @@ def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
     """Return an unfitted estimator of a checked class, with the seed and one thread unless `params` set them."""
     cls = load_class(path)
     defaults, _ = parameters(cls)
-    arguments = {name: _built(value, seed) for name, value in params.items()}
+    arguments = {
+        name: build(nested, value.get("params") or {}, seed) if (nested := nested_class(value)) else value
+        for name, value in params.items()
+    }
     for names, value in ((SEEDS, seed), (THREADS, 1)):
         if value is not None and not any(name in arguments for name in names):
             arguments |= dict.fromkeys([name for name in names if name in defaults][:1], value)
@@ -110,23 +113,6 @@ def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
     if library_of(path) == "catboost":  # otherwise it writes logs in the current folder
         arguments["allow_writing_files"] = False
     return cls(**arguments)
-
-
-def _built(value: Any, seed: int | None) -> Any:
-    """Return a parameter in the form of the class, an estimator for {class: ..., params: ...}."""
-    if nested := nested_class(value):
-        return build(nested, value.get("params") or {}, seed)
-    return value
-
-
-def _scaler(prepare: str) -> Any:
-    from sklearn import preprocessing
-
-    if prepare == "squares":
-        return Squares()
-    if prepare == "standardize":
-        return preprocessing.StandardScaler()
-    return preprocessing.MinMaxScaler() if prepare == "minmax" else preprocessing.RobustScaler()
 
 
 class Squares:
@@ -151,8 +137,7 @@ class Model:
     """An estimator between class codes of a data set and what other libraries expect.
 
     Several libraries want labels 0 to k - 1 without gaps; the training rows of a fold may lack a class. Labels are
-    therefore numbered anew for every fit, and predictions are turned back.
-    """
+    therefore numbered anew for every fit, and predictions are turned back."""
 
     def __init__(self, path: str, params: Mapping[str, Any], prepare: str, regression: bool, seed: int | None) -> None:
         self._path, self._params, self._prepare = path, dict(params), prepare
@@ -160,8 +145,12 @@ class Model:
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Fit to rows (n, p) and class codes or numbers (n,)."""
-        self._scaler = _scaler(self._prepare) if self._prepare else None
-        if self._scaler is not None:
+        self._scaler = None
+        if self._prepare:
+            from sklearn import preprocessing
+
+            names = {"standardize": "StandardScaler", "minmax": "MinMaxScaler", "robust": "RobustScaler"}
+            self._scaler = Squares() if self._prepare == "squares" else getattr(preprocessing, names[self._prepare])()
             X = self._scaler.fit_transform(X)
         if not self._regression:
             self.classes_, y = np.unique(y, return_inverse=True)

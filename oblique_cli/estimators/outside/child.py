@@ -36,7 +36,10 @@ def serve(descriptor: int, parent: int) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     warnings.simplefilter("ignore")
     models, process = _Models(), os.getpid()
-    _keep_from_copies(descriptor)
+    if hasattr(os, "register_at_fork"):
+        # Forks of this process close the socket, so that it closes when this process ends.
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        os.register_at_fork(after_in_child=functools.partial(os.dup2, nothing, descriptor, False))
     with Connection(descriptor) as pipe, contextlib.suppress(EOFError, OSError):
         while True:
             question, verb, arguments = pipe.recv()
@@ -44,14 +47,6 @@ def serve(descriptor: int, parent: int) -> None:
             if os.getpid() != process:  # a fork of this process by the model has returned from its work as well
                 os._exit(0)
             pipe.send((question, *answer))
-
-
-def _keep_from_copies(descriptor: int) -> None:
-    """Close the socket in forks of this process, so that it closes when this process ends."""
-    if not hasattr(os, "register_at_fork"):  # a system without fork
-        return
-    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    os.register_at_fork(after_in_child=functools.partial(os.dup2, nothing, descriptor, False))
 
 
 def _answer(function: Any, arguments: Mapping[str, Any]) -> Answer:
@@ -90,9 +85,7 @@ class _Models:
     def hold(self, number: int, forget: list[int], memory_limit: int | None, _imports: Any, model: Any) -> None:
         """Store an unfitted model under `number`, and delete those of `forget`. Unpickling `_imports` has imported the
         modules it needs.
-
-        memory_limit : bytes beyond the present use of the process; None for no limit
-        """
+        memory_limit : bytes beyond the present use of the process; None for no limit"""
         for old in forget:
             self._held.pop(old, None)
         self._held[number] = model, memory_limit

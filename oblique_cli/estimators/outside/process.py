@@ -56,15 +56,14 @@ class Process:
 
     def ask(self, verb: str, seconds: float | None, memory: int | None = None, **arguments: Any) -> Any:
         """Return the answer to a request within `seconds`, None for no limit; ConfigError for unusable input, and
-        subclasses of OutsideError for every other failure.
-        """
+        subclasses of OutsideError for every other failure."""
         pipe = self._pipe or self._start()
         try:
             try:
                 question = next(self._questions)
                 pipe.send((question, verb, arguments))
                 if not pipe.poll(seconds):
-                    raise OutOfTime(f"not done within the limit of {seconds_text(seconds)}")
+                    raise OutOfTime(f"not done within the limit of {seconds:g} s")
                 answered, kind, value = pipe.recv()
                 if answered != question:
                     raise Crashed("its process answered another question than the one it was asked")
@@ -132,19 +131,15 @@ class Process:
         self.close()
 
 
-class _Own(threading.local):
-    """Process of a thread; it ends with the thread."""
-
-    def __init__(self) -> None:
-        self.process = Process()
-
-
-_OWN = _Own()
+_OF_THREAD = threading.local()
 
 
 def own_process() -> Process:
-    """Return the process of the calling thread."""
-    return _OWN.process
+    """Return the process of the calling thread; it ends with the thread."""
+    if not hasattr(_OF_THREAD, "process"):
+        _OF_THREAD.process = Process()
+    process: Process = _OF_THREAD.process
+    return process
 
 
 def leave_with(parent: int) -> None:
@@ -154,11 +149,6 @@ def leave_with(parent: int) -> None:
             ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:  # the parent had died before
         os._exit(1)
-
-
-def seconds_text(seconds: float | None) -> str:
-    """Return a number of seconds with its unit."""
-    return f"{seconds:g} s"
 
 
 def size(n: int) -> str:

@@ -11,35 +11,29 @@ import numpy as np
 
 from oblique_cli.estimators.outside.building import Model
 from oblique_cli.estimators.outside.child import ATTRIBUTES, METHODS
-from oblique_cli.estimators.outside.process import START, Crashed, OutOfTime, own_process, seconds_text
+from oblique_cli.estimators.outside.process import START, Crashed, OutOfTime, own_process
 
 
 class Remote:
-    """Model in the process of the calling thread. limits : "memory" in bytes, "time" in seconds, of all its requests"""
+    """Model in the process of the calling thread.
+    limits : "memory" in bytes, "time" in seconds, of all its requests; model : unfitted, sent outside its time limit;
+    imports : unpickled before it, to import the needed modules"""
 
-    def __init__(self, limits: Mapping[str, Any]) -> None:
+    def __init__(self, limits: Mapping[str, Any], imports: Any, model: Any) -> None:
         self._process = own_process()
         self._number = next(self._process.numbers)
         self._memory = limits.get("memory")
         self._seconds = self._left = limits.get("time")
-
-    def begin(self, imports: Any, model: Any) -> None:
-        """Send the unfitted model, outside its time limit. imports : unpickled first, to import the needed modules"""
         forget = list(self._process.forgotten)
         self._process.forgotten.clear()
-        number, limit = self._number, self._memory
-        arguments = {"number": number, "forget": forget, "memory_limit": limit, "_imports": imports, "model": model}
-        self._process.ask("hold", START, limit, **arguments)
+        held = {"number": self._number, "forget": forget, "memory_limit": self._memory}
+        self._process.ask("hold", START, self._memory, **held, _imports=imports, model=model)
         self._generation = self._process.generation
-
-    def fit(self, X: Any, y: Any, **rows: Any) -> Any:
-        """Fit the model; return wall-clock and processor seconds of the fit, and attributes of the model."""
-        return self._spend("fit", X=X, y=y, **rows)
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Return the result of a method of the fitted model."""
         self._check_alive()
-        return self._spend("call", method=method, arguments=arguments)
+        return self.spend("call", method=method, arguments=arguments)
 
     def whole(self) -> Any:
         """Return a copy of the fitted model; does not count as its time."""
@@ -50,13 +44,13 @@ class Remote:
         if self._process.generation != self._generation:
             raise Crashed("the process that had the model died since")
 
-    def _spend(self, verb: str, **arguments: Any) -> Any:
-        """Send a request to the process, and subtract its time from the remaining time."""
+    def spend(self, verb: str, **arguments: Any) -> Any:
+        """Return the answer of the process to a request, and subtract its time from the remaining time."""
         started = time.monotonic()
         try:
             return self._process.ask(verb, self._left, self._memory, number=self._number, **arguments)
         except OutOfTime:
-            raise OutOfTime(f"not done within the limit of {seconds_text(self._seconds)}") from None
+            raise OutOfTime(f"not done within the limit of {self._seconds:g} s") from None
         finally:
             if self._left is not None:
                 self._left = max(0.0, self._left - (time.monotonic() - started))
@@ -74,8 +68,7 @@ class LimitedEstimator:
     limits         "memory" in bytes and "time" in seconds of one model, each optional
     imports        objects that the other process unpickles first, to import their modules
     cpu_seconds_   of the fit, including child processes
-    seconds_saved_ correction of the caller's clock for the start of the process
-    """
+    seconds_saved_ correction of the caller's clock for the start of the process"""
 
     sends_whole: ClassVar[bool] = True
     seconds_saved_: float
@@ -93,9 +86,8 @@ class LimitedEstimator:
     def fit(self, X: np.ndarray, y: np.ndarray, **rows: Any) -> Any:
         """Fit to rows (n, p) and class codes or numbers (n,). rows : as for the estimator's own `fit`"""
         started = time.perf_counter()
-        self._remote = Remote(self.limits)
-        self._remote.begin(self.imports, self.unfitted)
-        seconds, self.cpu_seconds_, attributes, self._methods = self._remote.fit(X, y, **rows)
+        self._remote = Remote(self.limits, self.imports, self.unfitted)
+        seconds, self.cpu_seconds_, attributes, self._methods = self._remote.spend("fit", X=X, y=y, **rows)
         attributes["seconds_saved_"] = attributes.get("seconds_saved_", 0.0) + seconds - (time.perf_counter() - started)
         self.__dict__ |= attributes
         return self
@@ -126,8 +118,7 @@ class OutsideEstimator(LimitedEstimator):
     prepare        scaling of columns, "" for none
     regression     whether it predicts numbers
     random_state   seed, passed under the class's name for it
-    n_leaves_, n_nodes_, depth_, n_terms_ : as in `Sizes`
-    """
+    n_leaves_, n_nodes_, depth_, n_terms_ : as in `Sizes`"""
 
     sends_whole = False  # a copy would import its library here
 

@@ -16,8 +16,7 @@ class Sizes(NamedTuple):
 
     terms : what there is to read, as `evaluation.metrics.n_terms` counts it: leaves and coefficients of planes; of a
         linear model its coefficients and 1, as of a tree of one leaf; of a machine the numbers of its support vectors.
-        0 for a model that does not say it
-    """
+        0 for a model that does not say it"""
 
     leaves: int
     nodes: int
@@ -62,13 +61,8 @@ def usual(estimator: Any) -> Sizes:
 
 def together(sizes: Iterable[Sizes]) -> Sizes:
     """Return the sizes of an ensemble: sums of leaves, nodes and terms, and the largest depth."""
-    listed = list(sizes)
-    return Sizes(
-        leaves=sum(size.leaves for size in listed),
-        nodes=sum(size.nodes for size in listed),
-        depth=max((size.depth for size in listed), default=0),
-        terms=sum(size.terms for size in listed),
-    )
+    leaves, nodes, depths, terms = zip(NONE, *sizes, strict=True)
+    return Sizes(sum(leaves), sum(nodes), max(depths), sum(terms))
 
 
 def nested(

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,7 +24,6 @@ from oblique_cli.estimators.outside.process import leave_with
 from oblique_cli.estimators.outside.sizes import Sizes
 
 ARCHIVE = "/usr/share/java/weka.jar"
-HEAP = "-Xmx1g"
 
 
 def archive() -> tuple[str, str]:
@@ -48,8 +47,7 @@ def class_of(path: str) -> type[WekaClassifier]:
 class WekaClassifier:
     """WEKA classifier for arrays of numbers with labels 0 to k - 1; text_ : the model as printed by WEKA.
 
-    options : arguments after the class name on WEKA's command line
-    """
+    options : arguments after the class name on WEKA's command line"""
 
     java_class: ClassVar[str]
 
@@ -61,7 +59,7 @@ class WekaClassifier:
         self.n_classes_ = int(y.max()) + 1
         with tempfile.TemporaryDirectory() as folder:
             train, model = Path(folder, "train.arff"), Path(folder, "model")
-            self._write(train, X, y)
+            write_arff(train, X, y, self.n_classes_)
             self.text_ = run(self.java_class, ["-t", train, "-d", model, "-no-cv", "-v", *self.options.split()])
             self.model_ = model.read_bytes()
         sizes = sizes_of_text(self.text_, self.n_classes_)
@@ -72,7 +70,7 @@ class WekaClassifier:
         """Return labels (n,). RuntimeError if WEKA fails."""
         with tempfile.TemporaryDirectory() as folder:
             test, model = Path(folder, "test.arff"), Path(folder, "model")
-            self._write(test, X, np.zeros(len(X), dtype=np.int64))
+            write_arff(test, X, np.zeros(len(X), dtype=np.int64), self.n_classes_)
             model.write_bytes(self.model_)
             output = run(self.java_class, ["-T", test, "-l", model, "-p", 0])
         # inst#, actual, predicted, error, prediction: "    1      1:c0       2:c1   +   0.812"
@@ -81,36 +79,26 @@ class WekaClassifier:
             raise RuntimeError(f"WEKA predicted {len(labels)} of {len(X)} rows")
         return np.array(labels, dtype=np.int64)
 
-    def _write(self, path: Path, X: np.ndarray, y: np.ndarray) -> None:
-        write_arff(path, X, y, self.n_classes_)
-
 
 def run(java_class: str, arguments: Sequence[Any]) -> str:
     """Return the output of a WEKA class. RuntimeError if WEKA is missing or fails."""
     place, missing = archive()
     if missing:
         raise RuntimeError(missing)
-    java = ["java", HEAP, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", place, java_class]
-    done = subprocess.run(
-        [*java, *map(str, arguments)], capture_output=True, text=True, check=False, preexec_fn=_ends_with_parent()
-    )
+    java = ["java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", place, java_class]
+    parent = os.getpid()  # the new process ends with this one, if the system supports it
+    leave = (lambda: leave_with(parent)) if os.name == "posix" else None
+    done = subprocess.run([*java, *map(str, arguments)], capture_output=True, text=True, check=False, preexec_fn=leave)
     if done.returncode or not done.stdout.strip():
         raise RuntimeError(f"WEKA said: {(done.stderr or done.stdout).strip()[:300]}")
     return done.stdout
-
-
-def _ends_with_parent() -> Callable[[], None] | None:
-    """Return a function that makes a new process end with this one; None if the system does not support it."""
-    parent = os.getpid()
-    return (lambda: leave_with(parent)) if os.name == "posix" else None
 
 
 def write_arff(
     path: Path, X: np.ndarray, y: np.ndarray, n_classes: int, levels: Mapping[int, int] | None = None
 ) -> None:
     """Write rows (n, p) for WEKA: NaN is missing, y (n,) a code, or a number if n_classes is 0; levels : column of
-    codes -> number of its levels
-    """
+    codes -> number of its levels"""
     levels = levels or {}
 
     def cell(j: int, value: float) -> str:
@@ -130,8 +118,7 @@ def write_arff(
 
 def sizes_of_text(text: str, n_classes: int) -> Sizes:
     """Return the sizes of a model from WEKA's output: lines `[f3] * 1.5` for coefficients of a class in a leaf, or a
-    line per column of a logistic model. For two classes only the first is counted: scores of the second are its
-    negatives."""
+    line per column of a logistic model. Of two classes the first is counted: the second has its negatives."""
     leaves = re.search(r"Number of Leaves\s*:\s*(\d+)", text)
     if leaves:
         number, size = int(leaves.group(1)), re.search(r"Size of the Tree\s*:\s*(\d+)", text)

@@ -48,8 +48,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         Complexity at which the tree is cut back, in units of the mean squared error; "cv" for that of the smallest tree
         within one standard error of the least squared error of 10 folds (Breiman et al. 1984, section 8.5).
     monotonic_cst : 1, -1 or 0 for each column, or None, default None
-        With which columns the number predicted never falls (1), or never rises (-1).
-    """
+        With which columns the number predicted never falls (1), or never rises (-1)."""
 
     ccp_alpha: Any
     random_state: Any
@@ -69,21 +68,23 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         """Grow the tree, as scikit-learn does.
 
         X : (n, p) numbers; y : (n,) or (n, k) numbers; sample_weight : (n,) or None
-        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows
-        """
+        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows"""
         refuse_times(X, type(self).__name__)
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
         together = None if groups is None else checked_groups(groups, np.shape(X)[0], type(self).__name__)
         given_weight = sample_weight
-        X, y, sample_weight = _equal_rows(X, y, given_weight)
+        if isinstance(sample_weight, np.ndarray) and sample_weight.ndim == 1:
+            check_consistent_length(X, y, sample_weight)
+            counted = sample_weight > 0
+            # Without weights if those of positive rows are equal: scikit-learn's sums would round them.
+            if counted.any() and not np.ptp(sample_weight[counted]) > 0:
+                X, y = (X, y) if counted.all() else (X[counted], np.asarray(y)[counted])
+                sample_weight = None
         if together is not None and np.shape(X)[0] < len(together):
             together = together[given_weight > 0]
         order: Any = self.get_params(deep=False)["monotonic_cst"]
-        columns = 1
-        if order is not None and (shape := np.shape(np.asarray(y)))[1:]:
-            columns = shape[1]
-        if columns > 1:
+        if order is not None and np.ndim(y) > 1 and (columns := np.shape(y)[1]) > 1:
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is for one output, and y has {columns} columns; set {ORDER} to "
                 "None, or fit a tree to each column."
@@ -128,16 +129,14 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     def predict(self, X: ArrayLike, check_input: bool = True) -> NDArray[np.float64]:
         """Return the predictions for rows X (n, p): (n,), for k outputs (n, k).
 
-        Numbers beyond single precision are clipped to its range: every threshold of the tree lies inside it.
-        """
+        Numbers beyond single precision are clipped to its range: every threshold of the tree lies inside it."""
         most = float(np.finfo(np.float32).max)
         rows: Any = X if hasattr(X, "clip") else np.asarray(X)  # a data frame keeps its names
         if check_input and np.asarray(rows).dtype.kind == "f":
             sizes = np.abs(np.asarray(rows))
             if (sizes > most).any() and not np.isinf(sizes).any():
                 X = rows.clip(-most, most)
-        predicted: NDArray[np.float64] = super().predict(X, check_input)
-        return predicted
+        return np.asarray(super().predict(X, check_input))
 
     def _checked_ends(self, X: Any, sample_weight: Any) -> Any:
         """Return weights of ordinary size; refuse X beyond the single precision of scikit-learn's trees."""
@@ -178,17 +177,6 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     def depth_(self) -> int:  # type: ignore[override]
         """Longest path from the root."""
         return int(self.get_depth())
-
-
-def _equal_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Return the rows of positive weight, without weights if these are equal: scikit-learn's sums would round them."""
-    if not (isinstance(weights, np.ndarray) and weights.ndim == 1):
-        return X, y, weights
-    check_consistent_length(X, y, weights)
-    counted = weights > 0
-    if not counted.any() or np.ptp(weights[counted]) > 0:
-        return X, y, weights
-    return (X, y, None) if counted.all() else (X[counted], np.asarray(y)[counted], None)
 
 
 def tree_of_cart(tree: Any) -> Tree:

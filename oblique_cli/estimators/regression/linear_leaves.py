@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
 from oblique_cli.ground.row_groups import Groups
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import Declared, as_in, parameter
 from oblique_cli.tree import look_ahead
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.tree.structure import Tree
@@ -62,9 +63,7 @@ class ModelTreeRegressor(TreeRegressor, kw_only=True):
     """Common base of the model trees: rows in canonical order, growth, prediction, equations."""
 
     min_node_percent: float = parameter(
-        default=10,
-        allowed=Real(0.0, 100.0),
-        help="A node with fewer rows, in percent of the training rows, is a leaf.",
+        default=10, allowed=Real(0.0, 100.0), help="A node with fewer rows, in percent of the training rows, is a leaf."
     )
     min_improvement_percent: float = parameter(
         default=10,
@@ -78,9 +77,7 @@ class ModelTreeRegressor(TreeRegressor, kw_only=True):
         "calls that the required size of a node. With 0, leaves of a few rows come about, whose models go astray "
         "between rows.",
     )
-    max_depth: int | None = parameter(
-        default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
-    )
+    max_depth: int | None = as_in(Growth, "max_depth")
     monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
         default=None, allowed=ALLOWED, help=meaning("the number predicted")
     )
@@ -122,8 +119,7 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     turning_points_ : TurningPoints
     n_features_in_, n_leaves_, n_nodes_, depth_ : int
 
-    Nothing is drawn at random, and the order of the training rows does not matter.
-    """
+    Nothing is drawn at random, and the order of the training rows does not matter."""
 
     # A configuration cannot refer to columns by number.
     words: ClassVar[Mapping[str, Constraint]] = {"discrete": Choice(DISCRETE)}
@@ -191,8 +187,7 @@ class RETISRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
 
     As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. One pass over the sorted
-    rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3).
-    """
+    rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3)."""
 
     def _proposals(self, X: Array, y: Array) -> Proposals:
         return EveryValue()
@@ -203,8 +198,7 @@ class M5StyleRegressor(ModelTreeRegressor, kw_only=True):
 
     Growth as Amalaman (2015), section 2.1, describes M5; pruning by Quinlan's estimate of the error, mean absolute
     residual times (n + v) / (n - v). Of M5 as Quinlan (1992) and Weka have it, three things are not done: leaving terms
-    out of a leaf's model, smoothing along the path, and searching all values of a feature.
-    """
+    out of a leaf's model, smoothing along the path, and searching all values of a feature."""
 
     min_node_percent: float = parameter(default=1)
     min_improvement_percent: float = parameter(
@@ -217,10 +211,7 @@ class M5StyleRegressor(ModelTreeRegressor, kw_only=True):
     )
 
     def _settings(self, n: int) -> Settings:
-        shared = super()._settings(n)
-        return Settings(
-            shared.min_node, shared.min_improvement, shared.min_child, shared.max_depth, weighting="sum", constant=True
-        )
+        return replace(super()._settings(n), weighting="sum", constant=True)
 
     def _proposals(self, X: Array, y: Array) -> Proposals:
         return Means()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.utils import check_random_state
 
+from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
 from oblique_cli.ground.row_groups import Groups
-from oblique_cli.parameters import parameter
+from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
 from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.truncation import ALL
@@ -33,8 +35,7 @@ class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
         All trees that cross-validation compared, and what was chosen. Model files leave it out.
     n_features_in_, n_leaves_, n_nodes_, depth_ : int
 
-    The order of the training rows does not matter.
-    """
+    The order of the training rows does not matter."""
 
     base: str = parameter(
         default=SEVERAL,
@@ -50,9 +51,7 @@ class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
         "chooses from 300, 100, 30, 10, 3, 1 and 0.3.",
     )
     folds: int = parameter(
-        default=5,
-        allowed=Integer(2),
-        help="Folds of the cross-validation. Each grows and prunes its own trees.",
+        default=5, allowed=Integer(2), help="Folds of the cross-validation. Each grows and prunes its own trees."
     )
     doubling_price: float = parameter(
         default=0.01,
@@ -60,9 +59,7 @@ class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
         help="The share of the squared error that twice the leaves have to take away in that comparison.",
     )
     min_samples_leaf: int = parameter(default=10, allowed=Integer(1), help="Least rows on either side of a cut.")
-    max_depth: int | None = parameter(
-        default=8, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
-    )
+    max_depth: int | None = replace(as_in(Growth, "max_depth"), default=8)
     max_leaf_nodes: int | None = parameter(
         default=40,
         allowed=Optional(Integer(1)),

@@ -14,14 +14,15 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import checked_numbers
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.ground.seeds import integer
-from oblique_cli.parameters import parameter
+from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.importances import ranges_of
-from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
+from oblique_cli.tree.pruning import RuleParameters, chosen_alpha, fixed_alpha
 from oblique_cli.tree.refining import REFINEMENTS
 from oblique_cli.tree.refining_equations import FOLDS, refined
 from oblique_cli.tree.residual_signs import Settings, grow
@@ -51,8 +52,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
     refinement_ : Refined, with refine "tao"
     n_features_in_, n_outputs_, n_leaves_, n_nodes_, depth_ : int
 
-    The order of the training rows does not matter.
-    """
+    The order of the training rows does not matter."""
 
     proposer: str = parameter(
         default="hhcart_a",
@@ -71,9 +71,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         allowed=Optional(Integer(1)),
         help="Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1).",
     )
-    max_depth: int | None = parameter(
-        default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
-    )
+    max_depth: int | None = as_in(Growth, "max_depth")
     max_leaf_nodes: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
@@ -85,7 +83,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         allowed=Choice(PRUNED),
         help='"cv" is minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984).',
     )
-    pruning_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv".')
+    pruning_folds: int = as_in(RuleParameters, "pruning_folds")
     standard_errors: float = parameter(
         default=1.0,
         allowed=Real(0.0),

@@ -24,8 +24,7 @@ class PILOTRegressor(TreeRegressor, kw_only=True):
     tree_ : Tree
     n_features_in_, n_leaves_, n_nodes_, depth_ : int
 
-    Nothing is drawn at random, and the order of the training rows does not matter.
-    """
+    Nothing is drawn at random, and the order of the training rows does not matter."""
 
     min_fit: int = parameter(default=10, allowed=Integer(1), help="A node of fewer rows gets no further model.")
     min_samples_leaf: int = parameter(default=5, allowed=Integer(1), help="Least rows on either side of a cut.")

@@ -1,5 +1,4 @@
-"""Common base of the regression trees as estimators: checked rows in canonical order, prediction, equations and
-drawings."""
+"""Common base of the regression trees as estimators: checked rows in canonical order, predictions, drawings."""
 
 from __future__ import annotations
 
@@ -62,8 +61,7 @@ def copies_of(weights: Array) -> NDArray[np.intp]:
     """Return the number of copies of each row: weights in their largest common unit, so integers are copies of rows.
 
     weights : (n,), not negative. If no unit makes them whole with few copies per row on average, they are rounded to
-    multiples of the mean weight over `MOST_COPIES`, and a positive weight counts at least once.
-    """
+    multiples of the mean weight over `MOST_COPIES`, and a positive weight counts at least once."""
     positive = weights[weights > 0]
     scaled = weights / positive.min()
     for parts in range(1, MOST_COPIES + 1):
@@ -74,8 +72,7 @@ def copies_of(weights: Array) -> NDArray[np.intp]:
     else:
         counts = np.rint(weights / (positive.mean() / MOST_COPIES))
         counts = np.where(weights > 0, np.maximum(counts, 1), 0)
-    whole: NDArray[np.intp] = counts.astype(np.intp)
-    return whole
+    return np.asarray(counts.astype(np.intp))
 
 
 class ShownNumbers(TreeKind):
@@ -94,14 +91,7 @@ class ShownNumbers(TreeKind):
         codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
         light = None if codes is None else Light.of(tree, codes[0], pairs_of(features)).tree(tree)
         view = view_of(
-            tree,
-            features,
-            [classes[0]],
-            title=title,
-            precision=precision,
-            rows=codes,
-            light=light,
-            most=MOST_TERMS,
+            tree, features, [classes[0]], title=title, precision=precision, rows=codes, light=light, most=MOST_TERMS
         ).noted(() if light is None else idle_terms(tree, light))
         texts = _unbroken(leaf_texts(tree, features, classes, precision))
         brief = _unbroken(leaf_texts(tree, features, classes, precision, MOST_TERMS))
@@ -136,8 +126,7 @@ class ShownRegression(ShownNumbers, SingleTree):
 
     def _decreases(self) -> Array:
         """Return the decrease of the residual sum by every split, divided among the features of its hyperplane, without
-        the models of leaves.
-        """
+        the models of leaves."""
         tree = self.model_tree
         inner = np.flatnonzero(~tree.is_leaf)
         shares = np.abs(tree.coef_[inner]) * getattr(self, "_ranges", 1.0)
@@ -149,8 +138,7 @@ class ShownRegression(ShownNumbers, SingleTree):
 
         feature_names : (p,) names; by default the columns of `fit`, else x1, x2, ...
         target : name of the target, or (k,) names of the outputs; a single name is numbered for several outputs
-        precision : significant digits
-        """
+        precision : significant digits"""
         check_is_fitted(self)
         tree = self.model_tree
         return self._text_of(tree, self._feature_names(feature_names), self._outputs(tree, target), precision)
@@ -158,8 +146,7 @@ class ShownRegression(ShownNumbers, SingleTree):
     def plot(self, feature_names: Names = None, target: Names = "y", precision: int = 3, title: str = "") -> Figure:
         """Return the tree as a matplotlib figure, with the models of leaves. Parameters are those of `export_text`.
 
-        ConfigError for more than 200 leaves, or without matplotlib.
-        """
+        ConfigError for more than 200 leaves, or without matplotlib."""
         return drawn(self.view(feature_names, target, precision, title))
 
     def view(
@@ -172,8 +159,7 @@ class ShownRegression(ShownNumbers, SingleTree):
     ) -> TreeView:
         """Return the data for drawings of the tree, by parameters of `plot`.
 
-        rows : training rows (n, p) and numbers (n,), or None
-        """
+        rows : training rows (n, p) and numbers (n,), or None"""
         check_is_fitted(self)
         features, tree = [unbroken(name) for name in self._feature_names(feature_names)], self.model_tree
         outputs = [unbroken(name) for name in self._outputs(tree, target)]
@@ -210,8 +196,7 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
             model interpolates all of them, with coefficients of minimum norm.
-        sample_weight : (n,) or None; a row of weight 2 counts as two rows (`copies_of`), a row of weight 0 as none
-        """
+        sample_weight : (n,) or None; a row of weight 2 counts as two rows (`copies_of`), a row of weight 0 as none"""
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None = None) -> Any:
@@ -255,9 +240,7 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None
     ) -> tuple[Array, Array, Groups | None]:
         """Return checked rows and targets, in an order that depends on their content only, and the group of every row.
-
-        weights : (n,) or None; the copies of a row (`copies_of`) form a group if there are no other groups
-        """
+        weights : (n,) or None; the copies of a row (`copies_of`) form a group if there are no other groups"""
         rows, targets = self._numbers(X, y)
         together = checked_groups(groups, len(rows), type(self).__name__)
         # Sums depend on the order of rows, but trees must not.
@@ -284,8 +267,7 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         """Return quantiles of the target in each row's leaf, (n, k), from training rows: no guarantee for new rows.
 
         X : (n, p); q : (k,) ascending shares. A constant leaf returns the quantiles of its targets, a linear leaf its
-        prediction plus those of its residuals. ConfigError for other shares, or a fit without `leaf_residuals`
-        """
+        prediction plus those of its residuals. ConfigError for other shares, or a fit without `leaf_residuals`"""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return quantiles_of(self.tree_, getattr(self, "leaf_residuals_", None), rows, q)
@@ -308,8 +290,7 @@ class DividedTreeRegressor(TreeRegressor):
             from 2**-300 to 2**300, that of y 0 or from 1e-140 to 1e140, DataError otherwise. A constant target gives
             one leaf. ConfigError for k > 1 with a parameter for single outputs.
         sample_weight : (n,) or None; a row of weight 2 counts as two rows (`copies_of`), a row of weight 0 as none
-        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows
-        """
+        groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows"""
         return self._fit(X, y, sample_weight, groups)
 
 

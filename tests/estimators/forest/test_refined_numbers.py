@@ -46,7 +46,7 @@ def test_the_objective_never_rises_and_is_the_error_and_price_of_the_tree(k: int
     X, y = rows_of(1, k=k)
     weights = np.random.default_rng(0).integers(1, 4, len(X)).astype(float) if weighted else None
     space = PlaneSpace(X, np.zeros(len(X), np.int32), 1, weights, numbers=y)
-    planes, run = space.refine(space.planes(grown(X, y)), 0.01, Settings())
+    planes, run = space.step(space.begin(grown(X, y)), 0.01, Settings())
     assert run.converged and (np.diff(run.objective[1:]) <= 1e-12).all()
     assert run.objective[-1] == pytest.approx(error_of(space, planes) + 0.01 * price_of(planes))
     # Leaves hold the means of their rows.
@@ -62,7 +62,7 @@ def test_no_other_cut_of_a_feature_at_any_node_lowers_the_objective(seed: int):
     X, y = rows_of(seed, n=60)
     penalty = 0.02
     space = PlaneSpace(X, np.zeros(len(X), np.int32), 1, numbers=y)
-    planes, _ = space.refine(space.planes(grown(X, y)), penalty, Settings(max_sweeps=100))
+    planes, _ = space.step(space.begin(grown(X, y)), penalty, Settings(max_sweeps=100))
     least = error_of(space, planes) + penalty * price_of(planes)
     assert (planes["left"] >= 0).any()
     for node in np.flatnonzero(planes["left"] >= 0):

@@ -292,7 +292,8 @@ def test_pruning_rows_are_heeded_with_weights_and_dropped_at_weight_zero():
     kept_used = kept[weights[kept] > 0]
     model = make("hhcart_d", pruning="cost_complexity").fit(data.X, data.y, weights, pruning_rows=kept)
     grown = make("hhcart_d").fit(data.X[rest], data.y[rest], weights[rest]).tree_
-    chosen = pruning.cost_complexity(grown, data.X[kept_used], data.y[kept_used], weights[kept_used])
+    held_out = pruning.LabeledRows(data.X[kept_used], data.y[kept_used], weights[kept_used])
+    chosen = pruning.CostComplexity().prune(grown, held_out)
     assert model.tree_.to_dict() == chosen.to_dict()
 
 
