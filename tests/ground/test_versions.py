@@ -92,3 +92,18 @@ def test_versions_outside_the_tested_range_are_listed(monkeypatch):
 
 def test_the_quick_tests_are_there():
     assert [path for path in matrix.QUICK if not (ROOT / path).exists()] == []
+
+
+def test_the_table_of_the_page_is_the_stored_one_and_no_test_of_it_failed():
+    rows = matrix.stored()
+    page = (ROOT / "docs/versions.md").read_text(encoding="utf-8")
+    assert matrix.parts(page)[1] == matrix.text(rows) and len(rows) > 1
+    assert all(row["failed"] == "0" and int(row["passed"]) > 10_000 for row in rows)
+
+
+def test_the_bounds_are_the_lowest_versions_that_were_tested():
+    bounds = {name: bound for name, extras, bound, _ in versions.requirements() if bound and "" in extras}
+    lowest = next(row for row in matrix.stored() if row["versions"] == "lowest")
+    tested = {name: matrix.numbers(lowest[name]) for name in matrix.PACKAGES}
+    declared = {name: matrix.numbers(bounds[name]) for name in matrix.PACKAGES}
+    assert {name: tested[name][: len(declared[name])] for name in tested} == declared
