@@ -200,6 +200,12 @@ def _unit_moments(store: Store, chunk: int, level: int, rows: Rows, places: Any,
     return answer
 
 
+def _left(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    answer = {"left": np.zeros((*request["thresholds"].shape, store.n_classes))}
+    _block_of(store, rows, places, request).add_left(request["normals"], request["thresholds"], answer["left"])
+    return answer
+
+
 def _histograms(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], answer: Answer) -> None:
     n, n_bins = len(request["low"]), request["n_bins"]
     if not answer:
@@ -271,6 +277,7 @@ ANSWERS: Mapping[str, Callable[..., Answer]] = {
     "moments": _moments,
     "squares": _squares,
     "unit_moments": _unit_moments,
+    "left": _left,  # the compiled heuristics request it
     "fetch": _fetch,
     "part": _part,
 }
