@@ -33,7 +33,7 @@ from oblique_cli.papers.reproduction.framework.runs import (
     take,
 )
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
-from oblique_cli.papers.reproduction.studies import editing, tprti
+from oblique_cli.papers.reproduction.studies import editing
 from studies import script
 from studies.drawing import CLUSTERS, Drawing, draw_step
 from studies.prints import decimals
@@ -51,7 +51,6 @@ class Drawn:
     table   reference of the printed table
     config  below configs/reproduce, and the id of the algorithm in it
     chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
-    overrides  of the configuration, as the study has them
     draws   how many in the full profile, if more than for the others
     """
 
@@ -61,7 +60,6 @@ class Drawn:
     config: str
     algorithm: str
     chosen: Mapping[str, float] | None = None
-    overrides: tuple[str, ...] = ()
     draws: int = 20
 
 
@@ -88,7 +86,7 @@ CELLS += tuple(
 )
 TREES = "amalaman2015:2.7"
 CELLS += tuple(
-    Drawn("points", TREES, name, "tprti", algorithm, overrides=tprti.TABLE_2_5[name].overrides())
+    Drawn("points", TREES, name, "tprti", algorithm)
     for name, algorithm in (
         ("sine_product", "retis"),
         ("sine_product", "tprti_a"),
@@ -127,7 +125,7 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
     for drawn in CELLS:
         if not request.wants("dataset", drawn.dataset):
             continue
-        experiment = config.load(f"reproduce/{drawn.config}", list(drawn.overrides))
+        experiment = config.load(f"reproduce/{drawn.config}")
         policy = next(dataset for dataset in experiment.datasets if dataset.name == drawn.dataset)
         spec = next(algorithm for algorithm in experiment.algorithms if algorithm.id == drawn.algorithm)
         if (data := loaded(request, "draws", policy)) is None:

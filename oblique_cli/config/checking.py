@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,19 @@ from typing import Any
 from oblique_cli import plugins
 from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
-from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, READING, READING_LISTS, SOURCES, TAKES, TUNE
+from oblique_cli.config.keys import (
+    DATASET,
+    EXPERIMENT,
+    ID,
+    KEYS,
+    LISTS,
+    OF_ALGORITHM,
+    READING,
+    READING_LISTS,
+    SOURCES,
+    TAKES,
+    TUNE,
+)
 from oblique_cli.config.walking import MAX_GRID, Walk, near
 from oblique_cli.data.own.source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
@@ -103,10 +115,11 @@ class _Checking(Walk):
         if folds > FOLDS.value:
             message = f"the configuration makes {folds} folds, the most is {FOLDS.value}; {FOLDS.advice}."
             raise self.problems.stop(top["cv"].key if "cv" in top else tree.place, message)
+        algorithm_specs = [self.only_present(spec, datasets, dataset_specs) for spec in algorithm_specs]
         for item, algorithm in zip(algorithms, algorithm_specs, strict=True):
             for dataset in dataset_specs:
                 if algorithm and dataset:
-                    self.missing(item, algorithm, dataset)
+                    self.missing(item, algorithm.on(dataset.name), dataset)
         defaults = {"name": _slug(name), "seed": 1}
         return Experiment(
             **{**defaults, **fields},
@@ -275,17 +288,77 @@ class _Checking(Walk):
             return None
         algorithm, name = ALGORITHMS[name], ALGORITHMS.current(name)
         constraints = keys.named_parameters(algorithm)
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", "limits", *constraints), algorithm.hints)
+        entries = self.entries(value, f"algorithm {name}", (*OF_ALGORITHM, *constraints), algorithm.hints)
+        label = self.scalar(entries["id"], "id", ID) if "id" in entries else name
+        given = {key: entry for key, entry in entries.items() if key not in OF_ALGORITHM}
+        params, grid = self.parameters(given, algorithm, name, scheme)
+        per_dataset: dict[str, dict[str, Any]] = {}
+        for dataset, there in self.datasets_of(entries.get("per_dataset"), name).items():
+            local = self.entries(there, f"per_dataset of {name}, {dataset}", constraints, algorithm.hints)
+            local_params, local_grid = self.parameters(local, algorithm, name, scheme)
+            per_dataset[dataset] = {"params": local_params, "grid": local_grid}
+            self.per_dataset.append((label or name, dataset, there))
+        limits = outside.limits(self, entries.get("limits"), name)
+        spec = AlgorithmSpec(name, label, params, grid, limits=limits, per_dataset=per_dataset)
+        for part in (replace(spec, per_dataset={}), *map(spec.on, per_dataset)):
+            if (size := math.prod(map(len, part.grid.values()))) > MAX_GRID:
+                self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
+            else:
+                # None marks a value with a noted problem.
+                whole = (params for params in part.candidates() if None not in params.values())
+                if clash := next(filter(None, map(algorithm.clash, whole)), None):
+                    self.problems.add(value.place, clash)
+        return spec
+
+    def only_present(
+        self, algorithm: AlgorithmSpec | None, items: Sequence[YamlValue], datasets: Sequence[DatasetSpec | None]
+    ) -> AlgorithmSpec | None:
+        """Return the algorithm without parameters of data sets that the configuration does not have.
+
+        Note such a data set, unless a base of the file names it and the file has other data sets than its base.
+        """
+        names = [dataset.name for dataset in datasets if dataset]
+        if algorithm is None or None in datasets or algorithm.per_dataset.keys() <= set(names):
+            return algorithm
+        sources = {item.place.source for item in items}
+        for owner, name, entry in self.per_dataset:
+            if owner == algorithm.id and name not in names and entry.key.source in sources:
+                message = f"per_dataset of {owner} has data set {name!r}, which is not in the configuration."
+                self.problems.add(entry.key, f"{message}{near(name, names)}")
+        present = {name: there for name, there in algorithm.per_dataset.items() if name in names}
+        return replace(algorithm, per_dataset=present)
+
+    def datasets_of(self, value: YamlValue | None, name: str) -> dict[str, YamlValue]:
+        """Return the entries of `per_dataset` by the name of the data set in the catalogue."""
+        if value is None:
+            return {}
+        if not isinstance(value.data, dict):
+            message = f"per_dataset of {name} must be a mapping of data sets to parameters. Got {value.shown()}."
+            self.problems.add(value.place, message)
+            return {}
+        named: dict[str, YamlValue] = {}
+        for key, entry in value.data.items():
+            try:
+                dataset = keys.dataset_name(str(key)[:80])
+            except UnknownName:
+                dataset = str(key)  # a table of the user's own; `experiment` looks for it
+            if dataset in named:
+                self.problems.add(entry.key, f"per_dataset of {name} has data set {dataset!r} twice.")
+            named[dataset] = entry
+        return named
+
+    def parameters(
+        self, entries: dict[str, YamlValue], algorithm: Any, name: str, scheme: str
+    ) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+        """Return the parameters with one value, and those with a grid, under the names that jobs and results store."""
+        constraints = keys.named_parameters(algorithm)
         for current, alias in algorithm.aliases.items():
             if current in entries and alias.name in entries:
                 message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."
                 self.problems.add(entries.pop(alias.name).key, message)
-        label = self.scalar(entries["id"], "id", ID) if "id" in entries else name
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
         for key, entry in entries.items():
-            if key in ("name", "id", "limits"):
-                continue
             owner = f"{key} of {name}"
             # A parameter that may be a mapping has a grid only as {grid: ...}.
             takes_mapping = isinstance(_within(constraints[key]), ClassWeight | SignsOfColumns)
@@ -298,19 +371,9 @@ class _Checking(Walk):
                 self.problems.add(entry.place, message)
             else:
                 params[key] = self.scalar(entry, owner, constraints[key])
-        # Jobs and results store each parameter under a single name.
         stored = {key: algorithm.stored(key, [setting]) for key, setting in params.items()}
         params = {key: values[0] for key, values in stored.values()}
-        grid = {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
-        spec = AlgorithmSpec(name, label, params, grid, limits=outside.limits(self, entries.get("limits"), name))
-        if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
-            self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
-        else:
-            # None marks a value with a noted problem.
-            whole = (params for params in spec.candidates() if None not in params.values())
-            if clash := next(filter(None, map(algorithm.clash, whole)), None):
-                self.problems.add(value.place, clash)
-        return spec
+        return params, {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
 
     def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
         """Return the values of {grid: [...]} or {grid: {from, to, step}}, including both ends."""

@@ -112,7 +112,9 @@ def _algorithm_schema() -> dict[str, Any]:
             meaning = ALGORITHMS[name].meaning(current_names.get(key, key))
             described = {"description": meaning} if meaning else {}
             parameters[key] = {**described, "anyOf": [value_schema, _mapping({}, grid=grid)]}
-        forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
+        local = {"type": "object", "additionalProperties": _mapping({}, **parameters)}
+        more = {"limits": limits, "per_dataset": local}
+        forms.append({**_mapping({"id": ID}, name={"const": name}, **more, **parameters), "required": ["name"]})
     return {"anyOf": [*forms, outside.schema(ID.schema())]}
 
 

@@ -40,6 +40,7 @@ EXPERIMENT: dict[str, Constraint] = {
     "seed": Integer(0),
     "keep": Choice(("predictions", "probabilities")),
 }
+OF_ALGORITHM = ("name", "id", "limits", "per_dataset")  # the other keys of an algorithm are its parameters
 KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "limits", "data_dir", "extends", "import")
 DATASET: dict[str, Constraint] = {
     "name": Text(),

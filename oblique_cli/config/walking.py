@@ -24,6 +24,7 @@ class Walk:
         self.problems = problems
         self.code = code
         self.imports = False  # whether files that may register further names are imported
+        self.per_dataset: list[tuple[str, str, YamlValue]] = []  # algorithm id, data set, its parameters
 
     def entries(
         self, value: YamlValue, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None

@@ -203,7 +203,7 @@ def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
     """Return the settings that make an algorithm of two runs one method: its parameters, tuning and test scheme."""
     cv = experiment.cv.plain()
     del cv["repeats"]
-    return algorithm.name, dict(algorithm.params), dict(algorithm.grid), cv
+    return algorithm.name, dict(algorithm.params), dict(algorithm.grid), dict(algorithm.per_dataset), cv
 
 
 def partition(run: StoredRun, dataset: str) -> tuple[Any, ...]:

@@ -23,13 +23,18 @@ FOLDER = PACKAGE / extensions.PUBLISHED
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """Published table. level : content of a row: a mean over "repetitions", or one "class", "repetition" or "fold"."""
+    """Published table.
+
+    level : content of a row: a mean over "repetitions", or one "class", "repetition" or "fold"
+    configurations : the bundled configurations with its settings, separated by spaces
+    """
 
     source: str
     table: str
     file: str
     level: str
     caption: str
+    configurations: str
     citation: str
 
     @property
@@ -143,6 +148,15 @@ def qualifier_values(source: str, table: str, key: str) -> tuple[str, ...]:
     """Return the values of a qualifier in a table, in the order of the file; () if no row has it."""
     qualifiers = (number.qualifiers.get(key) for number in numbers(source, table))
     return tuple(dict.fromkeys(value for value in qualifiers if value is not None))
+
+
+def prints(table: PublishedTable, dataset_name: str, method_title: str) -> bool:
+    """Return whether a table has any number for a data set of our catalogue and a method."""
+    code = dataset_code(table.source, dataset_name)
+    return any(
+        number.dataset == code and method_title in number.methods and number.mean is not None
+        for number in numbers(table.source, table.table)
+    )
 
 
 def lookup(

@@ -19,14 +19,13 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor, log10, sqrt
 from typing import Any, Protocol
 
 from oblique_cli import schemes
-from oblique_cli.data import catalogue
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut_list
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.default_pruning import pruning_of
 from oblique_cli.evaluation import published
@@ -40,6 +39,7 @@ from oblique_cli.ground.strict_yaml import printable
 MISSING = "—"
 FAILED = "†"
 UNFINISHED = "‡"
+OTHER_SETTINGS = "§"  # in the place of a published number
 FOLD_COUNTS = ("folds_ok", "folds_failed", "folds_expected")  # of a line
 BEST = "▲"
 SAME = "△"
@@ -79,6 +79,7 @@ class Line:
                 averaged over the folds of a repetition
     matrices    name of a metric -> its matrix of counts, mean over repetitions
     classes     the classes of its rows and columns
+    deviations  published table with a number for the line -> settings that differ, for which the number is left out
     """
 
     dataset: str
@@ -95,6 +96,7 @@ class Line:
     clusters_published: str = ""
     matrices: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    deviations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def value(self, name: str) -> TableValue:
         """Return the value of a metric, without a mean if the line does not have the metric."""
@@ -155,7 +157,8 @@ class ResultTable:
                     marks[len(rows), len(row)] = mark
                 row.append(shown(name, value, line.mark))
                 if self.references:
-                    row += [_printed(value.published, several), _difference(name, value)]
+                    absent = OTHER_SETTINGS if line.deviations else MISSING
+                    row += [_printed(value.published, several) or absent, _difference(name, value)]
             if clusters:
                 row.append(f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING)
                 if self.references:
@@ -261,16 +264,6 @@ def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
     return titles.get(algorithm.id, titles[algorithm.name])
 
 
-def table_of(
-    experiment: Experiment, rows: Iterable[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
-) -> ResultTable:
-    """Return `summarize` with titles and notes of algorithms and data sets. remarks : `Store.remarks`"""
-    notes, rows = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}, list(rows)
-    titles = method_titles(name for spec in experiment.algorithms for name in (spec.name, spec.id))
-    table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
-    return replace(table, notes=(*table.notes, *pruning_notes(experiment), *edge_notes(experiment, rows), *remarks))
-
-
 def summarize(
     rows: Iterable[Row],
     experiment: Experiment,
@@ -278,6 +271,7 @@ def summarize(
     titles: Mapping[str, str] | None = None,
     dataset_notes: Mapping[str, str] | None = None,
     metrics: Sequence[str] = (),
+    deviations: Mapping[tuple[str, str, str], tuple[str, ...]] | None = None,
 ) -> ResultTable:
     """Return the table of an experiment from the rows of its jobs, in any order.
 
@@ -286,6 +280,8 @@ def summarize(
     dataset_notes   data set -> a line to print below the table, "" for none
     metrics         names of the metrics to show; default: accuracy and leaves (errors and leaves of regression),
                     the additional metrics of the experiment, and the measures of estimators
+    deviations      (data set, algorithm id, published table) -> settings that differ from those of the table, which
+                    then has no number in that line
     raises ConfigError if a metric is unknown, is for another task, or was not computed when the folds were run
     raises ConfigError if a table in `experiment.published` is unknown or has no means over repetitions
     """
@@ -309,7 +305,16 @@ def summarize(
     check_scheme(requested, experiment.cv, experiment.name)
     names = requested if metrics else _default_columns(SHOWN[task], requested, cells.values())
     lines = [
-        _line(name, algorithm, titles or {}, cells[name, algorithm.id], places[name], experiment, tables, names)
+        _line(
+            name,
+            algorithm,
+            titles or {},
+            cells[name, algorithm.id],
+            places[name],
+            experiment,
+            names,
+            {table: (deviations or {}).get((name, algorithm.id, table.reference), ()) for table in tables},
+        )
         for name in places
         for algorithm in experiment.algorithms
     ]
@@ -355,10 +360,11 @@ def _line(
     done: Mapping[tuple[int, int], Row],
     places: list[tuple[int, int]],
     experiment: Experiment,
-    shown: list[published.PublishedTable],
     names: Sequence[str],
+    deviations: Mapping[published.PublishedTable, tuple[str, ...]],
 ) -> Line:
     title = method_of(algorithm, titles)
+    shown = [table for table, settings in deviations.items() if not settings]
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
     scheme = schemes.SCHEMES[experiment.cv.scheme]
     apparent = sorted(scheme.apparent(experiment.cv))
@@ -409,6 +415,11 @@ def _line(
         clusters_published=_published_clusters(shown, dataset, title) if clusters else "",
         matrices=matrices,
         classes=tuple(completed[0][0].per_class) if completed else (),
+        deviations={
+            table.reference: settings
+            for table, settings in deviations.items()
+            if settings and published.prints(table, dataset, title)
+        },
     )
 
 
@@ -522,7 +533,8 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     once = [name for name, counts in experiment.fold_counts.items() if len(counts) < cv.repeats]
     if once:
         notes.append(f"{listed(once)}: one repetition, as there is one way only to divide the rows.")
-    chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
+    algorithms = [spec.on(dataset.name) for spec in experiment.algorithms for dataset in experiment.datasets]
+    chosen = sorted({name for algorithm in algorithms for name in algorithm.grid})
     if scheme.tuning == schemes.SHARED and chosen:
         notes.append(
             f"{' and '.join(chosen)} {'was' if len(chosen) == 1 else 'were'} chosen by a CV over all rows, test rows "
@@ -579,10 +591,25 @@ def _published_notes(lines: list[Line], shown: list[published.PublishedTable]) -
         remarks = (number.remark, published.dataset_note(number.source, dataset))
         for remark in filter(None, remarks):
             datasets_of.setdefault((number.table, remark), {})[dataset] = None
+    lines_of: dict[str, list[str]] = {}
+    for line in lines:
+        for reference, settings in line.deviations.items():
+            text = f"Table {published.find(reference).table} has other settings in brackets: {cut_list(settings)}"
+            lines_of.setdefault(f"{line.label}: {text}", []).append(line.dataset)
     return [
         *notes,
+        *(f"{OTHER_SETTINGS} {listed(datasets)}, {text}." for text, datasets in lines_of.items()),
         *(f"Table {table}, {', '.join(names)}: {remark}." for (table, remark), names in datasets_of.items()),
     ]
+
+
+def parameter_notes(experiment: Experiment) -> Iterator[str]:
+    """Yield one note per algorithm with parameters of single data sets."""
+    for spec in experiment.algorithms:
+        for dataset, there in spec.per_dataset.items():
+            grids = {key: f"{len(values)} values" for key, values in there["grid"].items()}
+            settings = [f"{key} {value}" for key, value in {**there["params"], **grids}.items()]
+            yield f"{spec.id} on {dataset}: {', '.join(settings)}."
 
 
 def pruning_notes(experiment: Experiment) -> Iterator[str]:
@@ -601,7 +628,8 @@ def edge_notes(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
     An end that is also the limit of the parameter causes no warning.
     """
     for spec in experiment.algorithms:
-        chosen = [row.chosen for row in rows if row.algorithm == spec.id and row.status == "ok" and row.chosen]
+        mine = [row for row in rows if row.algorithm == spec.id and row.dataset not in spec.per_dataset]
+        chosen = [row.chosen for row in mine if row.status == "ok" and row.chosen]
         for name, values in spec.grid.items():
             if len(values) < FEWEST_VALUES or not all(isinstance(v, int | float) and v == v for v in values):
                 continue
@@ -650,7 +678,7 @@ def measured(value: TableValue, mark: str = "") -> str:
 
 def _printed(number: Published | None, several: bool) -> str:
     if number is None:
-        return MISSING
+        return ""
     return f"{number.printed} [{number.table}]" if several else number.printed
 
 

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from oblique_cli.ground.nouns import AlgorithmSpec
+
 # The content of a key begins with its format, which never changes, because stored results use it.
 FORM = 2
 
@@ -22,10 +24,11 @@ def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
     The number of repetitions is excluded: repetition 3 of 5 is repetition 3 of 10.
     """
     cv = {key: value for key, value in content["cv"].items() if key != "repeats"}
-    (method,) = [a for a in content["algorithms"] if a["id"] == algorithm]
+    (plain,) = [a for a in content["algorithms"] if a["id"] == algorithm]
+    method = AlgorithmSpec(**plain).on(dataset)
     (spec,) = [d for d in content["datasets"] if d["name"] == dataset]
-    how = [method["id"], method["name"], method["params"], method["grid"]]
-    how += [part for part in (method.get("prepare"), content.get("code")) if part]  # newer than the first results
+    how = [method.id, method.name, method.params, method.grid]
+    how += [part for part in (method.prepare, content.get("code")) if part]  # newer than the first results
     data = [dataset, content["data"][dataset], spec["missing"], spec["encoding"]]
     return digest([FORM, content["seed"], cv, how, data, *([content["metrics"]] if "metrics" in content else [])])
 

@@ -65,7 +65,8 @@ class Case:
 
     @classmethod
     def of(cls, experiment: Experiment, dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec) -> Case:
-        """Return the case of an algorithm and a data set of `experiment`."""
+        """Return the case of an algorithm, with its parameters there, and a data set of `experiment`."""
+        spec = spec.on(policy.name)
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
         return cls(dataset, policy, spec, jobs_of.algorithm_of(spec, ALGORITHMS), metrics, tune_metric, experiment.keep)

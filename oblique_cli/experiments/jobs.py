@@ -86,7 +86,8 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
     metrics.check_scheme(experiment.metrics, experiment.cv, who)
     if experiment.cv.tune_metric:
         metrics.chosen([experiment.cv.tune_metric], dataset.task, who)
-    tuned = [algorithm for algorithm in experiment.algorithms if algorithm.grid]
+    algorithms = [algorithm.on(spec.name) for algorithm in experiment.algorithms]
+    tuned = [algorithm for algorithm in algorithms if algorithm.grid]
     schemes.check(dataset, experiment.cv, tuned=bool(tuned))
     if tuned and not schemes.SCHEMES[experiment.cv.scheme].tunes:
         raise ConfigError(
@@ -95,7 +96,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
             f"{schemes.named(lambda scheme: scheme.tunes)}, or one value."
         )
     n_features = n_columns(dataset, spec)
-    for algorithm in experiment.algorithms:
+    for algorithm in algorithms:
         outside = is_outside(algorithm.name)
         if not outside and algorithm.name not in ALGORITHMS:
             continue

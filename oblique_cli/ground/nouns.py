@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,6 +77,7 @@ class AlgorithmSpec:
               never change a completed model, so they are not part of the key of a result
     prepare   scaling of columns, fitted on the training rows; "" for none. Only for an algorithm of another library,
               which is a class with its module
+    per_dataset   data set -> {"params": ..., "grid": ...}, which replace those of the algorithm there
     """
 
     name: str
@@ -85,6 +86,16 @@ class AlgorithmSpec:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     prepare: str = ""
     limits: Mapping[str, float] = field(default_factory=dict, compare=False)
+    per_dataset: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+    def on(self, dataset: str) -> AlgorithmSpec:
+        """Return the algorithm with the parameters of one data set."""
+        if dataset not in self.per_dataset:
+            return replace(self, per_dataset={}) if self.per_dataset else self
+        there = self.per_dataset[dataset]
+        grid = {key: values for key, values in self.grid.items() if key not in there["params"]} | there["grid"]
+        params = {key: value for key, value in self.params.items() if key not in there["grid"]} | there["params"]
+        return replace(self, params=params, grid=grid, per_dataset={})
 
     def plain(self) -> dict[str, Any]:
         """Return all fields that affect a result, as plain data.
@@ -93,8 +104,9 @@ class AlgorithmSpec:
         """
         plain = asdict(self)
         del plain["limits"]
-        if not self.prepare:
-            del plain["prepare"]
+        for key in ("prepare", "per_dataset"):
+            if not plain[key]:
+                del plain[key]
         return plain
 
     def candidates(self) -> Iterator[dict[str, Any]]:
@@ -226,7 +238,14 @@ class Experiment:
             ),
             algorithms=tuple(
                 AlgorithmSpec(
-                    **{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}},
+                    **{
+                        **plain,
+                        "grid": tuples(plain["grid"]),
+                        "per_dataset": {
+                            key: {"params": there["params"], "grid": tuples(there["grid"])}
+                            for key, there in plain.get("per_dataset", {}).items()
+                        },
+                    },
                     limits=limits.get(plain["id"], {}),
                 )
                 for plain in content["algorithms"]

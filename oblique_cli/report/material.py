@@ -19,9 +19,9 @@ from oblique_cli.evaluation.tables import (
     complete,
     method_titles,
     not_measured,
-    table_of,
     task_of_experiment,
 )
+from oblique_cli.experiments.result_tables import table_of
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.ground.registry import close_matches

@@ -205,6 +205,36 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         config.from_mapping(data, overrides=["cv.fold=3"])
 
 
+PER_DATASET = """\
+version: 1
+datasets: [bupa, wine, iris]
+algorithm:
+  name: bend
+  epsilon: 0.1
+  max_depth: {grid: [1, 2]}
+  per_dataset:
+    bupa: {epsilon: 0.2, max_depth: 3}
+    Wine: {epsilon: {grid: [0.1, 0.3]}}
+cv: {scheme: nested}
+"""
+
+
+def test_a_data_set_may_have_parameters_and_grids(project):
+    experiment = config.load(project("x.yaml", PER_DATASET))
+    (spec,) = experiment.algorithms
+    plain = {name: (spec.on(name).params, spec.on(name).grid) for name in ("bupa", "wine", "iris")}
+    assert plain == {
+        "bupa": ({"epsilon": 0.2, "max_depth": 3}, {}),
+        "wine": ({}, {"max_depth": (1, 2), "epsilon": (0.1, 0.3)}),
+        "iris": ({"epsilon": 0.1}, {"max_depth": (1, 2)}),
+    }
+    assert Experiment.from_content("x", experiment.content(), {}) == dataclasses.replace(experiment, title="")
+    others = config.load(project("y.yaml", "extends: x.yaml\ndatasets: [wine, iris]\n"))
+    assert list(others.algorithms[0].per_dataset) == ["wine"]
+    without = config.load(project("z.yaml", PER_DATASET.replace("epsilon: 0.2", "epsilon: 0.15")))
+    assert without.digest() != experiment.digest()
+
+
 # What is refused
 
 
@@ -244,6 +274,11 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         ("epsilon: 0.1", "epsilon: {}", "5:34 epsilon of bend must be one value or {grid: ...}."),
         ("epsilon: 0.1", "fast: yes", "5:31 fast of bend must be true or false. Got 'yes'."),
         ("epsilon: 0.1", "criterion: ginni", "5:36 criterion of bend must be one of 'gini', 'twoing'. Got 'ginni'. Di"),
+        ("epsilon: 0.1", "per_dataset: 3", "5:38 per_dataset of bend must be a mapping of data sets to param"),
+        ("epsilon: 0.1", "per_dataset: {bupa: 3}", "5:45 per_dataset of bend, bupa must be a mapping of keys"),
+        ("epsilon: 0.1", "per_dataset: {wine: {epsilon: 0}}", "5:39 per_dataset of bend has data set 'wine', whic"),
+        ("epsilon: 0.1", "per_dataset: {bupa: {epsilom: 0}}", "5:46 unknown key 'epsilom' in per_dataset of bend"),
+        ("epsilon: 0.1", "per_dataset: {bupa: {epsilon: 1}}", "5:55 epsilon of bend must be a number in [0, 1)."),
         (
             "algorithm: {name: bend, epsilon: 0.1}",
             "algorithms: [stump, stump]",

@@ -15,7 +15,7 @@ from oblique_cli.estimators.algorithms import make
 from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.papers.pathfinder.regions import RegionTree
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
-from oblique_cli.papers.reproduction.studies.pathfinder import GRID_SIZES
+from oblique_cli.papers.reproduction.studies.pathfinder import grid_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def pathfinder_regions(setting: FigureSetting) -> Picture:
     seen = []
     for panel, name in zip(axes, ARTIFICIAL, strict=True):
         dataset = data.load(name, setting.data_dir, setting.offline)
-        model = PathfinderClassifier(GRID_SIZES[name]).fit(dataset.X, dataset.y)
+        model = PathfinderClassifier(grid_sizes()[name]).fit(dataset.X, dataset.y)
         box = surroundings(dataset.X)
         partition.frame(panel, box, dataset.name)
         (left, bottom), (right, top) = box.tolist()
@@ -73,7 +73,7 @@ def pathfinder_trees(setting: FigureSetting) -> Picture:
     seen = []
     for panel, name in zip(axes, ARTIFICIAL, strict=True):
         dataset = data.load(name, setting.data_dir, setting.offline)
-        tree = PathfinderClassifier(GRID_SIZES[name]).fit(dataset.X, dataset.y).tree_
+        tree = PathfinderClassifier(grid_sizes()[name]).fit(dataset.X, dataset.y).tree_
         panel.set_title(name)
         _diagram(panel, tree)
         clusters = sum(node.split.n_clusters for node in tree.nodes if node.split is not None)
@@ -122,7 +122,7 @@ def pathfinder_sizes(setting: FigureSetting) -> Picture:
     """Draw one tree of all rows per set, with the grids of Table 3.4; pruning by cross-validation."""
     figure, (axes,) = blank(1, 1, width=6.0, height=2.4)
     sizes = []
-    for name, size in GRID_SIZES.items():
+    for name, size in grid_sizes().items():
         dataset = data.load(name, setting.data_dir, setting.offline)
         plain = make("axis_parallel", pruning="cv", random_state=SEED).fit(dataset.X, dataset.y)
         sizes.append((name, PathfinderClassifier(size).fit(dataset.X, dataset.y).n_leaves_, plain.n_leaves_))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from statistics import fmean, stdev
 
+from oblique_cli import config
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import Row
@@ -27,20 +28,14 @@ SOURCE = "amalaman2015"
 TABLES = (f"{SOURCE}:3.6", f"{SOURCE}:3.7")
 METHODS = {"pathfinder": "PATHFINDER", "axis_parallel": "Simple CART"}
 
-# Table 3.4: cells along an axis.
-GRID_SIZES: Mapping[str, int] = {
-    "patches_4": 20,
-    "patches_6": 20,
-    "sine_2d": 12,
-    "circles_2d": 18,
-    "bupa": 28,
-    "boston_housing_3class": 20,
-    "breast_cancer_wisconsin": 10,
-    "pima_532": 24,
-    "vehicle": 16,
-    "image_segmentation": 16,
-    "iris": 16,
-}
+CONFIGURATION = "reproduce/pathfinder"  # with the grid sizes of Table 3.4
+
+
+def grid_sizes() -> dict[str, int]:
+    """Return the cells along an axis by data set, as in Table 3.4."""
+    experiment = config.load(CONFIGURATION)
+    (algorithm,) = (spec for spec in experiment.algorithms if spec.name == "pathfinder")
+    return {spec.name: int(algorithm.on(spec.name).params["grid_size"]) for spec in experiment.datasets}
 
 
 def _published_accuracy(row: Row) -> float:
@@ -70,7 +65,7 @@ BESIDE_BEST = {
 WORDS = {1: "above", 0: "on a level with", -1: "below"}
 ARTIFICIAL = ("patches_4", "patches_6", "sine_2d", "circles_2d")
 PERFECT = ("patches_4", "sine_2d")
-REAL = tuple(name for name in GRID_SIZES if name not in ARTIFICIAL)
+REAL = (*BESIDE_BEST, "iris")
 LOWER = "purities of 80 %"
 LOWER_RUN = ("algorithms.0.alpha=80", "algorithms.0.theta=80", "cv.repeats=2")
 
@@ -84,11 +79,14 @@ def pathfinder(request: StudyRequest) -> StudyResult:
     sets has too few claims for a choice and keeps the configuration's reading. Our axis-parallel tree stands for Weka's
     Simple CART, whose settings are not given."""
     trees = ("pathfinder",)
-    runs = {IMPURE: _run(request, *READINGS[IMPURE])}
+    runs = {IMPURE: [outcome(request, CONFIGURATION, *READINGS[IMPURE])]}
     low: dict[str, list[Outcome]] = {}
     if request.is_whole:
-        runs = {OUTSIDE: _run(request, *READINGS[OUTSIDE], algorithms=trees), **runs}
-        low = {name: _run(request, *READINGS[name], *LOWER_RUN, names=REAL, algorithms=trees) for name in runs}
+        runs = {OUTSIDE: [outcome(request, CONFIGURATION, *READINGS[OUTSIDE], algorithms=trees)], **runs}
+        low = {
+            name: [outcome(request, CONFIGURATION, *READINGS[name], *LOWER_RUN, datasets=REAL, algorithms=trees)]
+            for name in runs
+        }
     both = rows_by_method(runs[IMPURE], METHODS)
     rows: dict[str, Rows] = {name: {**both, **rows_by_method(each, METHODS)} for name, each in runs.items()}
     lower = {name: rows_by_method(each, METHODS) for name, each in low.items()}
@@ -112,25 +110,6 @@ def _cells(request: StudyRequest, rows: Rows) -> tuple[Cell, ...]:
 
     not_run = {BEST: "the best of 22 programmes in another paper"}
     return tuple(cell for table in TABLES for cell in cells(request, table, ours, not_run))
-
-
-def _run(
-    request: StudyRequest,
-    *overrides: str,
-    names: Iterable[str] = GRID_SIZES,
-    algorithms: Iterable[str] | None = None,
-) -> list[Outcome]:
-    return [
-        outcome(
-            request,
-            "reproduce/pathfinder",
-            f"algorithms.0.grid_size={GRID_SIZES[name]}",
-            *overrides,
-            datasets=[name],
-            algorithms=algorithms,
-        )
-        for name in names
-    ]
 
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
@@ -181,7 +160,7 @@ def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
     )
     lines = []
     for reading, scores_by in rows.items():
-        for name in GRID_SIZES:
+        for name in (*ARTIFICIAL, *REAL):
             means = [_mean(scores_by, name, score) for score in scores]
             if means[0] is not None:
                 lines.append((reading, name, *(f"{mean:.1f}" for mean in means)))
