@@ -74,6 +74,14 @@ class Real(Constraint):
         return out
 
 
+def rows_of(limit: float, total: float) -> float:
+    """Return the least number of rows, or of their weight, that `limit` stands for.
+
+    A limit below 1 is a share of `total`, rounded up to a whole row, as in scikit-learn.
+    """
+    return math.ceil(limit * total) if limit < 1 else float(limit)
+
+
 @dataclass(frozen=True)
 class Integer(Constraint):
     """A whole number between `low` and `high`, both allowed."""

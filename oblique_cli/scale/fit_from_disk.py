@@ -26,6 +26,7 @@ from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.missing_values import IMPUTE, LEARN
 from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.ground.arrays import Array
+from oblique_cli.ground.constraints import rows_of
 from oblique_cli.models.model import Model
 from oblique_cli.scale import boosting_from_disk, forest_from_disk
 from oblique_cli.scale.asking import Here
@@ -166,11 +167,12 @@ def _plan(estimator: Any, memory: int) -> Plan:
 
 
 def _with_least_leaf(plan: Plan, who: Asker, estimator: Any) -> Plan:
-    """Return a plan with the least leaf weight, a share of the total weight, which takes a pass."""
-    if not estimator.min_weight_fraction_leaf:
+    """Return a plan with the least leaf weight; a share of the total weight takes a pass."""
+    least, share = estimator.min_samples_leaf, estimator.min_weight_fraction_leaf
+    if not share and least >= 1:
         return plan
     total = float(who.ask("boxes", 0, {"n_slots": 1})["weight"].sum())
-    return replace(plan, min_leaf=max(plan.min_leaf, estimator.min_weight_fraction_leaf * total))
+    return replace(plan, min_leaf=max(rows_of(least, total), share * total))
 
 
 def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:

@@ -67,8 +67,8 @@ class Growth(Declared, kw_only=True):
         default=1,
         allowed=Real(0.0, open_low=True),
         also="min_leaf",
-        help="Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in "
-        "results.",
+        help="Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. A value below 1 "
+        "is a share of the rows that the tree is grown on, rounded up. `min_leaf` in results.",
     )
     min_weight_fraction_leaf: float = parameter(
         default=0.0,

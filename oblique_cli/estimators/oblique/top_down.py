@@ -38,7 +38,7 @@ from oblique_cli.estimators.oblique.groups import (
 from oblique_cli.estimators.oblique.training import Draws, Training, divided, weights_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Choice, check
+from oblique_cli.ground.constraints import Choice, check, rows_of
 from oblique_cli.ground.magnitudes import refuse_apart, refuse_wide
 from oblique_cli.ground.row_groups import checked_groups
 from oblique_cli.parameters import parameter
@@ -367,7 +367,7 @@ class ObliqueTreeClassifier(
         return proposer
 
     def _grow(self, training: Training, proposer: Proposer, draws: Draws) -> Tree:
-        of_node = self.misrate_of == "node"
+        of_node, total = self.misrate_of == "node", training.total / training.unit
         limits = Stopping(self.min_parent, self.max_misrate, self.max_depth, self.max_leaf_nodes)
         tree = grow_top_down(
             training.X,
@@ -377,7 +377,7 @@ class ObliqueTreeClassifier(
             weights=training.weights,
             criterion=self.criterion,
             stopping=limits if of_node else replace(limits, max_misrate=0.0, max_leaf_nodes=None),
-            min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
+            min_leaf=max(rows_of(self.min_samples_leaf, total), self.min_weight_fraction_leaf * total),
             ties=self.ties,
             engine=self.engine,
             seed=draws.tree_seed(proposer),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, rows_of
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder
 from oblique_cli.papers.discrete.domain import Domain, Ints
 from oblique_cli.parameters import Declared, parameter
@@ -40,7 +40,8 @@ class Growth(Declared):
         default=2.0,
         allowed=Real(0.0, open_low=True),
         also="min_cases",
-        help="Least number of rows, or their weight, of at least two branches of a test (C4.5's m).",
+        help="Least number of rows, or their weight, of at least two branches of a test (C4.5's m); below 1 a share "
+        "of the rows that the tree is grown on, rounded up.",
     )
     max_depth: int | None = parameter(
         default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
@@ -86,12 +87,13 @@ class C45(Growth, BaseEstimator):
     def _grow(self, rows: Rows, everything: Ints, rng: np.random.Generator | None) -> _Node:
         """Grow with an explicit stack; nodes are visited depth first, the first value's branch first."""
         root = _Node(everything, rows.counts(everything))
+        least = rows_of(self.min_samples_leaf, float(root.counts.sum()))
         stack = [(root, 0, np.ones(rows.domain.n_features, dtype=bool))]
         while stack:
             node, depth, free = stack.pop()
             if self.max_depth is not None and depth >= self.max_depth:
                 continue
-            feature = self._best(node, rows, free, rng)
+            feature = self._best(node, rows, free, rng, least)
             if feature is None:
                 continue
             node.split(feature, rows)
@@ -100,10 +102,12 @@ class C45(Growth, BaseEstimator):
             stack.extend((child, depth + 1, left) for child in reversed(node.children))
         return root
 
-    def _best(self, node: _Node, rows: Rows, free: NDArray[np.bool_], rng: np.random.Generator | None) -> int | None:
+    def _best(
+        self, node: _Node, rows: Rows, free: NDArray[np.bool_], rng: np.random.Generator | None, least: float
+    ) -> int | None:
         """Return the feature to split a node on, None for a leaf."""
         total = float(node.counts.sum())
-        if total < 2 * self.min_samples_leaf or np.count_nonzero(node.counts) < 2:
+        if total < 2 * least or np.count_nonzero(node.counts) < 2:
             return None
         allowed = free & (rows.domain.lambdas > 1)
         if self.max_features is not None and rng is not None:
@@ -113,17 +117,17 @@ class C45(Growth, BaseEstimator):
             for start in range(0, len(drawn), self.max_features):
                 only = np.zeros_like(allowed)
                 only[drawn[start : start + self.max_features]] = True
-                best = self._best_of(node, rows, only, total)
+                best = self._best_of(node, rows, only, total, least)
                 if best is not None:
                     return best
             return None
-        return self._best_of(node, rows, allowed, total)
+        return self._best_of(node, rows, allowed, total, least)
 
-    def _best_of(self, node: _Node, rows: Rows, allowed: NDArray[np.bool_], total: float) -> int | None:
+    def _best_of(self, node: _Node, rows: Rows, allowed: NDArray[np.bool_], total: float, least: float) -> int | None:
         table = rows.tables(node.rows)  # (all values of all features, classes)
         sizes = table.sum(axis=1)
         starts = rows.starts
-        big = np.add.reduceat((sizes >= self.min_samples_leaf - 1e-9).astype(np.int64), starts)
+        big = np.add.reduceat((sizes >= least - 1e-9).astype(np.int64), starts)
         after = np.add.reduceat(_bits(table, sizes), starts)
         gain = (_bits(node.counts[None], np.array([total]))[0] - after) / total
         possible = allowed & (big >= 2) & (gain > TIE)

@@ -1,5 +1,7 @@
 """The scikit-learn face: its contract, its parameters, its paths over epsilon, its ways of pruning."""
 
+import math
+
 import numpy as np
 import pytest
 from contracts import (
@@ -16,8 +18,10 @@ from contracts import (
 from covering import few
 from node_support import RandomStarts
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeClassifier
 
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import make
@@ -108,6 +112,18 @@ def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
 
 
 # Weights
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt", "oc1", "c45"])
+@pytest.mark.parametrize("share", [0.1, 0.07, 0.21])
+def test_a_least_leaf_below_one_is_a_share_of_the_rows_as_in_scikit_learn(name, share):
+    X, y = load_iris(return_X_y=True)
+    rows = math.ceil(share * len(X))
+    by_share, by_count = (make(name, min_samples_leaf=least, random_state=0).fit(X, y) for least in (share, rows))
+    leaves = by_share.apply(X)
+    assert np.array_equal(leaves, by_count.apply(X)) and np.unique(leaves, return_counts=True)[1].min() >= rows
+    theirs = DecisionTreeClassifier(min_samples_leaf=share, random_state=0).fit(X, y)
+    assert np.unique(theirs.apply(X), return_counts=True)[1].min() >= rows
 
 
 def test_weights_that_cannot_be_used_are_refused():
