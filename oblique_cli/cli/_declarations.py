@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from math import isnan
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,6 +74,20 @@ def flag(name: str, text: str) -> Any:
 def argument(**about: Any) -> Any:
     """Declare an argument of the command line."""
     return Declaration(click.argument, (), about)
+
+
+class _RunName(OptionType):
+    """Name of a stored run; the file name of its configuration stands for it."""
+
+    name = "run"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return PurePath(value).stem if value.endswith((".yaml", ".yml")) else value
+
+
+def run(**about: Any) -> Any:
+    """Declare the name of a stored run, or of several with `nargs`, as an argument."""
+    return argument(type=_RunName(), **about)
 
 
 def group(kind: type[Any], *left_out: str, **changes: Mapping[str, Any]) -> Any:

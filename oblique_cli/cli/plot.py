@@ -19,7 +19,7 @@ class Params:
     """Parameters of `oblique plot`."""
 
     kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plot_kinds:KINDS"))
-    runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...")
+    runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN...")
     metric: str = declare.metric("--metric", "Metric (oblique list metrics).  [default: accuracy]", default="")
     x: str = declare.metric("--x", "The other metric of a scatter.", default="leaves")
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS

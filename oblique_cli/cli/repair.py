@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @declare.parameters
 def repair(
-    run: str | None = declare.argument(required=False),
+    run: str | None = declare.run(required=False),
     check: bool = declare.flag("--check", "Only say what is damaged; exit code 5 if anything is."),
     drop: bool = declare.flag("--drop", "Drop what is damaged and run nothing."),
     runner: Runner = declare.group(Runner, "fresh", "strict_environment", "keep_probabilities"),

@@ -25,7 +25,7 @@ PICTURED = 12  # maximal number of leaves of a tree that is also drawn
 @click.command()
 @declare.parameters
 def report(
-    runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...|MODEL"),
+    runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN...|MODEL"),
     metric: str = declare.metric("--metric", "Metric of the plots.  [default: accuracy, or RMSE]", default=""),
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS,
     algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS,

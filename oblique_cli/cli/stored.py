@@ -73,7 +73,7 @@ def _level(largest: float) -> Any:
 @click.command()
 @declare.parameters
 def table(
-    run: str = declare.argument(),
+    run: str = declare.run(),
     metrics: tuple[str, ...] = declare.metrics(),
     mark: bool = declare.flag("--mark", "Mark the best of every data set, and what is not significantly worse."),
     printed: Printed = declare.group(Printed),
@@ -104,7 +104,7 @@ def table(
 @click.command()
 @declare.parameters
 def folds(
-    run: str = declare.argument(),
+    run: str = declare.run(),
     inner: bool = declare.flag("--inner", "The candidates that parameters were chosen from, one line each, instead."),
     printed: Tidy = declare.group(Tidy),
 ) -> None:
@@ -127,7 +127,7 @@ def folds(
 @click.command()
 @declare.parameters
 def predictions(
-    run: str = declare.argument(),
+    run: str = declare.run(),
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS,
     algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS,
     printed: Tidy = declare.group(Tidy),
@@ -163,7 +163,7 @@ def predictions(
 @click.command()
 @declare.parameters
 def significance(
-    runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN..."),
+    runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN..."),
     metrics: tuple[str, ...] = declare.metrics(),
     alpha: float = _level(0.5),
     rope: float = declare.option(
@@ -215,7 +215,7 @@ def significance(
 @click.command()
 @declare.parameters
 def rescore(
-    run: str = declare.argument(),
+    run: str = declare.run(),
     metrics: tuple[str, ...] = declare.metric(
         "--metric", "A metric; may be repeated (oblique list metrics).", multiple=True, required=True
     ),
@@ -284,7 +284,7 @@ def diff(
 @click.command()
 @declare.parameters
 def merge(
-    run: str = declare.argument(),
+    run: str = declare.run(),
     folders: tuple[str, ...] = declare.argument(metavar="FOLDER...", nargs=-1, required=True),
     results: str = declare.RESULTS,
 ) -> None:

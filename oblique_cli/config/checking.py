@@ -279,12 +279,18 @@ class _Checking(Walk):
         if isinstance(name, str) and name not in ALGORITHMS and self.may_be_imported():
             return None
         if known.CLASS.holds(name) and name not in ALGORITHMS:
-            message = f"algorithm {name_entry.shown()} is not known; write a class as {{class: {name}}}."
+            hint = (
+                f"write a class as {{class: {name}}}."
+                if name in known.CLASSES
+                else f"it is no known class.{known.near(name)}"
+            )
+            message = f"algorithm {name_entry.shown()} is not known; {hint}"
             self.problems.add(name_entry.place, message)
             return None
         if not isinstance(name, str) or name not in ALGORITHMS:
-            message = f"algorithm {name_entry.shown()} is not known.{near(name, sorted(ALGORITHMS))}"
-            self.problems.add(name_entry.place, message)
+            path = known.class_of_word(name) if isinstance(name, str) else None
+            hint = f" Write {{class: {path}}}." if path else near(name, sorted(ALGORITHMS))
+            self.problems.add(name_entry.place, f"algorithm {name_entry.shown()} is not known.{hint}")
             return None
         algorithm, name = ALGORITHMS[name], ALGORITHMS.current(name)
         constraints = keys.named_parameters(algorithm)

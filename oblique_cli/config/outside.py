@@ -73,7 +73,8 @@ def algorithm(check: Walk, value: YamlValue, scheme: str) -> AlgorithmSpec | Non
             check.problems.add(entry.key, f"{name} of {path} is in params and in grid; leave it in one of them.")
         if isinstance(entry.data, dict) and set(entry.data) & set(RANGE):
             grid[name] = check.steps(entry, f"{name} of {path}", Real())
-            _permit(check, entry, path, params, name, grid[name])
+            for number in grid[name][:1]:  # one stands for all
+                _permit(check, entry, path, params, name, number)
         else:
             items = check.items(entry, f"grid of {name}")
             grid[name] = tuple(_plain(check, item, f"{name} of {path}") for item in items)

@@ -62,7 +62,7 @@ def refused(ended, code: int, *parts: str) -> None:
 
 
 def test_every_fold_is_a_line_that_makes_the_table(run):
-    lines = records(run("folds", "small").out)
+    lines = records(run("folds", "configs/small.yaml").out)  # the configuration stands for its run
     assert len(lines) == 24 and len({tuple(line.values()) for line in lines}) == 24
     mine = [line for line in lines if (line["dataset"], line["algorithm"], line["repeat"]) == ("bupa", "hhgdt", "1")]
     assert sum(int(line["n_test"]) for line in mine) == 345

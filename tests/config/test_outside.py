@@ -66,6 +66,36 @@ def test_what_is_no_amount(text):
     assert not outside.LIMITS["time"].holds(text)
 
 
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("random_forest", "sklearn.ensemble.RandomForestClassifier"),
+        ("rf", "sklearn.ensemble.RandomForestClassifier"),
+        ("cart", "sklearn.tree.DecisionTreeClassifier"),
+        ("lda", "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"),
+        ("XGBoost", "xgboost.XGBClassifier"),
+        ("logistic-regression", "sklearn.linear_model.LogisticRegression"),
+    ],
+)
+def test_a_usual_name_of_a_known_class_gives_its_entry(name, path):
+    with pytest.raises(ConfigError, match=re.escape(f"is not known. Write {{class: {path}}}.")):
+        of(algorithm=name)
+    assert of(algorithm={"class": path}).algorithms[0].name == path
+
+
+@pytest.mark.parametrize("entry", ["sklearn.ensemble.RandomForest", {"class": "sklearn.ensemble.RandomForest"}])
+def test_the_beginning_of_a_class_name_gives_the_class(entry):
+    with pytest.raises(ConfigError, match=r"Did you mean sklearn\.ensemble\.RandomForestClassifier or "):
+        of(algorithm=entry)
+
+
+def test_a_list_is_a_value_of_parameters_that_take_lists_only():
+    forest, network = "sklearn.ensemble.RandomForestClassifier", "sklearn.neural_network.MLPClassifier"
+    with pytest.raises(ConfigError, match=r"Got \[100, 200\]\. .* grid: {n_estimators: \[100, 200\]}"):
+        of(algorithm={"class": forest, "params": {"n_estimators": [100, 200]}})
+    of(algorithm={"class": network, "params": {"hidden_layer_sizes": [100, 200]}})
+
+
 def test_sources_become_specs_and_names_of_the_catalogue_stay_its_own():
     plain = {"version": 1, "algorithm": "knn"}
     plain["datasets"] = [{"openml": 31}, {"sklearn": "iris"}, {"sklearn": "breast_cancer", "name": "cancer"}]

@@ -82,7 +82,9 @@ def near(path: str) -> str:
     by_name: dict[str, list[str]] = {}
     for known in CLASSES:
         by_name.setdefault(known.rpartition(".")[2].lower(), []).append(known)
-    names = [full for name in difflib.get_close_matches(word, by_name, n=3, cutoff=0.75) for full in by_name[name]]
+    close = [name for name in by_name if len(word) > 2 and name.startswith(word)]
+    close += difflib.get_close_matches(word, by_name, n=3, cutoff=0.75)
+    names = [full for name in dict.fromkeys(close) for full in by_name[name]]
     # A typing error is more likely within a library than across libraries.
     names = [full for full in names if library_of(full) == library_of(path)] or names
     if names:
@@ -90,6 +92,21 @@ def near(path: str) -> str:
     if same := [full for full in CLASSES if library_of(full) == library_of(path)]:
         return f" Known of {library_of(path)}: {', '.join(same[:6])}{', ...' if len(same) > 6 else ''}."
     return ""
+
+
+# Usual short names, as the class is called without "Classifier".
+SHORT = {
+    "rf": "randomforest", "cart": "decisiontree", "gbm": "gradientboosting",
+    "xgboost": "xgb", "lightgbm": "lgbm", "ebm": "explainableboosting", "lda": "lineardiscriminantanalysis",
+    "qda": "quadraticdiscriminantanalysis", "naivebayes": "gaussiannb", "svm": "svc", "neuralnetwork": "mlp",
+}  # fmt: skip
+
+
+def class_of_word(word: str) -> str | None:
+    """Return the known class that a usual name means, None without one: "random_forest" or "rf" -> RandomForest..."""
+    plain = re.sub(r"[^a-z0-9]", "", word[:80].lower())
+    names = {re.sub("(classifier|regressor)$", "", path.rpartition(".")[2].lower()): path for path in reversed(CLASSES)}
+    return names.get(SHORT.get(plain, plain))
 
 
 @dataclass(frozen=True)
@@ -106,7 +123,7 @@ class Values:
                 return all(word in self.words or NUMBER.fullmatch(word) for word in value.split())
             return value in self.words
         if isinstance(value, list | tuple):
-            return all(map(self.hold, value))
+            return "lists" in self.kinds and all(map(self.hold, value))
         if isinstance(value, Mapping):
             if nested_class(value):
                 return "estimators" in self.kinds
@@ -163,7 +180,8 @@ def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
     if known[name].hold(value):
         return ""
     shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}..."
-    return f"{name} of {path} must be {known[name].describe()}. Got {shown}."
+    cure = f" To let cross-validation choose, write grid: {{{name}: {shown}}}." if isinstance(value, list) else ""
+    return f"{name} of {path} must be {known[name].describe()}. Got {shown}.{cure}"
 
 
 def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any) -> str:

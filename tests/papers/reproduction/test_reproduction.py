@@ -401,6 +401,7 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
     ("words", "message"),
     [
         (("report",), "there is no docs/reproduction.md here"),
+        (("5.2",), "5.2 is a published table. Reproduce it by: oblique reproduce chapter5."),
         (("chapter33",), "Did you mean 'chapter3'"),
         (("chapter3", "--only", "datset=wine"), "must be dataset=NAME or algorithm=NAME"),
         (("chapter3", "--only", "dataset=wien"), "wine"),
