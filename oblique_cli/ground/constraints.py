@@ -95,6 +95,10 @@ class Integer(Constraint):
         number = int(value)
         return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
 
+    def fault(self, value: Any) -> str:
+        whole = isinstance(value, float) and value.is_integer() and self.holds(int(value)) and value < 2**53
+        return f"write {int(value)}" if whole else ""
+
     def describe(self) -> str:
         if self.high is None:
             return "a whole number" if self.low is None else f"a whole number, at least {self.low}"

@@ -206,6 +206,17 @@ def wrap(data: Any, place: Place) -> YamlValue:
     return YamlValue(data, place, place)
 
 
+# Beginning of a message of PyYAML -> the fault in plain words. Other messages stay as they are.
+PLAIN = {
+    "mapping values are not allowed": "a value has ': ' in it: put it into quotes, or the key on a line of its own",
+    "expected ',' or '}'": "a comma or the closing } is missing",
+    "expected ',' or ']'": "a comma or the closing ] is missing",
+    "expected <block end>": "the line is indented otherwise than the lines that it belongs to",
+    "could not find expected ':'": "a key has no ':' after it",
+    "found unexpected end of stream": "a quote is not closed",
+}
+
+
 class _Reading:
     """Single pass over the events of a text."""
 
@@ -240,10 +251,12 @@ class _Reading:
         place = self.at(mark)
         if self.source.text[mark.index : mark.index + 1] == "\t":
             return self.problems.stop(place, "a tab stands where YAML wants spaces.")
+        fault = next((plain for start, plain in PLAIN.items() if str(error.problem).startswith(start)), error.problem)
         context = ""
-        if error.context and error.context_mark:
-            context = f" ({error.context}, from line {error.context_mark.line + 1})"
-        return self.problems.stop(place, f"not valid YAML: {error.problem}{context}.")
+        if error.context_mark:
+            context = f" ({error.context}, from line {error.context_mark.line + 1})" if fault == error.problem else ""
+            context = context or f" (it begins in line {error.context_mark.line + 1})"
+        return self.problems.stop(place, f"not valid YAML: {fault}{context}.")
 
     def at(self, mark: yaml.Mark, width: int = 1) -> Place:
         return Place(self.source, mark.line + 1, mark.column + 1, width)

@@ -246,6 +246,7 @@ def test_a_data_set_may_have_parameters_and_grids(project):
         ("title: A test", "title: [A]", "2:8 title must be a text. Got a list."),
         ("title: A test", "name: A test", "2:7 name must be a short name of a-z, 0-9, '.', '_' and '-', such as"),
         ("seed: 7", "seed: -1", "3:7 seed must be a whole number, at least 0. Got -1."),
+        ("seed: 7", "seed: 1e3", "3:7 seed must be a whole number, at least 0. Got 1000.0: write 1000."),
         ("seed: 7", "seed:", "3:6 seed must be a whole number, at least 0. Got nothing."),
         ("seed: 7", "sed: 7", "3:1 unknown key 'sed' in the configuration. Did you mean 'seed'?"),
         ("seed: 7", "zzz: 7", "3:1 unknown key 'zzz' in the configuration. Known: version, name, title, seed, keep,"),
@@ -547,7 +548,7 @@ def test_set_is_applied_in_order_and_reaches_into_grids_and_lists(project):
         ("extends=base.yaml", "extends works only inside a file."),
         ("cv.repeats", "must be KEY=VALUE, as in cv.repeats=2."),
         ("cv..repeats=2", "must be KEY=VALUE, as in cv.repeats=2."),
-        ("seed=[1", "not valid YAML: expected ',' or ']'"),
+        ("seed=[1", "not valid YAML: a comma or the closing ] is missing"),
         ("seed=1\0", "character 0x00 is not allowed in YAML."),
     ],
 )
