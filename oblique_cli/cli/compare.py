@@ -240,8 +240,8 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     from oblique_cli.errors import ConfigError
     from oblique_cli.evaluation.joining import joined
     from oblique_cli.evaluation.paired import StoredRun
-    from oblique_cli.experiments.result_tables import table_of
     from oblique_cli.experiments.store import Store
+    from oblique_cli.report.result_tables import table_of
     from oblique_cli.schemes import SCHEMES
 
     tables, stored = {}, {}

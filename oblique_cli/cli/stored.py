@@ -90,7 +90,7 @@ def table(
     """
     from oblique_cli.evaluation.marking import marked
     from oblique_cli.evaluation.paired import StoredRun
-    from oblique_cli.experiments.result_tables import table_of
+    from oblique_cli.report.result_tables import table_of
 
     with printed.store() as store:
         stored_run = read_run(store, run)
@@ -230,7 +230,7 @@ def rescore(
     from oblique_cli.evaluation.metrics import METRICS
     from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.rescoring import rescored
-    from oblique_cli.experiments.result_tables import table_of
+    from oblique_cli.report.result_tables import table_of
 
     with printed.store() as store:
         stored_run = read_run(store, run)
@@ -269,7 +269,7 @@ def diff(
     from oblique_cli.evaluation.tables import render, task_of_experiment
     from oblique_cli.experiments.diffing import Side
     from oblique_cli.experiments.diffing import diff as compared
-    from oblique_cli.experiments.result_tables import table_of
+    from oblique_cli.report.result_tables import table_of
 
     def side(store: Store, name: str) -> Side:
         run, rows = read_run(store, name), store.rows(name)

@@ -244,7 +244,7 @@ class SignificanceReport:
 
     def _grids(self, verdicts: MetricVerdicts) -> list[TextGrid]:
         alpha, title = self.limits.alpha, title_of(verdicts.metric)
-        label: dict[str | None, str] = {"tie": "tie", None: MISSING, **self.paired.methods}
+        label: dict[Any, str] = {"tie": "tie", None: MISSING, **self.paired.methods}
         bayes = ("P(first)", "P(same)", "P(second)")
         diagrams = [self._diagram(verdicts.metric, verdicts.ranking)] if verdicts.ranking else []
         if verdicts.is_crowd:

@@ -93,9 +93,9 @@ class AlgorithmSpec:
         if dataset not in self.per_dataset:
             return replace(self, per_dataset={}) if self.per_dataset else self
         there = self.per_dataset[dataset]
-        grid = {key: values for key, values in self.grid.items() if key not in there["params"]} | there["grid"]
-        params = {key: value for key, value in self.params.items() if key not in there["grid"]} | there["params"]
-        return replace(self, params=params, grid=grid, per_dataset={})
+        params = {key: value for key, value in self.params.items() if key not in there["grid"]}
+        grid = {key: values for key, values in self.grid.items() if key not in there["params"]}
+        return replace(self, params={**params, **there["params"]}, grid={**grid, **there["grid"]}, per_dataset={})
 
     def plain(self) -> dict[str, Any]:
         """Return all fields that affect a result, as plain data.

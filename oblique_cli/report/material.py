@@ -21,10 +21,10 @@ from oblique_cli.evaluation.tables import (
     not_measured,
     task_of_experiment,
 )
-from oblique_cli.experiments.result_tables import table_of
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.report.result_tables import table_of
 
 
 @dataclass(frozen=True, eq=False)

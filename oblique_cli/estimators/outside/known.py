@@ -105,8 +105,8 @@ SHORT = {
 def class_of_word(word: str) -> str | None:
     """Return the known class that a usual name means, None without one: "random_forest" or "rf" -> RandomForest..."""
     plain = re.sub(r"[^a-z0-9]", "", word[:80].lower())
-    names = {re.sub("(classifier|regressor)$", "", path.rpartition(".")[2].lower()): path for path in reversed(CLASSES)}
-    return names.get(SHORT.get(plain, plain))
+    wanted = SHORT.get(plain, plain)
+    return next((path for path in CLASSES if path.rpartition(".")[2].lower() in (wanted, f"{wanted}classifier")), None)
 
 
 @dataclass(frozen=True)
