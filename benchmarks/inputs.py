@@ -58,7 +58,7 @@ def grow(
     model = ALGORITHMS[name].make(**params)
     proposer = model.proposer
     assert isinstance(proposer, Proposer) and proposer.native is not None, f"{name} must grow in the core"
-    stopping = Stopping(model.min_parent, model.max_misrate)
+    stopping = Stopping(model.min_parent, model.epsilon)
     options = growth_options(model.criterion, stopping, model.min_samples_leaf, model.ties, seed=0)
     options |= {"exhaustive": exhaustive, **proposer.native_options()}
     return _core.grow(X, y, None, int(y.max()) + 1, proposer.native, options, n_threads=n_threads)

@@ -395,7 +395,7 @@ class LevelGrower:
         n_classes: int,
         n_scores: int,
         min_parent: float,
-        max_misrate: float,
+        epsilon: float,
         max_depth: int,
     ) -> None: ...
     def begin(self, rows: NDArray[np.int64], weight: Doubles) -> None: ...

@@ -34,7 +34,7 @@ KEEPING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows == KEPT
 GROWTH_OPTIONS: dict[str, Any] = {
     "criterion": "gini",
     "min_parent": 2.0,
-    "max_misrate": 0.0,
+    "epsilon": 0.0,
     "max_depth": -1,
     "max_leaf_nodes": -1,
     "min_leaf": 1.0,

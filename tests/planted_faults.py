@@ -49,8 +49,8 @@ FAULTS = [
         "test_stopping.py",
     ),
     Fault(
-        ") / total <= self.max_misrate",
-        ") / total < self.max_misrate",
+        ") / total <= self.epsilon",
+        ") / total < self.epsilon",
         "a node at the limit is split",
         "test_stopping.py",
     ),

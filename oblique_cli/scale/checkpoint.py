@@ -85,7 +85,7 @@ def digest_of(plan: Plan) -> str:
         "heuristic": plan.family,
         "options": plan.proposer.native_options(),
         "criterion": plan.criterion,
-        "stopping": [plan.stopping.min_parent, plan.stopping.max_misrate, plan.stopping.max_depth],
+        "stopping": [plan.stopping.min_parent, plan.stopping.epsilon, plan.stopping.max_depth],
         "min_leaf": plan.min_leaf,
         "ties": plan.ties,
     }

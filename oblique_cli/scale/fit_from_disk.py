@@ -159,7 +159,7 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
 def _plan(estimator: Any, memory: int) -> Plan:
     """Return the plan of an estimator's tree; ConfigError for an unsupported heuristic before the table is copied."""
     of_node = estimator.misrate_of == "node"
-    stopping = Stopping(estimator.min_parent, estimator.max_misrate if of_node else 0.0, estimator.max_depth)
+    stopping = Stopping(estimator.min_parent, estimator.epsilon if of_node else 0.0, estimator.max_depth)
     least = max(float(estimator.min_samples_leaf), 1e-300)
     plan = Plan(estimator._checked_proposer(), estimator.criterion, stopping, least, estimator.ties, memory)
     plan.family  # noqa: B018

@@ -77,7 +77,7 @@ class Plan:
             store.n_classes,
             sum(store.levels),
             float(self.stopping.min_parent),
-            float(self.stopping.max_misrate),
+            float(self.stopping.epsilon),
             -1 if self.stopping.max_depth is None else int(self.stopping.max_depth),
         )
 

@@ -174,7 +174,7 @@ def growth_options(
     return {
         "criterion": criterion,
         "min_parent": float(stopping.min_parent),
-        "max_misrate": float(stopping.max_misrate),
+        "epsilon": float(stopping.epsilon),
         "max_depth": -1 if stopping.max_depth is None else int(stopping.max_depth),
         "max_leaf_nodes": -1 if stopping.max_leaf_nodes is None else int(stopping.max_leaf_nodes),
         "min_leaf": float(min_leaf),

@@ -24,7 +24,7 @@ from oblique_cli.tree.monotone import OPEN, Bounds, Signs
 
 # Options of every family in the compiled core, set by growth. `Proposer.native_options` gives all others.
 GROWTH_OPTIONS = frozenset(
-    ("criterion", "min_parent", "max_misrate", "max_depth", "max_leaf_nodes", "min_leaf", "strict_ties", "exhaustive")
+    ("criterion", "min_parent", "epsilon", "max_depth", "max_leaf_nodes", "min_leaf", "strict_ties", "exhaustive")
 ) | frozenset(("seed", "polish", "max_terms", "split_cost"))
 
 

@@ -15,12 +15,12 @@ class Stopping:
     min_parent     a node is split only if its weight is above this; rows weigh 1; with sample weights the unit is the
                    smallest positive weight, so that weight 2 equals a duplicated row and the scale of all weights
                    does not matter
-    max_misrate    a node is split only if its misclassification rate is above this
+    epsilon        a node is split only if its misclassification rate is above this
     max_depth      no node at this depth is split; None for no limit
     max_leaf_nodes growth ends at this number of leaves, see `growing.grow_by`; None for no limit"""
 
     min_parent: float = 2.0
-    max_misrate: float = 0.0
+    epsilon: float = 0.0
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
 
@@ -29,4 +29,4 @@ class Stopping:
         if self.max_depth is not None and depth >= self.max_depth:
             return True
         total = float(class_weights.sum())
-        return total <= self.min_parent or (total - float(class_weights.max())) / total <= self.max_misrate
+        return total <= self.min_parent or (total - float(class_weights.max())) / total <= self.epsilon

@@ -151,7 +151,8 @@ TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
         ({"classifier": "C45Classifier"}, r"called C45Classifier, as the one in oblique_cli\.papers\.discrete\.c45"),
         *((with_parameter(name), TWICE.format(name)) for name in ("ties", "random_state", "fit")),
         ({"limit_name": "epsilon"} | with_parameter("max_misrate"), TWICE.format("max_misrate")),
-        ({"limit_name": "epsilon"} | with_parameter("epsilon"), "has limit_name 'epsilon', which is another parameter"),
+        ({"limit_name": "epsilon"} | with_parameter("epsilon"), TWICE.format("epsilon")),
+        ({"limit_name": "criterion"}, "has limit_name 'criterion', which is another parameter"),
         ({"limit_name": "an epsilon"}, "has limit_name 'an epsilon', which is no name of a parameter"),
         ({"tree_defaults": {"critrion": "gini"}}, "has 'critrion' in tree_defaults, which is no parameter of the"),
         ({"tree_defaults": {"min_parent": -1}}, r"a default that the tree does not take: min_parent of tree_defaults"),
@@ -166,10 +167,11 @@ def test_a_heuristic_that_clashes_is_refused_in_one_sentence_with_its_file(regis
     assert not any(cls.heuristic is PROPOSERS["other"] for cls in CLASSIFIERS.values())
 
 
-@pytest.mark.parametrize("limit", ["max_misrate", "share"])
+@pytest.mark.parametrize("limit", ["max_misrate", "epsilon", "share"])
 def test_a_heuristic_names_the_limit_of_its_tree(registered, limit):
     registered(type("Other", (HHCART,), {"limit_name": limit, **OF_A_FILE}))
-    assert classifier_of("other")(**{limit: 0.25}).max_misrate == 0.25
+    model = classifier_of("other")(**{limit: 0.25})
+    assert model.max_misrate == model.epsilon == 0.25
 
 
 def test_the_stub_for_editors_is_what_the_classes_are():

@@ -141,7 +141,7 @@ def test_gdt_splits_the_rotated_2x2_checkerboard_into_its_four_squares():
     X = rng.uniform(-1.0, 1.0, (2000, 2))
     y = (X[:, 0] + X[:, 1] > 0) == (X[:, 0] - X[:, 1] > 0)
     c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
-    tree = grow("gdt", X @ np.array([[c, s], [-s, c]]), y.astype(int), stopping=Stopping(max_misrate=0.1))
+    tree = grow("gdt", X @ np.array([[c, s], [-s, c]]), y.astype(int), stopping=Stopping(epsilon=0.1))
     assert tree.n_leaves == 4
     assert tree.errors[tree.is_leaf].sum() < 0.05 * len(X)
 
@@ -218,7 +218,7 @@ def test_a_large_offset_leaves_the_rows_separable(name, offset):
     rng = np.random.default_rng(8)
     X = np.round(rng.normal(size=(100, 3)), 3)
     y = (X @ [1.0, 2.0, -1.0] > 0).astype(int)
-    tree = grow(name, X + offset, y, stopping=Stopping(max_misrate=0.05))
+    tree = grow(name, X + offset, y, stopping=Stopping(epsilon=0.05))
     assert np.isfinite(tree.coef_).all() and np.isfinite(tree.thresholds).all()
     assert tree.errors[tree.is_leaf].sum() <= 0.1 * len(X)
 
@@ -313,7 +313,7 @@ def test_the_split_of_one_node_is_that_of_the_root(name):
     data = real_set("wine")
     options = GROWTH_OPTIONS | PROPOSERS[name]().native_options()
     tree = _core.grow(data.X, data.y, None, 3, name, options)
-    growth_only = ("min_parent", "max_misrate", "max_depth", "max_leaf_nodes", "polish", "max_terms", "split_cost")
+    growth_only = ("min_parent", "epsilon", "max_depth", "max_leaf_nodes", "polish", "max_terms", "split_cost")
     at_root = {key: value for key, value in options.items() if key not in growth_only}
     normal, threshold, gain, given = _core.split(data.X, data.y, None, 3, name, at_root)
     np.testing.assert_array_equal(normal, tree["weights"][0])

@@ -18,10 +18,10 @@ def test_a_node_is_split_only_if_it_weighs_more_than_min_parent():
     assert stops([2, 3], min_parent=5) and not stops([3, 3], min_parent=5)
 
 
-def test_a_node_is_split_only_if_its_misclassification_rate_is_above_max_misrate():
+def test_a_node_is_split_only_if_its_misclassification_rate_is_above_epsilon():
     assert stops([5, 0]) and not stops([5, 1])
-    assert stops([7, 3], max_misrate=0.3) and not stops([6, 4], max_misrate=0.3)
-    assert stops([4, 3, 3], max_misrate=0.6)
+    assert stops([7, 3], epsilon=0.3) and not stops([6, 4], epsilon=0.3)
+    assert stops([4, 3, 3], epsilon=0.6)
 
 
 def test_a_node_at_max_depth_is_not_split():
@@ -32,7 +32,7 @@ def test_a_node_at_max_depth_is_not_split():
 @few(
     name=PROPOSER_NAMES,
     engine=["native", "reference"],
-    rules=[{}, {"max_depth": 0}, {"min_parent": 10}, {"max_misrate": 0.2, "max_depth": 3}],
+    rules=[{}, {"max_depth": 0}, {"min_parent": 10}, {"epsilon": 0.2, "max_depth": 3}],
 )
 def test_grown_trees_obey_the_rules_at_every_node(name, engine, rules):
     stopping = Stopping(**rules)
@@ -41,7 +41,7 @@ def test_grown_trees_obey_the_rules_at_every_node(name, engine, rules):
     assert tree.depth <= (stopping.max_depth if stopping.max_depth is not None else tree.n_nodes)
     internal = ~tree.is_leaf
     assert (tree.n_rows[internal] > stopping.min_parent).all()
-    assert (tree.misclassification_rates[internal] > stopping.max_misrate).all()
+    assert (tree.misclassification_rates[internal] > stopping.epsilon).all()
     for node in np.flatnonzero(tree.is_leaf):
         # HHCART's and the axes' splits always help with gini, so only the rules make leaves; or the rows are equal.
         if name in ("axis_parallel", "hhcart_a", "hhcart_d"):

@@ -354,10 +354,10 @@ class HeldLevels {
  public:
   using Counts = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-  HeldLevels(size_t n_features, size_t n_classes, size_t n_scores, double min_parent, double max_misrate,
+  HeldLevels(size_t n_features, size_t n_classes, size_t n_scores, double min_parent, double epsilon,
              int64_t max_depth)
       : p_(n_features), n_classes_(n_classes), n_scores_(n_scores),
-        grower_(n_features, n_classes, n_scores, {min_parent, max_misrate, max_depth}) {}
+        grower_(n_features, n_classes, n_scores, {min_parent, epsilon, max_depth}) {}
 
   void begin(const Counts& rows, const Matrix& weight) { grower_.begin(checked(rows, weight, 1)); }
 
@@ -539,7 +539,7 @@ void bind_scale(nb::module_& m) {
       m, "LevelGrower",
       "A tree under way whose rows lie in blocks, and its open nodes by slots (core/grow/level_grower.hpp).")
       .def(nb::init<size_t, size_t, size_t, double, double, int64_t>(), "n_features"_a, "n_classes"_a, "n_scores"_a,
-           "min_parent"_a, "max_misrate"_a, "max_depth"_a)
+           "min_parent"_a, "epsilon"_a, "max_depth"_a)
       .def("begin", &HeldLevels::begin, "rows"_array, "weight"_array,
            "Open the root. rows (1, C), weight (1, C) of each class.")
       .def("resume", &HeldLevels::resume, "arrays"_a, "open"_array,

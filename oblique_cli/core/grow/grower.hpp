@@ -13,12 +13,12 @@ namespace oblique {
 // The condition under which a node becomes a leaf without a search.
 struct StoppingRule {
   double min_parent = 2.0;   // split only if the node holds more than this
-  double max_misrate = 0.0;  // split only if the misclassification rate is above this
+  double epsilon = 0.0;      // split only if the misclassification rate is above this
   int64_t max_depth = -1;    // -1: no limit
 
   bool is_leaf(const Held& held, int64_t depth) const {
     if (max_depth >= 0 && depth >= max_depth) return true;
-    return !(held.amount > min_parent && held.misrate > max_misrate);
+    return !(held.amount > min_parent && held.misrate > epsilon);
   }
 };
 

@@ -11,7 +11,7 @@
 namespace oblique {
 
 inline StoppingRule stopping_of(const Options& options) {
-  return {options.number("min_parent"), options.number("max_misrate"), options.integer("max_depth")};
+  return {options.number("min_parent"), options.number("epsilon"), options.integer("max_depth")};
 }
 
 // Size in bytes up to which the whole table is copied. Tests lower it to cover the reading of single rows.

@@ -69,7 +69,7 @@ def _fault(proposer: type[Proposer]) -> str | None:
         return f"has a parameter {parameter!r}, which the tree has as well; rename it"
     limit = proposer.limit_name
     if limit is not None and limit != LIMIT:
-        if limit in taken | names:
+        if limit in taken - {"epsilon"} | names:
             return f"has limit_name {limit!r}, which is another parameter; it is a second name of {LIMIT}"
         if not limit.isidentifier():
             return f"has limit_name {limit!r}, which is no name of a parameter"

@@ -129,6 +129,11 @@ class ObliqueTreeClassifier(
         return self
 
     @property
+    def epsilon(self) -> float:
+        """Limit of the misclassification rate; a parameter in GDT and HHGDT, `max_misrate` elsewhere."""
+        return self.max_misrate
+
+    @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` needs held-out rows for pruning."""
         rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
@@ -326,9 +331,9 @@ class ObliqueTreeClassifier(
                 raise ConfigError(f"a path over max_misrate needs {name} {value!r}. Got {getattr(self, name)!r}.")
         if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
-        if limits.min() < self.max_misrate:
+        if limits.min() < self.epsilon:
             raise ConfigError(
-                f"the tree was grown with max_misrate {self.max_misrate:g} and knows no smaller value. "
+                f"the tree was grown with max_misrate {self.epsilon:g} and knows no smaller value. "
                 f"Got {limits.min():g}; fit with the smallest value of the path."
             )
         order = np.argsort(limits, kind="stable")
@@ -368,7 +373,7 @@ class ObliqueTreeClassifier(
 
     def _grow(self, training: Training, proposer: Proposer, draws: Draws) -> Tree:
         of_node, total = self.misrate_of == "node", training.total / training.unit
-        limits = Stopping(self.min_parent, self.max_misrate, self.max_depth, self.max_leaf_nodes)
+        limits = Stopping(self.min_parent, self.epsilon, self.max_depth, self.max_leaf_nodes)
         tree = grow_top_down(
             training.X,
             training.codes,
@@ -376,7 +381,7 @@ class ObliqueTreeClassifier(
             proposer,
             weights=training.weights,
             criterion=self.criterion,
-            stopping=limits if of_node else replace(limits, max_misrate=0.0, max_leaf_nodes=None),
+            stopping=limits if of_node else replace(limits, epsilon=0.0, max_leaf_nodes=None),
             min_leaf=max(rows_of(self.min_samples_leaf, total), self.min_weight_fraction_leaf * total),
             ties=self.ties,
             engine=self.engine,
@@ -390,7 +395,7 @@ class ObliqueTreeClassifier(
         if of_node:
             return tree
         # Splits do not depend on the limits, so the tree may be cut afterwards.
-        tree = tree.collapse(self._rates(tree) <= self.max_misrate)
+        tree = tree.collapse(self._rates(tree) <= self.epsilon)
         if self.max_leaf_nodes is None:
             return tree
         return best_first(tree, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)

@@ -91,7 +91,7 @@ def test_the_tree_is_that_of_grow_top_down():
     data = real_set("bupa")
     for name in sorted(set(PROPOSER_NAMES) - STOCHASTIC):
         model = ObliqueTreeClassifier(name, criterion="gini", max_misrate=0.1).fit(data.X, data.y)
-        tree = grow(name, data.X, data.y, criterion="gini", stopping=Stopping(max_misrate=0.1))
+        tree = grow(name, data.X, data.y, criterion="gini", stopping=Stopping(epsilon=0.1))
         assert model.tree_.to_dict() == tree.to_dict()
 
 
