@@ -377,7 +377,7 @@ def impurity(class_weights: Array, criterion: str) -> float:
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:
     """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none.
     Under monotonic constraints, a candidate across which features disagree is replaced by its agreeing parts, and axes
-    are searched if no cut is allowed (core/split/monotone_search.hpp)."""
+    are searched if no cut is allowed (core/split/candidates.cpp)."""
     candidates = [group.spec for group in groups]
     if not candidates and node.signs is None:
         return None

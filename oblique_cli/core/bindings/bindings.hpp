@@ -10,9 +10,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "common/interrupt.hpp"
-#include "split/monotone.hpp"
+#include "heuristic/heuristic.hpp"
 #include "tree/levels.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -38,7 +38,6 @@ inline void serve_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// Releases the interpreter lock during the lifetime of the object.
 class Released {
  private:
   const nb::gil_scoped_release release_;
@@ -76,10 +75,17 @@ nb::object array(std::vector<T>&& values) {
   return array(std::move(values), {n});
 }
 
-// The numbers of an array that may be None.
 template <class Array>
 auto data_of(const std::optional<Array>& values) {
   return values ? values->data() : nullptr;
+}
+
+// The same member of every item.
+template <class T, class Item>
+nb::object column_of(const std::vector<Item>& items, T Item::*member) {
+  std::vector<T> values;
+  for (const Item& item : items) values.push_back(item.*member);
+  return array(std::move(values));
 }
 
 // The value of a limit, after which it is `value`, if there is one.
@@ -130,6 +136,93 @@ inline std::optional<Signs> signs_of(const std::optional<Codes>& signs, size_t p
           "signs must have one entry per feature, and there must be two classes");
   for (size_t j = 0; j < p; ++j) require((*signs)(j) >= -1 && (*signs)(j) <= 1, "signs must be 1, -1 or 0");
   return Signs(signs->data(), signs->data() + p);
+}
+
+inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nb::dict& given);
+
+// Reads pairs (family, options). Returns false if `value` is something else.
+inline bool read_members(const nb::handle& value, std::vector<Member>& out) {
+  if (!nb::isinstance<nb::list>(value)) return false;
+  for (const nb::handle& item : nb::cast<nb::list>(value)) {
+    if (!nb::isinstance<nb::tuple>(item) || nb::len(item) != 2) return false;
+    if (!nb::isinstance<nb::str>(item[0]) || !nb::isinstance<nb::dict>(item[1])) return false;
+    const std::string family = nb::cast<std::string>(item[0]);
+    out.push_back({family, option_values("family '" + family + "'", nb::cast<nb::dict>(item[1]))});
+  }
+  return true;
+}
+
+inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nb::dict& given) {
+  std::map<std::string, OptionValue> out;
+  for (const auto& [key, value] : given) {
+    const std::string name = nb::cast<std::string>(nb::str(key));
+    int64_t whole = 0;
+    double number = 0.0;
+    std::vector<Member> members;
+    if (nb::isinstance<nb::bool_>(value))
+      out[name] = nb::cast<bool>(value);
+    else if (nb::isinstance<nb::str>(value))
+      out[name] = nb::cast<std::string>(value);
+    else if (PyIndex_Check(value.ptr()) && nb::try_cast<int64_t>(value, whole))
+      out[name] = whole;
+    else if (PyNumber_Check(value.ptr()) && nb::try_cast<double>(value, number))
+      out[name] = number;
+    else if (read_members(value, members))
+      out[name] = std::move(members);
+    else
+      throw nb::value_error(("option '" + name + "' of " + owner + " must be a number, a 64-bit whole number, True, " +
+                             "False, a text or a list of pairs of a family and its options. Got " +
+                             nb::cast<std::string>(nb::repr(value)))
+                                .c_str());
+  }
+  return out;
+}
+
+inline Options read_options(const Family& family, const std::vector<Option>& common, const nb::dict& given) {
+  return options_of(family, common, option_values("family '" + family.name + "'", given));
+}
+
+// Calls visit(name, vector, shape) for the arrays of a tree.
+template <class Visit>
+void each_array(GrownTree& tree, size_t nodes, const Visit& visit) {
+  using Shape = std::vector<size_t>;
+  visit("left", tree.left, Shape{nodes});
+  visit("right", tree.right, Shape{nodes});
+  visit("weights", tree.weights, Shape{nodes, tree.n_features});
+  visit("thresholds", tree.thresholds, Shape{nodes});
+  visit("counts", tree.counts, Shape{nodes, tree.n_classes});
+  visit("gains", tree.gains, Shape{nodes});
+  visit("n_rows", tree.n_rows, Shape{nodes});
+  visit("level_scores", tree.level_scores, Shape{nodes, tree.n_scores});
+}
+
+inline nb::dict arrays_of(GrownTree&& tree) {
+  nb::dict out;
+  each_array(tree, tree.size(),
+             [&](const char* name, auto& values, const auto& shape) { out[name] = array(std::move(values), shape); });
+  return out;
+}
+
+// The inverse of arrays_of, for the stated numbers of features, classes and scores. Throws nb::value_error if the
+// arrays contradict each other.
+inline GrownTree tree_of(const nb::dict& arrays, size_t n_features, size_t n_classes, size_t n_scores) {
+  GrownTree tree;
+  tree.n_features = n_features;
+  tree.n_classes = n_classes;
+  tree.n_scores = n_scores;
+  const size_t n = nb::len(nb::object(arrays["left"]));
+  bool fits = n >= 1;
+  each_array(tree, n, [&]<class T>(const char* name, std::vector<T>& into, const auto& shape) {
+    const auto from = nb::cast<nb::ndarray<const T, nb::c_contig, nb::device::cpu>>(arrays[name], false);
+    into.assign(from.data(), from.data() + from.size());
+    fits = fits && from.size() == n * (shape.size() == 2 ? shape[1] : 1);
+  });
+  for (size_t node = 0; fits && node < n; ++node) {
+    const int64_t l = tree.left[node], r = tree.right[node], parent = static_cast<int64_t>(node);
+    fits = (l < 0 && r < 0) || (l > parent && r > parent && std::max(l, r) < static_cast<int64_t>(n));
+  }
+  require(fits, "arrays of a tree must have one entry per node, and children behind their parent");
+  return tree;
 }
 
 }  // namespace oblique

@@ -1,19 +1,10 @@
 // Python bindings of forests: argument checks, release of the interpreter lock, docstrings, and the plain arrays that a
 // pickle stores.
 #include "bindings/bindings.hpp"
-#include "bindings/option_values.hpp"
 #include "grow/boosting.hpp"
 
 namespace oblique {
 namespace {
-
-// A vector of the same member of every item.
-template <class T, class Item>
-nb::object column_of(const std::vector<Item>& items, T Item::*member) {
-  std::vector<T> values;
-  for (const Item& item : items) values.push_back(item.*member);
-  return array(std::move(values));
-}
 
 template <class T>
 std::vector<T> values_of(const nb::dict& state, const char* name) {
@@ -21,13 +12,12 @@ std::vector<T> values_of(const nb::dict& state, const char* name) {
   return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
-// Families with their options, as (name, options).
 std::vector<FamilyChoice> choices(const nb::list& families) {
   std::vector<FamilyChoice> out;
   for (const nb::handle item : families) {
     const auto [name, options] = nb::cast<std::pair<std::string, nb::dict>>(item);
     const Family& family = family_of(name);
-    out.push_back({&family, options_of(family, search_options(), option_values("family '" + name + "'", options))});
+    out.push_back({&family, read_options(family, search_options(), options)});
   }
   return out;
 }
@@ -299,15 +289,13 @@ void bind_forest(nb::module_& m) {
            "families"_a = nb::list(), "without"_a = std::vector<std::string>(), "signs"_maybe,
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
            "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth. "
-           "without: "
-           "tactics of the search along axes to leave out, which changes no tree. signs as in the growth of a tree, "
-           "for splits by families and along axes.")
+           "without: tactics of the search along axes to leave out, which changes no tree. signs as in the growth of "
+           "a tree, for splits by families and along axes.")
       .def("boost", &boost_forest, "X"_array, "y"_array, "weights"_array.none(), "kept_X"_array, "kept_y"_array,
            "kept_weights"_array.none(), "options"_a, "families"_a, "boosting"_a, "start"_maybe,
-           "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly none. "
-           "start (n, K): scores of the rows to go on from, which those for early stopping do not have. "
-           "Returns baseline (K,), leaf_values (all leaves, K) and the mean log loss after every round, K = 1 for two "
-           "classes.")
+           "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly "
+           "none. start (n, K): scores of the rows to go on from, which those for early stopping do not have. Returns "
+           "baseline (K,), leaf_values (all leaves, K) and the mean log loss after every round, K = 1 for two classes.")
       .def("grow_numbers", &grow_numbers, "X"_array, "y"_array, "weights"_array.none(), "options"_a, "n_trees"_a,
            "n_threads"_a, "families"_a, "max_bins"_a, "min_leaf"_a,
            "Add trees of numbers y (outputs, n) float64 to a forest of one class; X, weights, options and families as "

@@ -1,6 +1,5 @@
 // Python bindings of the growth of whole trees.
-#include "bindings/grown_tree.hpp"
-#include "bindings/option_values.hpp"
+#include "bindings/bindings.hpp"
 #include "grow/tree_growth.hpp"
 
 namespace oblique {
@@ -14,10 +13,6 @@ void check_training(const Rows<T>& x, const Codes& y, const std::optional<Double
   check_rows(x, y, weights, n_classes);
 }
 
-Options read_options(const Family& family, const std::vector<Option>& common, const nb::dict& given) {
-  return options_of(family, common, option_values("family '" + family.name + "'", given));
-}
-
 nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
   nb::dict out = arrays_of(std::move(tree));
   out["directions"] = searched.directions;
@@ -26,7 +21,6 @@ nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
   return out;
 }
 
-// T: double or float
 template <class T>
 nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
               const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature,
@@ -163,7 +157,6 @@ nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   return nb::make_tuple(array(std::move(split.normal)), split.threshold, split.gain);
 }
 
-// The options of each family, with the allowed values.
 nb::dict list_families() {
   nb::dict out;
   for (const auto& [name, family] : families()) {
@@ -182,14 +175,12 @@ void bind_growth(nb::module_& m) {
   m.def("grow", &grow<double>, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
         "levels"_maybe, "n_threads"_a = 1, "stop"_maybe, "signs"_maybe,
         "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
-        "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
-        "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
-        "n_threads, which changes nothing but time and how much of the search bounds spare; stop (1,) uint8, where "
-        "another thread writes 1 to end the growth with a RuntimeError; signs (p,) int32 of 1, -1 and 0, with which "
-        "the share "
-        "of the second of two classes never falls, or never rises, as a feature grows. Returns the tree's arrays and "
-        "search counts as a "
-        "dict.");
+        "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no "
+        "limit; levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a "
+        "quantitative one; n_threads, which changes nothing but time and how much of the search bounds spare; stop "
+        "(1,) uint8, where another thread writes 1 to end the growth with a RuntimeError; signs (p,) int32 of 1, -1 "
+        "and 0, with which the share of the second of two classes never falls, or never rises, as a feature grows. "
+        "Returns the tree's arrays and search counts as a dict.");
   m.def("grow", &grow<float>, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
         "levels"_maybe, "n_threads"_a = 1, "stop"_maybe, "signs"_maybe);
   m.def("split", &split, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,

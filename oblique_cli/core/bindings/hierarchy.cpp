@@ -1,7 +1,6 @@
 // Python bindings of hierarchies over dissimilarities.
 #include "bindings/bindings.hpp"
 #include "hierarchy/avalanche.hpp"
-#include "hierarchy/gabriel.hpp"
 #include "hierarchy/neighbor_joining.hpp"
 #include "hierarchy/representatives.hpp"
 #include "hierarchy/staxac.hpp"
@@ -102,10 +101,9 @@ nb::object climb_representatives(const Matrix& square, const Codes& y, size_t n_
 void bind_hierarchy(nb::module_& m) {
   const auto def_condensed = [&]<class T>() {
     m.def("avalanche", &avalanche<T>, "distances"_array, "n"_a, "trace"_a = false,
-          "AVALANCHE over a condensed matrix, float32 or float64. Returns ((children (n-1, 2), heights (n-1,)), moves "
-          "(m, 3) int64 of node, object and whether it was kept, total distance between the sides after each (m,)); "
-          "moves "
-          "are empty without `trace`.");
+          "AVALANCHE over a condensed matrix, float32 or float64. Returns ((children (n-1, 2), heights (n-1,)), "
+          "moves (m, 3) int64 of node, object and whether it was kept, total distance between the sides after each "
+          "(m,)); moves are empty without `trace`.");
     m.def("staxac", &staxac<T>, "distances"_array, "y"_array, "n_classes"_a, "edges"_maybe, "renew"_a = false,
           "STAXAC over a condensed matrix, float32 or float64; edges (2 m,) int32 of the proximity graph, or None for "
           "nearest neighbors, which `renew` makes anew after every merge. Returns ((children, heights), how often a "

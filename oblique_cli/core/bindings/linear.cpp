@@ -18,7 +18,6 @@ void check_finite_rows(const Matrix& x, const Codes& y, const Doubles& weights, 
     require(std::isfinite(weights(i)) && weights(i) > 0.0, "weights must be finite and positive");
 }
 
-// The columns of X, one after the other.
 std::vector<double> columns_of(const Matrix& x) {
   std::vector<double> columns(x.size());
   std::vector<uint32_t> rows(x.shape(0));

@@ -47,11 +47,9 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
   std::vector<double> corners;
   for (const Rectangle& r : regions.rectangles)
     corners.insert(corners.end(), {frame.x(r.x0), frame.y(r.y0), frame.x(r.x1 + 1), frame.y(r.y1 + 1)});
-  const size_t n = regions.rectangles.size(), n_points = regions.points.size();
-  return nb::make_tuple(array(std::move(corners), {n, 4}),
-                        array(std::vector<int32_t>(regions.cluster.begin(), regions.cluster.end()), {n}),
-                        points_array(regions.centers), points_array(regions.points),
-                        array(std::vector<int32_t>(regions.owner.begin(), regions.owner.end()), {n_points}));
+  const size_t n = regions.rectangles.size();
+  return nb::make_tuple(array(std::move(corners), {n, 4}), array(std::move(regions.cluster)),
+                        points_array(regions.centers), points_array(regions.points), array(std::move(regions.owner)));
 }
 
 nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix& centers, const Codes& cluster,

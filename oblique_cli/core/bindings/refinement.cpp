@@ -86,14 +86,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
       tree.models.emplace_back(models->data() + node * size, models->data() + (node + 1) * size);
   }
   Refinement done = without_lock([&] { return refine(rows, options, tree); });
-  const size_t steps = done.steps.size(), grown = tree.size();
-  std::vector<int32_t> sweep(steps), node(steps);
-  std::vector<double> objective(steps);
-  for (size_t i = 0; i < steps; ++i) {
-    sweep[i] = done.steps[i].sweep;
-    node[i] = done.steps[i].node;
-    objective[i] = done.steps[i].objective;
-  }
+  const size_t grown = tree.size();
   nb::dict out;
   out["left"] = array(std::move(tree.left));
   out["right"] = array(std::move(tree.right));
@@ -110,9 +103,9 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     }
     out["models"] = array(std::move(all), {grown, size});
   }
-  out["sweep"] = array(std::move(sweep));
-  out["node"] = array(std::move(node));
-  out["objective"] = array(std::move(objective));
+  out["sweep"] = column_of(done.steps, &RefinementStep::sweep);
+  out["node"] = column_of(done.steps, &RefinementStep::node);
+  out["objective"] = column_of(done.steps, &RefinementStep::objective);
   out["before"] = done.before;
   out["after"] = done.after;
   out["sweeps"] = done.sweeps;
@@ -123,19 +116,17 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
 }  // namespace
 
 void bind_refinement(nb::module_& m) {
-  m.def(
-      "refine", &refine_tree, "X"_array, "absent"_array.none(), "y"_array, "weights"_array, "n_classes"_a, "left"_array,
-      "right"_array, "w"_array, "b"_array, "missing_left"_array, "labels"_array, "penalty"_a,
-      "surrogate"_a = "logistic", "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false,
-      "n_threads"_a = 1, "leaf_prior"_maybe, "leaf_x"_maybe, "leaf_penalty"_a = 1.0, "models"_maybe, "max_terms"_a = 0,
-      "feature_of"_maybe, "numbers"_maybe,
-      "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
-      "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
-      "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "
-      "refined tree, in which nodes that are nobody's children are left over, models of leaves (beside leaf_prior, or "
-      "means of numbers (n, k), of variances near 1, which leaves then answer) if "
-      "there are any, the objective after every step, and "
-      "whether no step lowers it any more.");
+  m.def("refine", &refine_tree, "X"_array, "absent"_array.none(), "y"_array, "weights"_array, "n_classes"_a,
+        "left"_array, "right"_array, "w"_array, "b"_array, "missing_left"_array, "labels"_array, "penalty"_a,
+        "surrogate"_a = "logistic", "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false,
+        "n_threads"_a = 1, "leaf_prior"_maybe, "leaf_x"_maybe, "leaf_penalty"_a = 1.0, "models"_maybe,
+        "max_terms"_a = 0, "feature_of"_maybe, "numbers"_maybe,
+        "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a "
+        "value is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) "
+        "of unit length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays "
+        "of the refined tree, in which nodes that are nobody's children are left over, models of leaves (beside "
+        "leaf_prior, or means of numbers (n, k), of variances near 1, which leaves then answer) if there are any, the "
+        "objective after every step, and whether no step lowers it any more.");
 }
 
 }  // namespace oblique

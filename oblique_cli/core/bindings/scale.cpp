@@ -1,10 +1,9 @@
 // Python bindings of growth from blocks of rows: the counts that a pass takes from a block, and the search that merges
 // the counts of all blocks. Only oblique_cli/scale, which drives the passes, uses them.
-#include "bindings/grown_tree.hpp"
-#include "bindings/option_values.hpp"
+#include "bindings/bindings.hpp"
 #include "grow/level_grower.hpp"
 #include "heuristic/block_moments.hpp"
-#include "heuristic/sums_proposer.hpp"
+#include "heuristic/moments.hpp"
 #include "rows/block.hpp"
 
 namespace oblique {
@@ -17,7 +16,6 @@ using InOut = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
 void require_size(bool holds) { require(holds, "an array has the wrong size"); }
 
-// A block with the levels of its features.
 class HeldBlock {
  public:
   HeldBlock(const In<double>& columns, const Codes& codes, const Codes& slots, const std::optional<Doubles>& weights,
@@ -156,8 +154,7 @@ class HeldNode {
   HeldNode(const std::string& family, const nb::dict& given, const In<int64_t>& rows, const Doubles& weight,
            const Doubles& heaviest, const Matrix& low, const Matrix& high, const In<double>& tables,
            const std::optional<Codes>& levels, bool weighted)
-      : n_codes_(rows.size()),
-        options_(options_of(family_of(family), growth_options(), option_values("family '" + family + "'", given))) {
+      : n_codes_(rows.size()), options_(read_options(family_of(family), growth_options(), given)) {
     const size_t p = low.shape(1);
     const Levels of_features = levels_of(levels, p);
     require_size(weight.size() == n_codes_ && heaviest.size() == n_codes_ && low.shape(0) == n_codes_ &&
@@ -197,7 +194,6 @@ class HeldNode {
     return out;
   }
 
-  // Receives the sums over all blocks.
   void take(const nb::dict& answer) {
     const size_t size = n_codes_ * packed_size(moments_->n_features());
     const std::string wants = moments_->wants();
@@ -259,29 +255,15 @@ class HeldNode {
 
   // The requested cells: direction, bin, after, from, to, origin, scale, parts.
   nb::tuple wanted(double bytes, double of_row, double of_part, double few_rows) {
-    std::vector<int64_t> direction, parts;
-    std::vector<int32_t> bin, after;
-    std::vector<double> from, to, origin, scale;
-    n_parts_ = 0;
     require(search_ != nullptr, "the search has not begun");
-    {
-      const Released released;
-      for (const Look& look : search_->wanted({bytes, of_row, of_part, few_rows})) {
-        direction.push_back(static_cast<int64_t>(look.direction));
-        bin.push_back(look.bin);
-        after.push_back(look.after);
-        from.push_back(look.from);
-        to.push_back(look.to);
-        origin.push_back(look.origin);
-        scale.push_back(look.scale);
-        parts.push_back(look.parts);
-        n_parts_ += static_cast<size_t>(look.parts);
-      }
-    }
-    n_wanted_ = bin.size();
-    return nb::make_tuple(array(std::move(direction)), array(std::move(bin)), array(std::move(after)),
-                          array(std::move(from)), array(std::move(to)), array(std::move(origin)),
-                          array(std::move(scale)), array(std::move(parts)));
+    std::vector<Look> looks = without_lock([&] { return search_->wanted({bytes, of_row, of_part, few_rows}); });
+    n_wanted_ = looks.size();
+    n_parts_ = 0;
+    for (const Look& look : looks) n_parts_ += static_cast<size_t>(look.parts);
+    return nb::make_tuple(column_of(looks, &Look::direction), column_of(looks, &Look::bin),
+                          column_of(looks, &Look::after), column_of(looks, &Look::from), column_of(looks, &Look::to),
+                          column_of(looks, &Look::origin), column_of(looks, &Look::scale),
+                          column_of(looks, &Look::parts));
   }
 
   void take_cells(In<int32_t> entry, In<int32_t> code, In<double> z, In<double> weight,
@@ -305,7 +287,6 @@ class HeldNode {
     n_wanted_ = n_parts_ = 0;
   }
 
-  // (normal, threshold, gain, whether the threshold is final), or None.
   nb::object split() const {
     Split split = given_;
     if (search_) {
@@ -349,13 +330,11 @@ class HeldNode {
   std::unique_ptr<SlotSearch> search_;
 };
 
-// A growing tree whose rows lie in blocks.
 class HeldLevels {
  public:
   using Counts = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-  HeldLevels(size_t n_features, size_t n_classes, size_t n_scores, double min_parent, double epsilon,
-             int64_t max_depth)
+  HeldLevels(size_t n_features, size_t n_classes, size_t n_scores, double min_parent, double epsilon, int64_t max_depth)
       : p_(n_features), n_classes_(n_classes), n_scores_(n_scores),
         grower_(n_features, n_classes, n_scores, {min_parent, epsilon, max_depth}) {}
 
@@ -425,7 +404,6 @@ class HeldLevels {
   LevelGrower grower_;
 };
 
-// The families that can grow from blocks.
 nb::list from_sums() {
   nb::list out;
   for (const auto& [name, family] : families())
@@ -533,8 +511,7 @@ void bind_scale(nb::module_& m) {
            "counts"_array.none(), "weighted"_array.none(), "low"_array, "high"_array, "smallest"_array)
       .def("split", &HeldNode::split, "(normal, threshold, gain, whether the threshold is final), or None.")
       .def("class_moments", &HeldNode::class_moments, "k"_a,
-           "(covariance, mean) of a class present; None if its rows "
-           "are the same.");
+           "(covariance, mean) of a class present; None if its rows are the same.");
   nb::class_<HeldLevels>(
       m, "LevelGrower",
       "A tree under way whose rows lie in blocks, and its open nodes by slots (core/grow/level_grower.hpp).")

@@ -2,8 +2,8 @@
 #include "bindings/bindings.hpp"
 #include "common/counting.hpp"
 #include "heuristic/climbing/line_search.hpp"
+#include "split/candidates.hpp"
 #include "split/criteria.hpp"
-#include "split/monotone_search.hpp"
 
 namespace oblique {
 namespace {

@@ -1,6 +1,6 @@
 // Python bindings of a grown tree.
 #include "bindings/bindings.hpp"
-#include "tree/block_walk.hpp"
+#include "tree/traverse.hpp"
 
 namespace oblique {
 namespace {

@@ -32,7 +32,6 @@ inline State& state() {
 
 }  // namespace interrupt
 
-// Runs the question now, if there is one.
 inline void ask() {
   if (const Question* question = interrupt::state().question) (*question)();
 }
@@ -50,7 +49,6 @@ inline void checkpoint(size_t work) {
   (*state.question)();
 }
 
-// Whether this thread has a question.
 inline bool interruptible() { return interrupt::state().question != nullptr; }
 
 // Sets the question of this thread during the lifetime of the object.

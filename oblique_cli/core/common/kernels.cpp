@@ -233,8 +233,6 @@ void cumulate(const double* __restrict weights, int n_bins, double* __restrict c
   }
 }
 
-// ---- sums over classes, several edges at a time ---------------------------------------------------------------------
-
 namespace {
 
 template <class T, int W>

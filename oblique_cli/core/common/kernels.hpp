@@ -103,4 +103,31 @@ void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, 
 void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
 void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
 
+// Returns use(size), with the size as a constant from 1 to Most, or 0 for any larger one.
+template <size_t Most, class Use>
+decltype(auto) with_size(size_t size, const Use& use) {
+  if constexpr (Most > 1)
+    if (size < Most) return with_size<Most - 1>(size, use);
+  if (size == Most) return use(std::integral_constant<size_t, Most>{});
+  return use(std::integral_constant<size_t, 0>{});
+}
+
+// Moves the n values that go left before the others, keeping the order of both, and returns their number. No branch
+// depends on a side, because no processor can predict it.
+// right : buffer for n values; goes_right : 0 or 1 for a place and its value
+template <class T, class GoesRight>
+size_t divide_in_order(T* values, size_t n, T* right, const GoesRight& goes_right) {
+  size_t l = 0, r = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const T value = values[i];
+    const size_t side = goes_right(i, value);
+    values[l] = value;
+    right[r] = value;
+    l += 1u - side;
+    r += side;
+  }
+  std::copy(right, right + r, values + l);
+  return l;
+}
+
 }  // namespace oblique

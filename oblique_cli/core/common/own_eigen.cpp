@@ -1,4 +1,4 @@
-#include "common/own_eigen.hpp"
+#include "common/eigen.hpp"
 
 #include "common/clones.hpp"
 

@@ -16,7 +16,6 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   int size() const { return size_; }
-  // Whether a thread is idle now.
   bool has_idle() const { return idle_ > 0; }
 
   // Calls work() on one of the threads; the others wait for shared parts. Throws the first exception of any thread.

@@ -23,7 +23,6 @@ struct BoostingOptions {
   size_t max_bins = 0;  // of a direction (grow/binned_directions.hpp), at most 256; 0: exact search at nodes
 };
 
-// The caller's rows.
 struct BoostedRows {
   const double* x;
   const double* weights;  // or nullptr

@@ -43,7 +43,6 @@ class Sides {
     value = gini_value(left_squares, left, right_squares, right);
     return true;
   }
-  // Makes the cut under trial the best one.
   void keep(size_t n) { std::copy_n(tried_.begin(), n, best_.begin()); }
 
  private:

@@ -22,14 +22,8 @@ struct Finishing {
   bool reads_columns() const { return polish || max_terms > 0; }
 };
 
-// Reads the options of these names.
-inline Finishing finishing_of(const Options& options) {
-  return {options.flag("polish"), options.integer("max_terms"), options.number("split_cost")};
-}
-
 inline constexpr double kSameGain = 1e-9;  // relative; closer gains are equal, as in every search (front.hpp)
 
-// Finishes the splits of one tree.
 class Finish {
  public:
   Finish(const SearchOptions& options, const Finishing& finishing) : finishing_(finishing) {

@@ -7,7 +7,6 @@
 
 namespace oblique {
 
-// The seed of tree number `tree` of a forest.
 uint64_t seed_of_tree(uint64_t seed, size_t tree);
 
 class Forest {
@@ -18,7 +17,6 @@ class Forest {
   size_t first_number = 0;           // of trees[0]; above 0 in a part of a forest that is grown elsewhere
   std::atomic<size_t> finished = 0;  // complete trees of the current or last growth; any thread may read it
 
-  // Adds trees.
   void grow(TrainingRows& data, const ForestOptions& options, size_t more, int n_threads);
 
   // Adds trees that predict data.targets, with bins (grow/histogram_grower.hpp). min_leaf : least weight of a child

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "heuristic/forest_split.hpp"
-#include "rows/rotation.hpp"
+#include "rows/training_rows.hpp"
 #include "split/axis_search.hpp"
 
 namespace oblique {
 
-// Options of the sampler and of the heuristic.
 struct ForestOptions {
   size_t mtry = 0;         // features drawn at a node, 0: all (after a rotation: all rotated features)
   double minleaf = 1.0;    // an impure node of at most this many rows is a leaf; repeated rows count repeatedly

@@ -12,9 +12,9 @@ namespace oblique {
 
 // The condition under which a node becomes a leaf without a search.
 struct StoppingRule {
-  double min_parent = 2.0;   // split only if the node holds more than this
-  double epsilon = 0.0;      // split only if the misclassification rate is above this
-  int64_t max_depth = -1;    // -1: no limit
+  double min_parent = 2.0;  // split only if the node holds more than this
+  double epsilon = 0.0;     // split only if the misclassification rate is above this
+  int64_t max_depth = -1;   // -1: no limit
 
   bool is_leaf(const Held& held, int64_t depth) const {
     if (max_depth >= 0 && depth >= max_depth) return true;
@@ -94,7 +94,6 @@ class Grower {
   Grower(Rows& rows, const StoppingRule& stopping, Tree& tree, Make make, Team* team)
       : rows_(rows), stopping_(stopping), tree_(tree), make_(std::move(make)), team_(team) {}
 
-  // Grows the tree from the root, whose rows are at `root`.
   void grow(Open root) {
     root.node = tree_.add(rows_, root.place);
     grow_below(std::move(root));

@@ -2,7 +2,7 @@
 // forests, where each tree has its own directions.
 #pragma once
 
-#include "grow/best_bin.hpp"
+#include "grow/binned_directions.hpp"
 #include "grow/forest_grower.hpp"
 
 namespace oblique {

@@ -21,7 +21,6 @@ struct SlotCounts {
   }
 
   Held begin(size_t slot) const { return held_of(weight + slot * n_classes, n_classes); }
-  // Whether the rows have several classes.
   bool is_mixed(size_t slot) const {
     const int64_t* counts = rows + slot * n_classes;
     return std::count_if(counts, counts + n_classes, [](int64_t n) { return n > 0; }) > 1;
@@ -49,7 +48,6 @@ class LevelGrower {
 
   // Opens the root in the only slot of the first level.
   void begin(const SlotCounts& root) { open_.assign(1, {add(root, 0), 0}); }
-  // Resumes a tree with its open nodes.
   void resume(GrownTree tree, std::vector<Slot> open) {
     tree_ = std::move(tree);
     open_ = std::move(open);

@@ -5,14 +5,10 @@
 #include "grow/grower.hpp"
 #include "rows/exact_moments.hpp"
 #include "rows/memory_rows.hpp"
-#include "split/monotone_search.hpp"
+#include "split/candidates.hpp"
 #include "tree/plane_tree.hpp"
 
 namespace oblique {
-
-inline StoppingRule stopping_of(const Options& options) {
-  return {options.number("min_parent"), options.number("epsilon"), options.integer("max_depth")};
-}
 
 // Size in bytes up to which the whole table is copied. Tests lower it to cover the reading of single rows.
 inline std::atomic<size_t> copied_whole_up_to{size_t{1} << 25};
@@ -133,7 +129,6 @@ class WholeNodes {
   SearchCounts counts_;
 };
 
-// A heuristic followed by the finishing steps.
 class FinishedSplits {
  public:
   FinishedSplits(const Family& family, const Options& options, const Finishing& finishing)
@@ -168,7 +163,6 @@ inline std::unique_ptr<TreeSplitter> tree_splitter(MemoryRows& rows, const Famil
       new TreeSplitter{WholeNodes(rows, options, signs, team, tally), FinishedSplits(family, options, finishing)});
 }
 
-// A tree under construction.
 struct TreeAlone {
   GrownTree tree;
 
@@ -211,7 +205,7 @@ inline size_t most_copied(const Training& data, const Family& family, const Opti
 // searched : incremented by the work of all searches
 inline GrownTree grow_tree(const Training& data, const Family& family, const Options& options, Team& team,
                            SearchTally& tally) {
-  const Finishing finishing = finishing_of(options);
+  const Finishing finishing{options.flag("polish"), options.integer("max_terms"), options.number("split_cost")};
   MemoryRows rows(data.x, data.y, data.weights, data.n, data.n_classes, data.levels,
                   family.adds_up || data.weights || finishing.reads_columns(),
                   most_copied(data, family, options, finishing, team));
@@ -220,7 +214,8 @@ inline GrownTree grow_tree(const Training& data, const Family& family, const Opt
   growth.tree.n_classes = data.n_classes;
   growth.tree.n_scores = data.levels.width;
   const auto make = [&] { return tree_splitter(rows, family, options, finishing, data.signs, team, tally); };
-  Grower grower(rows, stopping_of(options), growth, make, &team);
+  const StoppingRule stopping{options.number("min_parent"), options.number("epsilon"), options.integer("max_depth")};
+  Grower grower(rows, stopping, growth, make, &team);
   if (const int64_t most = options.integer("max_leaf_nodes"); most > 0) {
     const double slack = options.flag("strict_ties") ? 0.0 : kSameGain;
     std::vector<unsigned char> is_split(static_cast<size_t>(2 * data.n), 0);

@@ -3,14 +3,6 @@
 namespace oblique {
 namespace {
 
-// Values of a class whose difference is smaller, relative to the largest, are equal (SAME_VALUE in geometry.py).
-constexpr double kSameValue = 8 * std::numeric_limits<double>::epsilon();
-
-// Exactly zero: differences by the rounding of a mean or of the input would give eigenvectors of rounding errors.
-bool varies(double low, double high) {
-  return 0.5 * high - 0.5 * low > 0.5 * kSameValue * std::max(std::abs(high), std::abs(low));
-}
-
 void scale_to_length_1(double* v, size_t p) {
   const double length = norm(v, p);
   if (length > 0.0)

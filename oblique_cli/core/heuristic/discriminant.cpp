@@ -16,9 +16,6 @@ double weighted_sum(const NodeRows& rows, const double* values, size_t first, si
 
 }  // namespace
 
-// ---- standard scores
-// -------------------------------------------------------------------------------------------------
-
 void StandardScores::find(const Node& node) {
   const NodeRows& rows = node.rows;
   const size_t p = node.n_features(), n = rows.n;
@@ -68,9 +65,6 @@ void StandardScores::add_plane(const Node& node, const Vector& normal, double of
   if (!node.options.strict_ties) threshold += node.spread.of_direction(w.data());
   candidates.add_hyperplane(std::move(w), threshold);
 }
-
-// ---- whitened rows
-// ---------------------------------------------------------------------------------------------------
 
 void Discriminant::begin(const Node& node, double tolerance) {
   standard_.find(node);

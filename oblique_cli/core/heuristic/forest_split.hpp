@@ -1,13 +1,12 @@
 // The interface of a heuristic of forests, and how to add one.
 // A type of forest consists of a sampler and a heuristic. The sampler draws rows and features for a tree and at its
-// nodes (rows/row_draw.hpp, rows/rotation.hpp); the heuristic proposes hyperplanes over the
-// drawn features. A heuristic is one file in heuristic/forests that registers its name, its options and its factory;
-// nothing else in the core names it.
+// nodes (rows/training_rows.hpp); the heuristic proposes hyperplanes over the drawn features. A heuristic is one file
+// in heuristic/forests that registers its name, its options and its factory; nothing else in the core names it.
 #pragma once
 
 #include "heuristic/clustering_planes.hpp"
 #include "heuristic/heuristic.hpp"
-#include "rows/gathered.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 
@@ -49,7 +48,6 @@ class ForestHeuristic {
   virtual void require(double /* min_leaf */) {}
 };
 
-// A family of heuristics of single trees with its options.
 struct FamilyChoice {
   const Family* family;
   Options options;
@@ -82,7 +80,6 @@ class RegisteredSplit {
                   bool takes_families = false);
 };
 
-// The registered heuristics, by name.
 const std::map<std::string, ForestSplit>& forest_splits();
 
 }  // namespace oblique

@@ -68,8 +68,8 @@ std::vector<Option> search_options() {
 
 std::vector<Option> growth_options() {
   std::vector<Option> out = search_options();
-  for (const Option& option : {number("min_parent"), number("epsilon"), integer("max_depth"),
-                               integer("max_leaf_nodes"), flag("polish"), integer("max_terms"), number("split_cost")})
+  for (const Option& option : {number("min_parent"), number("epsilon"), integer("max_depth"), integer("max_leaf_nodes"),
+                               flag("polish"), integer("max_terms"), number("split_cost")})
     out.push_back(option);
   return out;
 }

@@ -37,7 +37,7 @@
 //   }  // namespace
 //   }  // namespace oblique
 //
-// A heuristic that looks no further than sums over rows derives from SumsProposer (sums_proposer.hpp): it names the
+// A heuristic that looks no further than sums over rows derives from SumsProposer (moments.hpp): it names the
 // sums and proposes from them, and tables beyond memory are grown by it as well. Any other needs all rows of a node.
 #pragma once
 
@@ -79,7 +79,6 @@ class Proposer : public Heuristic {
 
 class SumsProposer;
 
-// A heuristic under its name in Python.
 struct Family {
   using Make = std::unique_ptr<Heuristic> (*)(const Options& options);
 
@@ -120,7 +119,6 @@ const Family& family_of(const std::string& name);
 std::vector<Option> search_options();
 std::vector<Option> growth_options();
 
-// The values for a family and for the `common` options.
 Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> values);
 
 // The heuristic of a member of another family, whose options are `owner`.
@@ -129,7 +127,6 @@ std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owne
 // Whether the family, or one of its members, cannot use qualitative features.
 bool is_quantitative(const Family& family, const Options& options);
 
-// The options of the search at nodes.
 SearchOptions search_of(const Options& options);
 
 }  // namespace oblique

@@ -2,10 +2,10 @@
 // II-D and Table II), from one pass over the rows that computes the moments of every class.
 #pragma once
 
-#include "common/with_size.hpp"
+#include "common/kernels.hpp"
 #include "heuristic/clustering_planes.hpp"
 #include "heuristic/small_matrices.hpp"
-#include "rows/gathered.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 
@@ -25,7 +25,6 @@ class HyperClasses {
     measure(x);
     return widest_;
   }
-  // Groups the classes of the node.
   void find(const Bag& bag, const Gathered& x) {
     class_moments(bag, x);
     group_classes(bag);
@@ -40,7 +39,6 @@ class HyperClasses {
   Vector& moments(int hyper_class) { return group_[hyper_class]; }
   // The hyper-class of every class of the node.
   const std::vector<unsigned char>& side() const { return side_; }
-  // Whether its covariance is singular.
   bool is_singular(int hyper_class) { return covariance_of(group_[hyper_class].data(), covariance_.data()); }
 
  private:

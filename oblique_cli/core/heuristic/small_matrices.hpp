@@ -3,7 +3,7 @@
 
 #include "common/eigen.hpp"
 #include "common/interrupt.hpp"
-#include "common/with_size.hpp"
+#include "common/kernels.hpp"
 
 namespace oblique {
 

@@ -64,7 +64,6 @@ void gather_columns(const double* x, size_t p, const uint32_t* rows, size_t n, d
   }
 }
 
-// Margin of every row at the present plane, in margin_.
 void LinearSolver::margins(const TwoSides& rows, const LinearFit& fit) {
   margin_.assign(rows.n, fit.b);
   for (size_t j = 0; j < rows.p; ++j)

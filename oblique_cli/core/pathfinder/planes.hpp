@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/interrupt.hpp"
-#include "pathfinder/inside_test.hpp"
+#include "pathfinder/rectangles.hpp"
 
 namespace oblique {
 
@@ -148,14 +148,12 @@ class Planes {
   // Gini gain of dividing the rows into those inside `found` and the others.
   double gain(const Regions& regions) const {
     if (regions.points.empty()) return 0.0;
-    const std::vector<int32_t> owner(regions.owner.begin(), regions.owner.end());
-    const std::vector<int32_t> cluster(regions.cluster.begin(), regions.cluster.end());
-    const InsideTest inside(regions.points.data(), owner.data(), owner.size(), regions.centers.data(), cluster.data(),
-                            cluster.size());
+    const InsideTest inside(regions.points.data(), regions.owner.data(), regions.owner.size(), regions.centers.data(),
+                            regions.cluster.data(), regions.cluster.size());
     std::vector<double> in(classes_, 0.0), all(classes_, 0.0);
     double n_in = 0.0;
     for (size_t i = 0; i < n_; ++i) {
-      checkpoint(owner.size());
+      checkpoint(regions.owner.size());
       all[y_[i]] += 1.0;
       if (inside({u_[i * p_ + x_], u_[i * p_ + y_axis_]})) in[y_[i]] += 1.0, n_in += 1.0;
     }

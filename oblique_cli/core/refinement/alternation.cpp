@@ -1,5 +1,6 @@
 #include "refinement/alternation.hpp"
 
+#include "common/kernels.hpp"
 #include "common/threads.hpp"
 #include "linear/margin_block.hpp"
 #include "refinement/leaf_fits.hpp"
@@ -60,16 +61,7 @@ uint64_t digested(uint64_t digest, uint32_t row, bool right) {
 // Moves the rows that go left to the front, keeping the order of both sides. left : of each row; returns their number.
 size_t part(uint32_t* rows, const uint8_t* left, size_t n, std::vector<uint32_t>& spare) {
   spare.resize(std::max(spare.size(), n));
-  size_t first = 0, second = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const uint32_t row = rows[i];
-    spare[second] = row;
-    rows[first] = row;
-    first += left[i];
-    second += !left[i];
-  }
-  std::copy_n(spare.data(), second, rows + first);
-  return first;
+  return divide_in_order(rows, n, spare.data(), [left](size_t i, uint32_t) -> size_t { return 1u - left[i]; });
 }
 
 // Sends rows down a branch, some hundred at a time, so that a plane is read once for all rows that reach it and the
@@ -196,7 +188,11 @@ class Alternation {
         const Place place = places_[node];
         if (tree_.is_leaf(node)) {
           leaves_.push_back(node);
-          answer_leaf(node, order_.data() + place.begin, place.end - place.begin);
+          const uint32_t* rows = order_.data() + place.begin;
+          const size_t n = place.end - place.begin;
+          found_.resize(std::max(found_.size(), n));
+          tree_.at_leaf(rows_, node, rows, n, found_.data());
+          for (size_t i = 0; i < n; ++i) loss_[rows[i]] = found_[i];
           continue;
         }
         levels_.back().push_back(node);
@@ -212,12 +208,6 @@ class Alternation {
       }
       level.swap(next);
     }
-  }
-
-  void answer_leaf(size_t leaf, const uint32_t* rows, size_t n) {
-    found_.resize(std::max(found_.size(), n));
-    tree_.at_leaf(rows_, leaf, rows, n, found_.data());
-    for (size_t i = 0; i < n; ++i) loss_[rows[i]] = found_[i];
   }
 
   size_t left(size_t node) const { return tree_.left_of(node); }

@@ -46,12 +46,6 @@ LeastWrong least_wrong(const double* sums, size_t n_bins) {
   return {left + up, right + down};
 }
 
-double weight_of(const std::vector<CareRow>& care) {
-  double sum = 0.0;
-  for (const CareRow& each : care) sum += each.weight;
-  return sum;
-}
-
 }  // namespace
 
 bool NodeUpdate::lacks(size_t row, const double* w) const {
@@ -358,7 +352,8 @@ bool NodeUpdate::propose(const std::vector<CareRow>& care, const double* present
   bool left = false, right = false;
   for (const CareRow& each : care) (each.right ? right : left) = true;
   if (!left || !right) return false;
-  weight_ = weight_of(care);
+  weight_ = 0.0;
+  for (const CareRow& each : care) weight_ += each.weight;
   enough_ = enough;
   cut_axes(care, best);
   numbers_.resize(care.size());

@@ -1,7 +1,7 @@
 // The drawn rows of a tree during its growth.
 #pragma once
 
-#include "common/divide.hpp"
+#include "common/kernels.hpp"
 #include "common/team.hpp"
 #include "rows/held.hpp"
 #include "rows/training_rows.hpp"

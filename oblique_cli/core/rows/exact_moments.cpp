@@ -10,7 +10,6 @@ namespace exact {
 constexpr size_t kStretch = 512;     // rows at a time: sums of so many multiples of 2^-40 are exact in double
 constexpr double kRounder = 6144.0;  // 1.5 * 2^12: adding it rounds to a multiple of 2^-40
 constexpr double kUnits = 0x1p40;
-constexpr double kSame = 8 * std::numeric_limits<double>::epsilon();  // as in class_moments.cpp
 
 // Sum of x[i] * y[i], each product rounded to a multiple of 2^-40. The sum is exact and therefore the same in every
 // order.
@@ -48,13 +47,16 @@ double value_of(int64_t high, int64_t low) {
   return (static_cast<double>(high) * 0x1p32 + static_cast<double>(low)) / exact::kUnits;
 }
 
+bool varies(double low, double high) {
+  return 0.5 * high - 0.5 * low > 0.5 * kSameValue * std::max(std::fabs(high), std::fabs(low));
+}
+
 bool class_frame(const double* low, const double* high, size_t p, double* center, double* inverse) {
   bool distinct = false;
   for (size_t j = 0; j < p; ++j) {
     center[j] = 0.5 * low[j] + 0.5 * high[j];
     inverse[j] = 0.0;
-    const double largest = std::max(std::fabs(high[j]), std::fabs(low[j]));
-    if (!(0.5 * high[j] - 0.5 * low[j] > 0.5 * exact::kSame * largest)) continue;
+    if (!varies(low[j], high[j])) continue;
     const double reach = std::max(high[j] - center[j], center[j] - low[j]);
     inverse[j] = std::ldexp(1.0, std::clamp(-std::ilogb(reach) - 1, -1020, 1020));
     distinct = true;

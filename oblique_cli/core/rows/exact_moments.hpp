@@ -24,6 +24,11 @@ double value_of(int64_t high, int64_t low);
 inline size_t packed(size_t row, size_t column) { return row * (row + 1) / 2 + column; }
 inline size_t packed_size(size_t p) { return (p + 1) * (p + 2) / 2; }
 
+// Values of a class whose difference is smaller, relative to the largest, are equal (SAME_VALUE in geometry.py):
+// differences by the rounding of a mean or of the input would give eigenvectors of rounding errors.
+inline constexpr double kSameValue = 8 * std::numeric_limits<double>::epsilon();
+bool varies(double low, double high);
+
 // Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0 if
 // all values are equal up to rounding. Returns whether some feature varies.
 bool class_frame(const double* low, const double* high, size_t p, double* center, double* inverse);

@@ -1,10 +1,167 @@
-// The rows that all trees of a forest share.
+// The rows of a forest: their columns and ranks, draws of rows and features, and rotations of features.
 #pragma once
 
-#include "rows/rotation.hpp"
+#include "common/eigen.hpp"
+#include "common/key_sort.hpp"
+#include "common/random.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace oblique {
 
+// How often each of n rows is drawn in `count` draws with replacement.
+inline void draw_bootstrap(Stream stream, size_t n, size_t count, std::vector<uint32_t>& draws) {
+  draws.assign(n, 0);
+  for (size_t i = 0; i < count; ++i) ++draws[stream.below(n)];
+}
+
+// The draw of the rows of a tree.
+struct RowDraw {
+  bool bootstrap = true;  // with replacement
+  size_t count = 0;       // draws, 0: the number of rows
+
+  // Whether a tree sees all rows once.
+  bool takes_all(size_t n) const { return !bootstrap && (count == 0 || count >= n); }
+
+  // How often each of n rows is drawn for a tree.
+  void draw(uint64_t tree_seed, size_t n, std::vector<uint32_t>& draws) const {
+    Stream stream(tree_seed, 0, 1);
+    const size_t wanted = count == 0 ? n : count;
+    if (bootstrap) return draw_bootstrap(stream, n, wanted, draws);
+    if (takes_all(n)) return draws.assign(n, 1);
+    std::vector<size_t> order(n);
+    std::iota(order.begin(), order.end(), size_t{0});
+    draws.assign(n, 0);
+    for (size_t i = 0; i < wanted; ++i) {
+      std::swap(order[i], order[i + stream.below(n - i)]);
+      draws[order[i]] = 1;
+    }
+  }
+};
+
+// The first features of a random order, drawn on demand. The order is restored before the next node, so a draw depends
+// on the node's stream alone.
+class FeatureDraw {
+ public:
+  // p : number of features
+  void begin_tree(size_t p) {
+    features_.resize(p);
+    std::iota(features_.begin(), features_.end(), 0);
+    swapped_.clear();
+  }
+  // Restricts the tree to `count` of its features, in their order.
+  void keep(size_t count, Stream stream) {
+    while (size() < count) draw(stream);
+    features_.resize(count);
+    std::sort(features_.begin(), features_.end());
+    swapped_.clear();
+  }
+  // Takes all features, in their order.
+  void take_all() {
+    while (size() < features_.size()) swapped_.push_back(size());
+  }
+  void begin_node() {
+    for (size_t i = swapped_.size(); i-- > 0;) std::swap(features_[i], features_[swapped_[i]]);
+    swapped_.clear();
+  }
+  void draw(Stream& stream) {
+    const size_t place = swapped_.size(), other = place + stream.below(features_.size() - place);
+    std::swap(features_[place], features_[other]);
+    swapped_.push_back(other);
+  }
+
+  size_t size() const { return swapped_.size(); }
+  size_t total() const { return features_.size(); }
+  int32_t operator[](size_t i) const { return features_[i]; }
+
+ private:
+  std::vector<int32_t> features_;  // a permutation
+  std::vector<size_t> swapped_;    // place i was swapped with
+};
+
+// Training rows of a forest by columns, and the ranks of their values.
+struct Columns {
+  size_t n = 0, p = 0;
+  std::vector<double> values;  // column j from j * n
+  // Index of each value among the distinct values of its column, from 0; computed on demand.
+  std::vector<uint32_t> ranks;
+  std::vector<unsigned char> ranked;  // whether the ranks of a column are computed
+
+  void resize(size_t rows, size_t columns) {
+    n = rows;
+    p = columns;
+    values.resize(n * p);
+    ranked.assign(p, 0);
+  }
+  double* column(size_t j) { return values.data() + j * n; }
+  const double* column(size_t j) const { return values.data() + j * n; }
+
+  // Columns that several threads share must be ranked before.
+  const uint32_t* rank(size_t j) {
+    if (!ranked[j]) rank_column(j);
+    return ranks.data() + j * n;
+  }
+
+ private:
+  std::vector<uint64_t> keys_;
+  KeySort sort_;
+
+  // Distributes values over 2^32 steps of their range first; then sorts the few values within each step.
+  void rank_column(size_t j) {
+    ranks.resize(n * p);
+    keys_.resize(n);
+    const double* x = column(j);
+    const Range range = range_of(x, n);
+    const double width = range.high - range.low;
+    const double scale = width > 1e-290 && width < 1e290 ? 4294967295.0 / width : 0.0;
+    const auto step = [&](double value) {
+      return scale > 0.0 ? static_cast<uint64_t>(std::min((value - range.low) * scale, 4294967295.0)) : 0u;
+    };
+    for (size_t i = 0; i < n; ++i) keys_[i] = step(x[i]) << 32 | i;
+    sort_.sort(keys_.data(), n);
+    const auto at = [&](size_t i) { return keys_.begin() + i; };
+    const auto row = [&](size_t i) { return static_cast<uint32_t>(keys_[i]); };
+    for (size_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && keys_[end] >> 32 == keys_[i] >> 32;) ++end;
+      if (end - i > 1)
+        std::sort(at(i), at(end),
+                  [x](uint64_t a, uint64_t b) { return x[static_cast<uint32_t>(a)] < x[static_cast<uint32_t>(b)]; });
+    }
+    uint32_t* out = ranks.data() + j * n;
+    uint32_t rank = 0;
+    for (size_t i = 0; i < n; ++i) {
+      if (i > 0 && x[row(i)] != x[row(i - 1)]) ++rank;
+      out[row(i)] = rank;
+    }
+    ranked[j] = 1;
+  }
+};
+
+// Rotations of a rotation forest (Rodriguez, Kuncheva & Alonso 2006; Zhang & Suganthan 2014, section II-B): disjoint
+// groups of features, with principal components of each group from its own bootstrap sample.
+
+// The unit of features before components are computed: their range, their standard deviation, or 1.
+enum class Scaling { range, deviation, none };
+
+// The inverse of each feature's unit, or 0 for a constant feature, which is left out of every component. weights : of
+// the rows, or nullptr. Ranges may overflow, and so may their inverses: half a range does not overflow, and an inverse
+// is limited. The inverse of a standard deviation below 1e-10 ranges is limited too: only weights that leave one value
+// of the feature make it so small, and its square may vanish. Unscaled features are still multiplied by a power of 2 if
+// their squares would overflow or vanish.
+Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling);
+
+// Groups of `size` features in random order; features of other groups complete the last group.
+std::vector<std::vector<int32_t>> draw_groups(Stream stream, size_t p, size_t size);
+
+// Components without variance are left out (Zhang & Suganthan 2014, step 2). weights : of the rows, or nullptr; inverse
+// : of `inverse_scales`, which the coefficients include. Uses streams 2 and 3, 4, ... of the tree: groups, then one
+// sample per group.
+Rotation draw_rotation(uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
+                       size_t group_size);
+
+// The rotated training rows, by the arithmetic of Rotation::of_row.
+void rotate(const Rotation& rotation, const Columns& x, Columns& out);
+
+// The rows that all trees share.
 struct TrainingRows {
   Columns x;
   std::vector<int32_t> y;

@@ -1,10 +1,10 @@
 // The rows of a tree during its growth.
 #pragma once
 
-#include "common/divide.hpp"
+#include "common/kernels.hpp"
 #include "common/team.hpp"
 #include "rows/crimcoord.hpp"
-#include "split/predicted_rows.hpp"
+#include "split/table_rows.hpp"
 
 namespace oblique {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/kernels.hpp"
-#include "split/totals.hpp"
+#include "split/node_rows.hpp"
 
 namespace oblique {
 

@@ -4,8 +4,8 @@
 #include "common/random.hpp"
 #include "common/team.hpp"
 #include "split/node_search.hpp"
-#include "split/predicted_rows.hpp"
 #include "split/spread.hpp"
+#include "split/table_rows.hpp"
 
 namespace oblique {
 

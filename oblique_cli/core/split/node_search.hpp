@@ -1,11 +1,10 @@
-// The exact search for the best cut of one node, for any criterion: the plain search (plain_search.hpp) or a chain of
-// tactics (fast_search.hpp), with the same result.
+// The exact search for the best cut of one node, for any criterion: PlainSearch or the chain of tactics of
+// FastSearch (split_search.cpp), with the same result.
 #pragma once
 
 #include "split/front.hpp"
 #include "split/monotone.hpp"
 #include "split/node_rows.hpp"
-#include "split/totals.hpp"
 
 namespace oblique {
 

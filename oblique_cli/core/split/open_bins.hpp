@@ -62,7 +62,6 @@ class OpenBins {
     return true;
   }
 
-  // Clears the bins.
   void clear() {
     counts_ = nullptr;
     weights_ = nullptr;

@@ -72,7 +72,6 @@ class Screen {
   // Whether bin b may be open: it was not closed before.
   bool is_asked(int b) const { return asked_[b]; }
   const uint8_t* places() const { return places_.data(); }
-  // The bin of each place.
   const uint8_t* bin_of() const { return bin_of_; }
   // The last counts, with the sums at edges and the bounds.
   BinTable<float>& table() { return table_; }

@@ -272,7 +272,8 @@ class SlotSearchOf final : public SlotSearch {
       low = first ? given_.least[d] : std::max(given_.least[d], given_.low[d] + cell.bin * step);
       high = last ? given_.largest[d] : std::min(given_.largest[d], given_.low[d] + (cell.bin + 1) * step);
     }
-    return {d, cell.bin, cell.after, cell.from, cell.to, low, cell.parts / (high - low), cell.parts};
+    return {static_cast<int64_t>(d),   cell.bin,  cell.after, cell.from, cell.to, low,
+            cell.parts / (high - low), cell.parts};
   }
 
   // All rows of a cell, in any order.

@@ -11,10 +11,10 @@ namespace oblique {
 // to `to`. parts : number of parts for counting, by (z - origin) * scale; 0 to return the rows. after : the next bin
 // with rows, whose smallest projection is requested; -1 if not needed.
 struct Look {
-  size_t direction;
+  int64_t direction;
   int32_t bin, after;
   double from, to, origin, scale;
-  int32_t parts;
+  int64_t parts;
 };
 
 // Memory for the answers to a request. few_rows : up to this number, rows are returned instead of counted again.

@@ -12,7 +12,6 @@ class KeyScan {
  public:
   explicit KeyScan(CutSearch<Criterion>& search) : search_(search) {}
 
-  // Begins a direction.
   void begin(const Direction& d) {
     order_ = d.order;
     distinct_ = d.distinct;
@@ -26,7 +25,6 @@ class KeyScan {
   // Clears the classes of the previous node's rows.
   void forget() { class_of_row_.clear(); }
 
-  // Scans all rows.
   void scan_all(const double* z) {
     if (keys_.size() < search_.rows->n) keys_.resize(search_.rows->n);
     size_t n = 0;

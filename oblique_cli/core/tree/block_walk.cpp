@@ -1,4 +1,4 @@
-#include "tree/block_walk.hpp"
+#include "tree/traverse.hpp"
 
 #include "common/threads.hpp"
 

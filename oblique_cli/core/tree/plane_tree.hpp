@@ -30,9 +30,6 @@ struct Rotation {
 template <class Planes, class Payload>
 struct PlaneTree : Planes, Payload {};
 
-// ---- planes
-// --------------------------------------------------------------------------------------------------------------
-
 // A coefficient for every feature.
 struct DensePlanes {
   size_t n_features = 0;
@@ -95,9 +92,6 @@ struct SparsePlanes {
   }
 };
 
-// ---- payloads
-// ------------------------------------------------------------------------------------------------------------
-
 // The facts about every node of a single tree.
 struct NodeFacts {
   size_t n_classes = 0, n_scores = 0;
@@ -130,9 +124,6 @@ struct ClassShares {
 
   size_t n_leaves() const { return label.size(); }
 };
-
-// ---- the trees there are
-// -------------------------------------------------------------------------------------------------
 
 using GrownTree = PlaneTree<DensePlanes, NodeFacts>;
 using ForestTree = PlaneTree<SparsePlanes, ClassShares>;

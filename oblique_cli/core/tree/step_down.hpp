@@ -21,8 +21,7 @@ struct OnTheWay {
 // Takes rows to their leaves, one step each in turn, so that the processor waits neither for a sum nor for an
 // unpredictable branch.
 // splits : next(at, row) is the number of a child of a split, goes_on(number) whether that is a split, leaf(number)
-// else its node
-// rows[row] : the values of a row; leaf[row] : output
+// else its node; rows[row] : the values of a row; leaf[row] : output
 template <class Splits, class Rows>
 OBLIQUE_INLINE void step_down(const Splits& splits, const Rows& rows, OnTheWay* __restrict open, size_t n,
                               int32_t* __restrict leaf) {

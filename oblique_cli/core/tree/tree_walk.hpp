@@ -1,7 +1,7 @@
 // The path of rows down the trees of a forest.
 #pragma once
 
-#include "common/with_size.hpp"
+#include "common/kernels.hpp"
 #include "tree/plane_tree.hpp"
 #include "tree/step_down.hpp"
 

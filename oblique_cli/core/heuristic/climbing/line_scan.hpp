@@ -1,7 +1,7 @@
 // Scan of the rows of a line in the order of their steps, for the best cut between them.
 #pragma once
 
-#include "heuristic/climbing/line.hpp"
+#include "heuristic/climbing/line_search.hpp"
 #include "split/front.hpp"
 
 namespace oblique {
@@ -60,9 +60,7 @@ class LineScan {
   double gap() const { return strict_ ? 0.0 : 1e-9; }
   const Front& front() const { return front_; }
 
-  // Whether a minimum value was set at the start.
   bool needs_a_value() const { return std::isfinite(needed_value_); }
-  // The value that a cut must reach to be useful.
   double bar() const { return std::max({front_.needed(0), needed_value_, floor_}); }
   // Raises the required value to `value`, or lowers it back.
   void set_floor(double value) { floor_ = value; }

@@ -1,5 +1,5 @@
 // Rows fall into equal-width bins of a key that increases with t; bins that cannot contain the best cut are never
-// sorted, as in split/fast_search.hpp. Rows that go left and rows that go right may share a bin: the left weights of
+// sorted, as in split/split_search.cpp. Rows that go left and rows that go right may share a bin: the left weights of
 // its cuts then lie in the box between "all rows that go right are gone" and "all rows that go left have come", whose
 // corners are two edges of the table of bounds. Where no earlier value is known, the cuts at both edges of the most
 // promising bin give a lower bound of the best value. A crowded bin is divided and bounded again before any of it is
@@ -138,28 +138,19 @@ class LineSearchBy final : public LineSearch {
     if (!(range.high - range.low > scan_.gap())) return {};
     const bool all_count = exact || rows_.one_sign(direction);
     scan_.begin(rows_, all_count ? min_leaf_ : 0.0, all_count ? needed : kNone);
-    if (direct_ || rows_.n < kSortRows || rows_.n >= (size_t{1} << 24))
-      sort_everything();
-    else
+    if (direct_ || rows_.n < kSortRows || rows_.n >= (size_t{1} << 24)) {
+      for (size_t i = 0; i < rows_.n; ++i) entries_[i] = {keys_[i], static_cast<uint32_t>(i)};
+      direct_ ? std::sort(entries_.begin(), entries_.begin() + rows_.n) : sort_entries(entries_.data(), rows_.n);
+      std::copy(rows_.start_left.begin(), rows_.start_left.end(), scan_.left.begin());
+      scan_.scan(entries_.data(), rows_.n, Following{});
+    } else {
       rows_.totals.counts ? search_bins(counts_table_, range) : search_bins(weights_table_, range);
+    }
     const Cut cut = scan_.front().winner();
     return {cut.order >= 0, cut.threshold, cut.value};
   }
 
  private:
-  void sort_everything() {
-    for (size_t i = 0; i < rows_.n; ++i) entries_[i] = {keys_[i], static_cast<uint32_t>(i)};
-    if (direct_)
-      std::sort(entries_.begin(), entries_.begin() + rows_.n);
-    else
-      sort_entries(entries_.data(), rows_.n);
-    std::copy(rows_.start_left.begin(), rows_.start_left.end(), scan_.left.begin());
-    scan_.scan(entries_.data(), rows_.n, Following{});
-  }
-
-  // ---- bounds
-  // --------------------------------------------------------------------------------------------------------
-
   template <class T>
   void search_bins(BinTable<T>& table, Range range) {
     const size_t n = rows_.n;
@@ -182,8 +173,10 @@ class LineSearchBy final : public LineSearch {
     if (best < 0) return;
     if (!scan_.needs_a_value() && !rows_.two_ways) {
       const double reached = std::max(value_before(table, best), value_before(table, best + 1));
-      // Accept all cuts that can tie with this one.
-      scan_.set_floor(reached - 2.0 * slack_on_line(reached));
+      // Accept all cuts that can tie with this one: those within the least difference of values that counts.
+      const double over_base = std::max(reached - Criterion::base(rows_.totals), 0.0);
+      const double tie = strict_ ? 0.0 : 1e-9 * over_base + Criterion::noise(rows_.totals);
+      scan_.set_floor(reached - 2.0 * tie);
       refine(table, n_bins);
       const bool reaches = scan_.front().winner().order >= 0 && scan_.front().best() >= reached;
       scan_.drop_floor();
@@ -193,12 +186,6 @@ class LineSearchBy final : public LineSearch {
     refine(table, n_bins);
   }
 
-  // The least difference of values that counts, for a cut of value v among the searched rows.
-  double slack_on_line(double v) const {
-    if (strict_) return 0.0;
-    return 1e-9 * std::max(v - Criterion::base(rows_.totals), 0.0) + Criterion::noise(rows_.totals);
-  }
-
   // Value of the cut before bin b, or minus infinity if a side has too little weight.
   template <class T>
   double value_before(const BinTable<T>& table, int b) {
@@ -206,10 +193,7 @@ class LineSearchBy final : public LineSearch {
     return scan_.value_here();
   }
 
-  // ---- the bins that can still win
-  // -----------------------------------------------------------------------------------
-
-  // Sorts and scans the open bins.
+  // Sorts and scans the open bins, after dividing the crowded ones; scan_.left holds the weights before a bin.
   template <class T>
   void refine(const BinTable<T>& table, int n_bins) {
     gather(n_bins);
@@ -222,7 +206,14 @@ class LineSearchBy final : public LineSearch {
       for (int k = 0; k < rows_.n_classes; ++k) scan_.left[k] = before(table, k, b);
       Following next;
       if (next_[b] < n_bins) next = {entries_.data() + start_[next_[b]], rows_in_[next_[b]]};
-      search_bin(entries_.data() + start_[b], rows_in_[b], next);
+      LineEntry* const entries = entries_.data() + start_[b];
+      if (rows_in_[b] > kCrowdedRows && rows_.totals.counts && !rows_.two_ways &&
+          crowded_.divide(rows_, entries, rows_in_[b])) {
+        crowded_.search(rows_, entries, next, scan_);
+        continue;
+      }
+      sort_entries(entries, rows_in_[b]);
+      scan_.scan(entries, rows_in_[b], next);
     }
   }
 
@@ -256,19 +247,6 @@ class LineSearchBy final : public LineSearch {
       entries_[end_[bins_[i]]++] = {keys_[i], i};
     }
   }
-
-  // Scans the rows of a bin, after dividing it if it is crowded; scan_.left holds the weights before it.
-  void search_bin(LineEntry* entries, size_t n, Following next) {
-    if (n > kCrowdedRows && rows_.totals.counts && !rows_.two_ways && crowded_.divide(rows_, entries, n)) {
-      crowded_.search(rows_, entries, next, scan_);
-      return;
-    }
-    sort_entries(entries, n);
-    scan_.scan(entries, n, next);
-  }
-
-  // ---- the table
-  // -----------------------------------------------------------------------------------------------------
 
   // Weight of class k on the left before the first row of bin b moves.
   template <class T>

@@ -6,17 +6,19 @@
 
 namespace oblique {
 
-class LinearCombination final : public Climb {
+class LinearCombination {
  public:
+  MovingPlane plane;  // as of OC1Climb, for HillClimbing (families/oc1.cpp)
+
   explicit LinearCombination(const Options& options)
-      : Climb(search_of(options), false), sweep_tol_(options.number("sweep_tol")),
+      : plane(search_of(options), false), sweep_tol_(options.number("sweep_tol")),
         rows_per_feature_(options.number("rows_per_feature")), standardization_(options.choice("standardization")),
         backward_elimination_(options.flag("backward_elimination")) {}
 
-  double rows_per_feature() const override { return rows_per_feature_; }
+  double rows_per_feature() const { return rows_per_feature_; }
 
   // Climbs from the best axis-parallel cut, if there is one; the plane records the result.
-  void climb(const Node&, const Cut& start) override {
+  void climb(const Node&, const Cut& start) {
     if (start.order < 0) return;
     active_ = plane.features();
     direction_.resize(plane.n());
@@ -31,7 +33,10 @@ class LinearCombination final : public Climb {
     sweep_until_flat();
     while (backward_elimination_ && eliminate()) sweep_until_flat();
     plane.keep_if_better();
-    if (plane.has_kept()) back_to_scaled();
+    for (size_t j = 0; plane.has_kept() && j < plane.p(); ++j) {
+      plane.kept_a()[j] /= deviation_[j];
+      plane.kept_t() += plane.kept_a()[j] * mean_[j];
+    }
   }
 
  private:
@@ -60,15 +65,6 @@ class LinearCombination final : public Climb {
     }
   }
 
-  // Returns to the recorded hyperplane, over the scaled features.
-  void back_to_scaled() {
-    Vector& a = plane.kept_a();
-    for (size_t j = 0; j < plane.p(); ++j) {
-      a[j] /= deviation_[j];
-      plane.kept_t() += a[j] * mean_[j];
-    }
-  }
-
   double weight(size_t i) const { return plane.rows().weights ? plane.rows().weights[i] : 1.0; }
 
   // A sweep takes for each feature the best of three steps, about three different places, and then the best step of the
@@ -79,7 +75,10 @@ class LinearCombination final : public Climb {
     for (;;) {
       const double before = plane.value;
       for (const size_t m : active_) improve_coefficient(m);
-      improve_threshold();
+      if (const Step step = plane.search_coefficient(plane.p(), true, plane.value); step.is_found) {
+        const double value = plane.evaluate(step.t, plane.column(plane.p()));
+        if (value > plane.value + plane.slack(plane.value)) plane.take(plane.p(), step.t, value);
+      }
       if (!(plane.gain(plane.value) - plane.gain(before) > sweep_tol_)) return;
       plane.begin_sweep();
     }
@@ -107,14 +106,6 @@ class LinearCombination final : public Climb {
     for (size_t i = 0; i < n; ++i) plane.v[i] -= best.t * (z[i] + best_gamma);
     plane.value = best.value;
     plane.moved();
-  }
-
-  void improve_threshold() {
-    const size_t p = plane.p();
-    const Step step = plane.search_coefficient(p, true, plane.value);
-    if (!step.is_found) return;
-    const double value = plane.evaluate(step.t, plane.column(p));
-    if (value > plane.value + plane.slack(plane.value)) plane.take(p, step.t, value);
   }
 
   // Drops the feature with the smallest loss of value if this loss is a small share of the largest: coefficient 0, with

@@ -106,7 +106,6 @@ class MovingPlane {
     value = evaluate(0.0, column_[p_]);
   }
 
-  // Recomputes v.
   void compute_values() {
     sized_ = 0;
     if (direct_) {
@@ -163,7 +162,6 @@ class MovingPlane {
     return value_of(v.data(), c, step);
   }
 
-  // Takes a step of coefficient m.
   void take(size_t m, double step, double new_value) {
     (m == p_ ? t : a[m]) += m == p_ ? step : -step;
     if (direct_)
@@ -174,7 +172,6 @@ class MovingPlane {
     moved();
   }
 
-  // Records the hyperplane if it is better than the recorded one.
   void keep_if_better() {
     if (value == kNone || !(best_value_ == kNone || value > best_value_ + slack(best_value_))) return;
     best_value_ = value;
@@ -261,22 +258,6 @@ class MovingPlane {
   double best_t_ = 0.0, best_value_ = kNone, size_of_v_ = 0.0;
   // Version numbers: of the present plane, of the last recomputation of the values, of the last known largest value.
   uint64_t version_ = 1, computed_ = 0, sized_ = 0;
-};
-
-// Moves a plane at a node repeatedly; the plane records the best hyperplane.
-class Climb {
- public:
-  virtual ~Climb() = default;
-
-  // A node with at most this weight per feature uses the axis-parallel split.
-  virtual double rows_per_feature() const = 0;
-  // Climbs from the best axis-parallel cut `start` (order -1: none). The plane has begun at the node.
-  virtual void climb(const Node& node, const Cut& start) = 0;
-
-  MovingPlane plane;
-
- protected:
-  Climb(const SearchOptions& options, bool direct) : plane(options, direct) {}
 };
 
 }  // namespace oblique

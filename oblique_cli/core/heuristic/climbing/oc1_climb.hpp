@@ -43,24 +43,30 @@ inline OC1Settings settings_of(const Options& options) {
           options.choice("standardization") == "none"};
 }
 
-class OC1Climb final : public Climb {
+class OC1Climb {
  public:
+  MovingPlane plane;  // at the node; it records the best hyperplane
+
   explicit OC1Climb(const Options& options) : OC1Climb(search_of(options), settings_of(options)) {}
   OC1Climb(const SearchOptions& search, const OC1Settings& settings)
-      : Climb(search, settings.direct), settings_(settings) {}
+      : plane(search, settings.direct), settings_(settings) {}
 
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
-  double rows_per_feature() const override { return 2.0; }
+  double rows_per_feature() const { return 2.0; }
 
-  // Climbs from `start` and from random hyperplanes; the plane records the best.
-  void climb(const Node& node, const Cut& start) override {
+  // Climbs from the best axis-parallel cut `start` (order -1: none) and from random hyperplanes; the plane has begun at
+  // the node and records the best.
+  void climb(const Node& node, const Cut& start) {
     begin_climb();
     for (int64_t restart = 0; restart < settings_.restarts; ++restart) {
       Stream stream = node.stream(static_cast<uint64_t>(restart));
-      if (restart == 0 && start.order >= 0)
-        start_from(start);
-      else
+      if (restart == 0 && start.order >= 0) {
+        std::fill(plane.a.begin(), plane.a.end(), 0.0);
+        plane.a[start.order] = 1.0;
+        plane.t = plane.threshold_of(start);
+      } else {
         random_plane(stream, plane.a, plane.t);
+      }
       climb_on(stream);
     }
   }
@@ -86,12 +92,6 @@ class OC1Climb final : public Climb {
   static constexpr double kNone = MovingPlane::kNone;
   static constexpr int kRandomPerturbations = 50;
   static constexpr int kEqualSteps = 10;
-
-  void start_from(const Cut& start) {
-    std::fill(plane.a.begin(), plane.a.end(), 0.0);
-    plane.a[start.order] = 1.0;
-    plane.t = plane.threshold_of(start);
-  }
 
   void begin_climb() {
     direction_.resize(plane.n());

@@ -1,5 +1,5 @@
 // The axes of the features: the classical tree (Breiman et al. 1984), and OC1-AP, which differs in its defaults only.
-#include "heuristic/sums_proposer.hpp"
+#include "heuristic/moments.hpp"
 
 namespace oblique {
 namespace {

@@ -1,12 +1,152 @@
 // Cline: planes through the middle of two means, or of the two nearest rows of different classes (thesis 2.4). The
 // class in oblique_cli/proposers/cline.py documents the decisions where the thesis is silent.
-
+#include "common/eigen.hpp"
+#include "common/interrupt.hpp"
 #include "heuristic/bisectors.hpp"
 #include "heuristic/discriminant.hpp"
 #include "heuristic/heuristic.hpp"
-#include "heuristic/nearest_pair.hpp"
 
 namespace oblique {
+
+inline double squared_distance(const double* x, const double* y, size_t p) {
+  double sum = 0.0;
+  for (size_t j = 0; j < p; ++j) sum += (x[j] - y[j]) * (x[j] - y[j]);
+  return sum;
+}
+
+inline bool comes_before(const double* x, const double* y, size_t p) {
+  for (size_t j = 0; j < p; ++j) {
+    const double left = std::nearbyint(x[j] * 0x1p40), right = std::nearbyint(y[j] * 0x1p40);
+    if (left != right) return left < right;
+  }
+  return false;
+}
+
+// The two nearest different rows of two groups, by a k-d tree of the second group.
+class NearestPair {
+ public:
+  // Distances closer than kTie, relative to the least, are equal; the first of equally near pairs in lexicographic
+  // order wins. Rows that both groups contain form no pair, nor do rows within kSame, the rounding of a level's score:
+  // the widest range of a feature must be near 1.
+  static constexpr double kTie = 1e-9, kSame = 1e-12;
+
+  // a, b : rows of p numbers each; b is reordered. False if no two rows differ. The pair is first(), second().
+  bool find(const Vector& a, Vector& b, size_t p) {
+    p_ = p;
+    boxes_.clear();
+    const int root = build(b, 0, b.size() / p);
+    b_ = b.data();
+    const size_t n = a.size() / p;
+    // Only the nearest pair counts, so the search for each row stops at the distance of the nearest pair so far.
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < n; ++i) {
+      visit(root, a.data() + i * p, least, [&](size_t, double squared) { least = squared; });
+      checkpoint(p * kLeaf);
+    }
+    if (!std::isfinite(least)) return false;
+    const double reach = std::sqrt(least) * (1.0 + kTie);
+    // Larger than the limit by a rounding error, for boxes; the distance itself decides.
+    const double limit = reach * reach * (1.0 + kTie);
+    const double *first = nullptr, *second = nullptr;
+    for (size_t i = 0; i < n; ++i) {
+      const double* row = a.data() + i * p;
+      if (first && !comes_before(row, first, p)) continue;
+      const double* nearest = nullptr;
+      visit(root, row, limit, [&](size_t k, double squared) {
+        const double* other = b_ + k * p;
+        if (std::sqrt(squared) <= reach && (!nearest || comes_before(other, nearest, p))) nearest = other;
+      });
+      if (!nearest) continue;
+      first = row;
+      second = nearest;
+    }
+    if (!first) return false;
+    first_.assign(first, first + p);
+    second_.assign(second, second + p);
+    return true;
+  }
+
+  const Vector& first() const { return first_; }
+  const Vector& second() const { return second_; }
+
+ private:
+  // Rows [first, last) of b; split at `middle` by `axis` unless it is a leaf.
+  struct Box {
+    size_t first, last, axis, middle;
+    double low, high;  // greatest value on the lower side, least on the upper one
+    int lower = -1, upper = -1;
+  };
+  static constexpr size_t kLeaf = 12;
+
+  int build(Vector& b, size_t first, size_t last) {
+    const int box = static_cast<int>(boxes_.size());
+    boxes_.push_back({first, last, 0, 0, 0.0, 0.0});
+    if (last - first <= kLeaf) return box;
+    size_t axis = 0;
+    double widest = 0.0;
+    for (size_t j = 0; j < p_; ++j) {
+      double low = b[first * p_ + j], high = low;
+      for (size_t i = first; i < last; ++i) {
+        low = std::min(low, b[i * p_ + j]);
+        high = std::max(high, b[i * p_ + j]);
+      }
+      if (high - low > widest) {
+        widest = high - low;
+        axis = j;
+      }
+    }
+    checkpoint((last - first) * p_);
+    if (!(widest > 0.0)) return box;  // all rows are equal
+    order_.resize(last - first);
+    std::iota(order_.begin(), order_.end(), first);
+    const size_t half = (last - first) / 2;
+    std::nth_element(order_.begin(), order_.begin() + half, order_.end(),
+                     [&](size_t x, size_t y) { return b[x * p_ + axis] < b[y * p_ + axis]; });
+    moved_.resize((last - first) * p_);
+    for (size_t i = 0; i < order_.size(); ++i) std::copy_n(b.begin() + order_[i] * p_, p_, moved_.begin() + i * p_);
+    std::copy(moved_.begin(), moved_.end(), b.begin() + first * p_);
+    const size_t middle = first + half;
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+    for (size_t i = first; i < middle; ++i) low = std::max(low, b[i * p_ + axis]);
+    for (size_t i = middle; i < last; ++i) high = std::min(high, b[i * p_ + axis]);
+    const int lower = build(b, first, middle), upper = build(b, middle, last);
+    Box& node_box = boxes_[box];
+    node_box.axis = axis;
+    node_box.middle = middle;
+    node_box.low = low;
+    node_box.high = high;
+    node_box.lower = lower;
+    node_box.upper = upper;
+    return box;
+  }
+
+  // Visits rows of b that are nearer to `row` than `limit`; `use(place in b, squared distance)` may lower the limit.
+  template <class Use>
+  void visit(int box, const double* row, const double& limit, const Use& use) const {
+    const Box& node_box = boxes_[box];
+    if (node_box.lower < 0) {
+      for (size_t k = node_box.first; k < node_box.last; ++k) {
+        const double squared = squared_distance(row, b_ + k * p_, p_);
+        if (squared > kSame * kSame && squared < limit) use(k, squared);
+      }
+      return;
+    }
+    const double below = std::max(row[node_box.axis] - node_box.low, 0.0),
+                 above = std::max(node_box.high - row[node_box.axis], 0.0);
+    const bool lower_first = below < above;
+    for (const bool lower : {lower_first, !lower_first}) {
+      const double away = lower ? below : above;
+      if (away * away < limit) visit(lower ? node_box.lower : node_box.upper, row, limit, use);
+    }
+  }
+
+  size_t p_ = 0;
+  const double* b_ = nullptr;
+  std::vector<Box> boxes_;
+  std::vector<size_t> order_;
+  Vector moved_, first_, second_;
+};
+
 namespace {
 
 constexpr double kSame = 1e-12;  // relative to the largest range of a feature; closer means are equal
@@ -103,4 +243,5 @@ const Registered cline("cline", {choice("rule", {"mean", "nearest_pair", "best"}
                        make<Cline>);
 
 }  // namespace
+
 }  // namespace oblique

@@ -1,6 +1,6 @@
 // GDT: the better angle bisector of two clustering hyperplanes, with its offset (thesis 5.1, algorithm 7); and HHGDT:
 // the reflection of its normal (algorithm 8).
-#include "heuristic/sums_proposer.hpp"
+#include "heuristic/moments.hpp"
 
 namespace oblique {
 namespace {

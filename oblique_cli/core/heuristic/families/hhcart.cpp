@@ -1,5 +1,5 @@
 // HHCART: reflections of the eigenvectors of each class' covariance matrix (thesis 3.5, algorithm 3).
-#include "heuristic/sums_proposer.hpp"
+#include "heuristic/moments.hpp"
 
 namespace oblique {
 namespace {

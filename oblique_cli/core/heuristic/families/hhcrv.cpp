@@ -1,5 +1,5 @@
 // HHCRV: reflections of the class representative vectors (thesis 5.3, algorithm 9).
-#include "heuristic/sums_proposer.hpp"
+#include "heuristic/moments.hpp"
 
 namespace oblique {
 namespace {

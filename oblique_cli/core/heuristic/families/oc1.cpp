@@ -21,7 +21,6 @@ class HillClimbing final : public Heuristic {
     return true;
   }
 
-  // Proposes its hyperplane, or else the axes.
   void propose(const Node& node, Candidates& candidates) override {
     Split climbed;
     if (split(node, climbed) && climbed.is_final)

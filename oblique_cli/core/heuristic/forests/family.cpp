@@ -1,7 +1,7 @@
 // The split of a forest's node by any family of heuristics in core/heuristic.
 
 #include "heuristic/forest_split.hpp"
-#include "split/monotone_search.hpp"
+#include "split/candidates.hpp"
 
 namespace oblique {
 namespace {
@@ -20,7 +20,6 @@ class FamilyForest final : public ForestHeuristic {
     heuristic_ = choice.family->make(choice.options);
     seed_ = seed;
   }
-  // Proposes the split of the family.
   void propose(const BagNode& node, Proposal& proposal) override {
     checkpoint(4 * node.bag.n * node.x.m);
     ordinary_ = begin(node);

@@ -1,4 +1,4 @@
-#include "grow/best_bin.hpp"
+#include "grow/binned_directions.hpp"
 
 #include "common/clones.hpp"
 

@@ -1,4 +1,4 @@
-#include "rows/rotation.hpp"
+#include "rows/training_rows.hpp"
 
 namespace oblique {
 
