@@ -56,3 +56,23 @@ def table(seed: int, kind: str = "normal", n: int = 300, p: int = 3, n_classes: 
     flipped = rng.random(n) < 0.15
     y[flipped] = rng.integers(0, n_classes, flipped.sum())
     return X, y.astype(np.int32)
+
+
+def clusters(n: int, p: int, n_classes: int, kind: str = "numbers", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows around a center for each class.
+
+    kind : "numbers", "ties" and "two values" for few distinct values, "constant" for every other column, "separate"
+        for a column that tells the classes, "same" for rows that are all alike
+    """
+    rng = np.random.default_rng([seed, n, p])
+    y = rng.integers(0, n_classes, n).astype(np.int32)
+    X = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n_classes, p))[y]
+    if kind == "ties":
+        X = np.round(X)
+    elif kind == "two values":
+        X = (X > 0.5).astype(np.float64)
+    elif kind == "constant":
+        X[:, ::2] = 3.25
+    elif kind == "separate":
+        X[:, -1] = y
+    return (np.ones_like(X) if kind == "same" else X), y

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, real_set
+from covering import few
 from oracles import gains
 
 import oblique_cli._core as _core
@@ -67,9 +68,7 @@ def search(case, criterion, exact, direct=False, strict=False):
     return _core.line_search(v, c, y, weights, n_classes, criterion, exact, strict, direct)
 
 
-@pytest.mark.sample(7)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-@pytest.mark.parametrize("direct", [False, True])
+@few(1, criterion=CRITERION_NAMES, direct=[False, True])
 def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direct):
     for seed in range(60):
         case = line_case(seed)
@@ -83,9 +82,7 @@ def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direc
         assert reached == pytest.approx(best, rel=2e-9), seed
 
 
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-@pytest.mark.parametrize("direct", [False, True])
+@few(1, criterion=CRITERION_NAMES, direct=[True, False])
 def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(criterion, direct):
     for seed in range(60):
         case = line_case(seed)
@@ -102,29 +99,12 @@ def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(c
 
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_bounding_bins_and_sorting_all_rows_give_the_same_step(criterion):
-    rng = np.random.default_rng(12)
-    for exact in (False, True):
-        for seed in range(30):
-            n, n_classes = int(rng.integers(50, 1500)), int(rng.integers(2, 9))
-            v, c = rng.normal(size=n), rng.normal(size=n) + seed % 3
-            if seed % 2:
-                v, c = np.round(2.0 * v), np.round(2.0 * c)
-            y = (rng.integers(0, n_classes, n) * (v + rng.normal(size=n) > 0)).astype(np.int32)
-            case = (v, c, y, n_classes, rng.uniform(1.0, 3.0, n) if seed % 5 == 0 else None)
-            fast, slow = search(case, criterion, exact), search(case, criterion, exact, direct=True)
-            assert (fast is None) == (slow is None), seed
-            if slow is not None:
-                assert fast == pytest.approx(slow, rel=1e-12), seed
-
-
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_crowded_bins_are_divided_without_missing_the_best_step(criterion):
     # Most steps lie in a thousandth of the range, some of them nearer to each other than two steps may be.
     rng = np.random.default_rng(13)
     for exact in (False, True):
         for seed in range(20):
-            n, n_classes = 3000, int(rng.integers(2, 12))
+            n, n_classes = 3000 if seed % 2 else int(rng.integers(50, 1500)), int(rng.integers(2, 12))
             v = rng.normal(size=n) * np.where(rng.random(n) < 0.95, 1e-3, 1.0)
             if seed % 3 == 1:
                 v = np.round(v, 4)
@@ -132,7 +112,7 @@ def test_crowded_bins_are_divided_without_missing_the_best_step(criterion):
                 v = np.round(v, 4) + rng.integers(0, 3, n) * 1e-11
             c = np.full(n, 1.0) if seed % 2 else rng.choice([-1.0, 0.0, 1.0, 2.0], n)
             y = ((v > 2e-4) * rng.integers(0, n_classes, n)).astype(np.int32)
-            case = (v, c, y, n_classes, None)
+            case = (v, c, y, n_classes, rng.uniform(1.0, 3.0, n) if seed % 5 == 0 else None)
             fast, slow = search(case, criterion, exact), search(case, criterion, exact, direct=True)
             assert (fast is None) == (slow is None), seed
             if slow is not None:
@@ -149,9 +129,6 @@ def test_a_line_along_which_no_row_moves_has_no_step():
     for v, c in lines:
         for exact in (False, True):
             assert search((np.array(v), np.array(c), y, 2, None), "gini", exact) is None
-
-
-# One node
 
 
 def climb(X, y, family="oc1", criterion="gini", weights=None, seed=1, path=1, strict=False, **options):

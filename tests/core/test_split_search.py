@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, GROWTH_OPTIONS, NATIVE_NAMES, REAL_SETS, grow, proposer, real_set
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gains, naive_search, reflected_axes
@@ -120,10 +121,9 @@ def random_groups(rng, X):
     return [Candidates.directions(D, thresholds)], D, thresholds
 
 
-@pytest.mark.sample(3)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_the_search_equals_trying_everything(criterion):
-    for seed in range(150):
+    for seed in range(90):
         rng = np.random.default_rng([seed, CRITERION_NAMES.index(criterion)])
         X, y, weights, n_classes = random_node(rng)
         groups, directions, thresholds = random_groups(rng, X)
@@ -170,9 +170,7 @@ def test_sorting_gives_the_same_split_at_large_nodes_whatever_the_weights(criter
             assert (quick.order, quick.threshold) == (slow.order, slow.threshold), seed
 
 
-@pytest.mark.sample(27)
-@pytest.mark.parametrize("name", NATIVE_NAMES)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+@few(1, name=NATIVE_NAMES, criterion=CRITERION_NAMES)
 def test_a_whole_tree_is_the_same_when_every_direction_is_sorted(name, criterion):
     options = GROWTH_OPTIONS | proposer(name).native_options() | {"criterion": criterion}
     sorted_directions = np.zeros(2)
@@ -207,40 +205,25 @@ def test_strict_ties_find_the_best_score_too(criterion):
         assert found.gain == pytest.approx(expected.gain, rel=2e-9), seed
 
 
+CROWDED = ["two values", "whole numbers in places", "outlier", "copies"]
+
+
 def crowded_rows(kind, n, rng):
     """Features whose reflections put most rows into a few narrow places.
 
-    kind : "two values", "whole numbers", "outlier" for one value far from all others, "copies" of few rows
+    kind : one of CROWDED: "outlier" is one value far from all others, "copies" are of few rows
     """
     X = rng.normal(size=(n, 4))
     if kind == "two values":
         X = np.eye(4)[rng.integers(0, 4, n)]
         X[:, 3] = rng.random(n) < 0.02
-    elif kind == "whole numbers":
+    elif kind == "whole numbers in places":
         X = rng.integers(0, 4, (n, 4)).astype(float)
     elif kind == "outlier":
         X[rng.integers(n), rng.integers(4)] = 1e6
     elif kind == "copies":
         X = X[rng.integers(0, 12, n)]
     return X
-
-
-@pytest.mark.sample(17)
-@pytest.mark.parametrize("kind", ["two values", "whole numbers", "outlier", "copies"])
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_crowded_bins_give_the_split_of_sorting(criterion, kind):
-    for seed in range(30):
-        rng = np.random.default_rng([10, seed])
-        n, n_classes = int(10 ** rng.uniform(2.0, 3.7)), int(rng.integers(2, 9))
-        X = crowded_rows(kind, n, rng)
-        noise = rng.choice([0.1, 3.0])
-        z = X @ rng.normal(size=4) + noise * rng.normal(size=n)
-        y = np.argsort(np.argsort(z)) * n_classes // n
-        # Small components move the rows of each place a little apart.
-        u = unit(np.array([1.0, 0.05, -0.02, 0.01]) * rng.uniform(0.2, 1.0, 4))
-        groups = [Candidates.reflection(u), Candidates.axes()]
-        min_leaf = float(rng.choice([1.0, 20.0]))
-        check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, seed)
 
 
 def test_crowded_bins_are_divided_before_they_are_sorted():
@@ -364,43 +347,27 @@ AWKWARD = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("kind", AWKWARD)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_a_quick_look_loses_no_split(criterion, kind):
-    for seed in range(12):
+@few(kind=[*AWKWARD, *CROWDED], criterion=CRITERION_NAMES)
+def test_no_split_is_lost_to_sorting(criterion, kind):
+    for seed in range(10):
         rng = np.random.default_rng([13, seed])
         n, n_classes = int(10 ** rng.uniform(1.8, 3.6)), int(rng.integers(2, 27))
-        X = awkward_rows(kind, n, rng)
+        X = awkward_rows(kind, n, rng) if kind in AWKWARD else crowded_rows(kind, n, rng)
         # Ranks, since sums of outliers would be those of one row.
         z = np.argsort(np.argsort(X, axis=0), axis=0) @ rng.normal(size=4)
         y = np.argsort(np.argsort(z)) * n_classes // n
         y = np.where(rng.random(n) < rng.choice([0.2, 0.9]), y, rng.integers(0, n_classes, n))
-        groups = reflections_alike(9, rng)
-        min_leaf = float(rng.choice([1.0, 20.0]))
-        check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, seed)
-
-
-# Nodes of which one class has nearly all rows
-
-
-@pytest.mark.parametrize("kind", AWKWARD)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_rare_rows_lose_no_split(criterion, kind):
-    for seed in range(12):
-        rng = np.random.default_rng([19, seed])
-        n, n_classes = int(10 ** rng.uniform(0.7, 3.3)), int(rng.integers(2, 6))
-        X = awkward_rows(kind, n, rng)
-        rare = rng.integers(1, min(n // 2, 60) + 1)
-        y = np.zeros(n, dtype=int)
-        z = X @ rng.normal(size=4)
-        chosen = np.argsort(z)[-rare:] if rng.random() < 0.3 else rng.choice(n, rare, replace=False)
-        y[chosen] = rng.integers(1, n_classes, rare)
-        if rng.random() < 0.5:  # copies of rows with another label
+        if seed % 2:  # one class has nearly all rows, and copies of rows have another label
+            rare = rng.integers(1, min(n // 2, 60) + 1)
+            chosen = np.argsort(z)[-rare:] if seed % 3 else rng.choice(n, rare, replace=False)
+            y = np.where(np.isin(np.arange(n), chosen), np.maximum(y, 1), 0)
             X[rng.integers(0, n, n // 3 + 1)] = X[chosen[0]]
-        groups = [*reflections_alike(6, rng), Candidates.axes()]
-        min_leaf = float(rng.choice([1.0, 3.0]))
-        check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, seed)
+        if kind in CROWDED:  # small components move the rows of each place a little apart
+            groups = [Candidates.reflection(unit(np.array([1.0, 0.05, -0.02, 0.01]) * rng.uniform(0.2, 1.0, 4)))]
+        else:
+            groups = reflections_alike(9, rng)
+        min_leaf = float(rng.choice([1.0, 20.0]))
+        check_against_sorting(X, y, n_classes, criterion, [*groups, Candidates.axes()], min_leaf, seed)
 
 
 @pytest.mark.parametrize("criterion", [name for name in CRITERION_NAMES if name != "max_minority"])
@@ -415,9 +382,6 @@ def test_few_directions_are_searched_where_rows_are_rare(criterion):
     assert tree["refined"] < tree["directions"] / 3
 
 
-# Nodes whose rows have weights
-
-
 @pytest.mark.parametrize("n", [60, 250, 2000])
 def test_few_directions_are_searched_where_rows_have_weights(n):
     rng = np.random.default_rng(26)
@@ -427,9 +391,6 @@ def test_few_directions_are_searched_where_rows_have_weights(n):
     tree = _core.grow(X, y, 1.0 + rng.exponential(size=n), 2, "hhcart_a", options)
     assert tree["directions"] > 250
     assert tree["refined"] < tree["directions"] / 3
-
-
-# Each tactic for itself
 
 
 def inputs_of_tactics():
@@ -457,10 +418,11 @@ def inputs_of_tactics():
         yield X, y, weights, n_classes, groups, float(rng.choice([1.0, 20.0]))
 
 
-@pytest.mark.sample(38)
-@pytest.mark.parametrize("without", [[], *([name] for name in _core.tactics()), _core.tactics()], ids=" and ".join)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-@pytest.mark.parametrize("strict", [False, True])
+@few(
+    without=[[], *([name] for name in _core.tactics()), _core.tactics()],
+    criterion=CRITERION_NAMES,
+    strict=[False, True],
+)
 def test_the_search_without_a_tactic_finds_what_the_plain_search_finds(without, criterion, strict):
     for i, (X, y, weights, n_classes, groups, min_leaf) in enumerate(inputs_of_tactics()):
         if strict and i % 4:
@@ -617,9 +579,7 @@ def cuts_of_bin(rng, inside, most):
         yield from np.cumsum(rng.permutation(inside), axis=0)
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-@pytest.mark.parametrize("kind", ["rows", "weights"])
+@few(1, criterion=CRITERION_NAMES, kind=["rows", "weights"])
 def test_the_bound_of_a_bin_is_at_least_every_cut_inside_it(criterion, kind):
     for seed in range(40):
         rng = np.random.default_rng([7, seed])
@@ -646,23 +606,6 @@ def test_the_bound_of_a_bin_is_at_least_every_cut_inside_it(criterion, kind):
                 value = _core.cut_value(left, totals, criterion)[0]
                 assert value <= bounds[b] + 16.0 * noise + 1e-12 * abs(bounds[b]), f"seed {seed}, bin {b}"
             before += table[:, b]
-
-
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_the_bound_holds_for_every_count_in_the_box(criterion):
-    # Two bins before and after, and every combination of left counts that a bin of (a, b, c) rows allows.
-    for seed in range(15):
-        rng = np.random.default_rng([8, seed])
-        table = rng.integers(0, 5, (3, 3)).astype(float)
-        table[0, 0] += 1.0
-        table[1, 2] += 1.0
-        totals = table.sum(axis=1)
-        bound = np.asarray(_core.bin_bounds(table, criterion))[1]
-        for moved in np.ndindex(*(int(c) + 1 for c in table[:, 1])):
-            if sum(moved) == 0:
-                continue
-            value = _core.cut_value(table[:, 0] + np.array(moved, dtype=float), totals, criterion)[0]
-            assert value <= bound + 1e-11 * (1.0 + abs(bound)), f"seed {seed}, {moved}"
 
 
 # The worked example of the thesis

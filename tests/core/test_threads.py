@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scale_support import clusters, same
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
@@ -12,42 +14,20 @@ from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
 
 NATIVE = sorted(name for name in PROPOSERS if PROPOSERS[name].native is not None)
-ARRAYS = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows", "level_scores")
-
-
-def assert_same_bits(a, b):
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
-
-
-def table(n, p, n_classes, kind, seed=0):
-    """Rows in clusters.
-
-    kind : "numbers", "ties" for few distinct values, "two values" for 0 and 1, "same" for rows that are all alike
-    """
-    rng = np.random.default_rng([seed, n, p])
-    y = rng.integers(0, n_classes, n).astype(np.int32)
-    X = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n_classes, p))[y]
-    if kind == "ties":
-        X = np.round(X)
-    elif kind == "two values":
-        X = (X > 0.5).astype(np.float64)
-    return (np.ones_like(X) if kind == "same" else X), y
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("name", NATIVE)
-@pytest.mark.parametrize("kind", ["numbers", "ties", "two values"])
+@few(1, name=NATIVE, kind=["numbers", "ties", "two values"])
 def test_large_nodes_are_shared_without_changing_a_bit(name, kind):
     n, depth = (3000, 2) if name.startswith("oc1") else (40_000, 3)  # nodes of a level are not shared
-    X, y = table(n, 5, 3, kind)
+    X, y = clusters(n, 5, 3, kind)
     trees = [
         grow_top_down(X, y, 3, PROPOSERS[name](), stopping=Stopping(max_depth=depth), seed=3, n_threads=threads)
         for threads in (1, 2, 5)
     ]
     assert trees[0].n_nodes > 3
     for tree in trees[1:]:
-        assert_same_bits(tree, trees[0])
+        assert not same(tree, trees[0])
 
 
 @settings(max_examples=40, deadline=None)
@@ -65,7 +45,7 @@ def test_large_nodes_are_shared_without_changing_a_bit(name, kind):
     seed=st.integers(0, 1000),
 )
 def test_any_tree_has_the_same_bits(name, criterion, n, p, n_classes, kind, weighted, strict, levels, threads, seed):
-    X, y = table(n, p, n_classes, kind, seed)
+    X, y = clusters(n, p, n_classes, kind, seed)
     counts = None
     if levels and not PROPOSERS[name].quantitative:
         X[:, 0] = np.abs(np.round(X[:, 0])) % 4
@@ -86,7 +66,7 @@ def test_any_tree_has_the_same_bits(name, criterion, n, p, n_classes, kind, weig
         )
         for k in (1, threads)
     )
-    assert_same_bits(several, one)
+    assert not same(several, one)
 
 
 @pytest.mark.long
@@ -96,11 +76,11 @@ def test_a_chain_of_nodes_is_no_chain_of_calls():
     X, y = np.arange(n, dtype=float)[:, None] ** 3, (np.arange(n) % 2).astype(np.int32)
     one, two = (grow_top_down(X, y, 2, PROPOSERS["axis_parallel"](), n_threads=k) for k in (1, 2))
     assert one.depth == n - 2
-    assert_same_bits(two, one)
+    assert not same(two, one)
 
 
 def test_n_jobs_must_not_be_0_and_is_no_parameter_of_an_experiment():
-    X, y = table(30, 2, 2, "numbers")
+    X, y = clusters(30, 2, 2, "numbers")
     with pytest.raises(ConfigError, match=r"^n_jobs of HHCARTDClassifier must not be 0\. Set it to None"):
         make("hhcart_d").set_params(n_jobs=0).fit(X, y)
     with pytest.raises(ConfigError, match="n_jobs of HHCARTDClassifier must be"):
@@ -111,9 +91,9 @@ def test_n_jobs_must_not_be_0_and_is_no_parameter_of_an_experiment():
 
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt"])
 def test_single_precision_gives_the_tree_of_the_same_numbers(name):
-    X, y = table(700, 5, 3, "numbers")
+    X, y = clusters(700, 5, 3, "numbers")
     single = X.astype(np.float32)
     a, b = (make(name, random_state=0).fit(rows, y) for rows in (single, single.astype(np.float64)))
-    assert_same_bits(a.tree_, b.tree_)
+    assert not same(a.tree_, b.tree_)
     np.testing.assert_array_equal(a.predict(single), b.predict(single.astype(np.float64)))
     np.testing.assert_array_equal(a.feature_importances_, b.feature_importances_)

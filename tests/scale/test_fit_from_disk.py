@@ -122,15 +122,15 @@ def test_the_scratch_copy_goes_away(tmp_path):
         ("c45", {}, "is neither a top-down tree of one split heuristic nor a bagged forest"),
         ("hhcart_d", {"pruning": "cv"}, "pruning 'cv' needs all rows in memory"),
         ("hhcart_d", {"pruning": "none", "missing": "learn"}, "missing 'learn' needs all rows in memory"),
-        ("hhcart_d", {"polish": True}, "polish True needs all rows in memory"),
-        ("hhcart_d", {"max_terms": 2}, "max_terms 2 needs all rows in memory"),
-        ("hhcart_d", {"path": True}, "path True needs all rows in memory"),
-        ("hhcart_d", {"split_cost": 0.1}, "split_cost 0.1 needs all rows in memory"),
-        ("hhcart_d", {"refine": "tao"}, "refine 'tao' needs all rows in memory"),
-        ("hhcart_d", {"probabilities": "laplace"}, "probabilities 'laplace' needs all rows in memory"),
-        ("hhcart_d", {"leaf_models": "logistic"}, "leaf_models 'logistic' needs all rows in memory"),
+        *(
+            ("hhcart_d", {name: value}, f"{name} {value!r} needs all rows in memory")
+            for name, value in {
+                "polish": True, "max_terms": 2, "path": True, "split_cost": 0.1,
+                "refine": "tao", "probabilities": "laplace", "leaf_models": "logistic",
+            }.items()
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_grow_from_a_disk_is_refused(algorithm, params, message):
     X, y = table(1)
     with pytest.raises(ConfigError, match=message):
@@ -149,7 +149,6 @@ def test_weights_that_cannot_be_added_exactly_are_refused():
     ("columns", "message"),
     [
         ({"a": [1.0, None, 3.0], "y": [0, 1, 0]}, r"cells without a finite number in column 'a' \(1\)"),
-        ({"a": [1.0, float("inf"), 3.0], "y": [0, 1, 0]}, r"cells without a finite number in column 'a' \(1\)"),
         ({"a": [1.0, 2.0, 3.0], "y": [1, 1, 1]}, "column 'y' has 1 classes, at least 2 are needed"),
         ({"a": [[1.0], [2.0], [3.0]], "y": [0, 1, 0]}, "column 'a' holds list<.*>, neither numbers nor texts"),
         ({"y": [0, 1, 0]}, "no column is left to be a feature"),
@@ -182,9 +181,6 @@ def test_kept_rows_have_a_stream_of_their_own():
     assert seeds.generator(7, "rows kept from growth").random() != seeds.generator(8, "rows kept from growth").random()
 
 
-# ---- CSV -------------------------------------------------------------------------------------------------------------
-
-
 def test_csv_becomes_parquet_of_the_narrowest_types(tmp_path):
     (tmp_path / "t.csv").write_text("i,x,t,e\n1,1,a,\n2,2.5,NA,\n,3,7,\n")
     found = convert(tmp_path / "t.csv", tmp_path / "t.parquet")
@@ -198,10 +194,10 @@ def test_csv_becomes_parquet_of_the_narrowest_types(tmp_path):
     }
 
 
-@pytest.mark.long
-def test_a_type_holds_for_the_last_row_too(tmp_path):
-    lines = ["n,y", *(f"{i},{i % 2}" for i in range(2_500_000)), "many,1"]
-    (tmp_path / "t.csv").write_text("\n".join(lines))  # more than one block of the reader
+def test_a_type_holds_for_the_last_row_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("oblique_cli.scale.disk_tables.BATCH", 100)
+    lines = ["n,y", *(f"{i},{i % 2}" for i in range(950)), "many,1"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
     assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"n": "string", "y": "int64"}
 
 

@@ -6,7 +6,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from contracts import GROWTH_OPTIONS
 from covering import few
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,21 +28,21 @@ pytestmark = pytest.mark.usefixtures("large_from_40_rows")
 STOPPING = Stopping(2, 0.0, 4)
 
 
+def assert_as_in_memory(folder, X, y, heuristic, criterion="gini", *, blocks=3, threads=1, ties="tolerant", **plan):
+    """The growth from blocks of a store, whose tree is that of memory."""
+    how = {"criterion": criterion, "stopping": STOPPING, "ties": ties}
+    expected = grow_top_down(X, y, int(y.max()) + 1, heuristic, **how)
+    store = stored(folder, X, y, blocks=blocks)
+    plan = {"finish_rows": 0, **plan}
+    grown = grow(Here(store, threads), store, Plan(heuristic, criterion, STOPPING, ties=ties, **plan))
+    assert not same(grown.tree, expected)
+    return grown
+
+
 def keep_places(store, places):
     """Write the place of every row at level 1 into a store."""
     for chunk, of_chunk in enumerate(np.split(places, np.cumsum(store.sizes)[:-1])):
         store.keep_places(1, chunk, of_chunk)
-
-
-@few(kind=["normal", "whole numbers", "offset", "skewed", "constant"], name=_core.from_sums(), blocks=[1, 2, 7])
-def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, blocks, tmp_path):
-    X, y = table(3, kind)
-    heuristic = PROPOSERS[name]()
-    expected = grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING)
-    assert expected.depth > 1
-    store = stored(tmp_path / str(blocks), X, y, blocks=blocks)
-    found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
-    assert not same(found, expected)
 
 
 def test_a_criterion_of_a_plugin_grows_from_blocks(tmp_path):
@@ -54,12 +53,9 @@ def test_a_criterion_of_a_plugin_grows_from_blocks(tmp_path):
         return np.abs(left * m[:, None] - right * n[:, None]).sum(axis=1)
 
     try:
-        X, y = table(3, "whole numbers")
-        heuristic = PROPOSERS["axis_parallel"]()
-        expected = grow_top_down(X, y, 3, heuristic, criterion="own_of_blocks", stopping=STOPPING)
-        store = stored(tmp_path / "store", X, y, blocks=3)
-        found = grow(Here(store), store, Plan(heuristic, "own_of_blocks", STOPPING, finish_rows=0)).tree
-        assert expected.depth > 1 and not same(found, expected)
+        assert_as_in_memory(
+            tmp_path / "store", *table(3, "whole numbers"), PROPOSERS["axis_parallel"](), "own_of_blocks"
+        )
     finally:
         del CRITERIA._things["own_of_blocks"]
 
@@ -113,8 +109,8 @@ def looks(asker, found):
     return asker
 
 
-@pytest.mark.sample(8)
 @few(
+    1,
     weighted=[False, True],
     kind=["heap", "tied heap", "ladder"],
     name=[name for name in _core.from_sums() if name != "gdt"],
@@ -136,29 +132,20 @@ def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, parts, 
     assert any(cells for _, cells in divided)
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d", "hhcrv", "hhgdt"])
+@pytest.mark.parametrize("name", ["hhcart_a", "hhgdt"])
 def test_parts_of_a_bin_stay_open_where_the_best_edge_is_no_cut(name, tmp_path, monkeypatch):
     # Of 4000 rows many projections differ by less than counts as a difference, so edges between bins are no cuts.
     monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
     X, y = table(0, "rounded beside an offset", n=4000, p=4)
-    heuristic = PROPOSERS[name]()
-    expected = grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING)
     for memory in (30_000, 1 << 30):
-        store = stored(tmp_path / str(memory), X, y, blocks=2)
-        found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, memory=memory, finish_rows=0)).tree
-        assert not same(found, expected), memory
+        assert_as_in_memory(tmp_path / str(memory), X, y, PROPOSERS[name](), blocks=2, memory=memory)
 
 
 def test_little_memory_takes_more_passes_and_gives_the_same_tree(tmp_path):
     X, y = table(4, "heap", n=1500)
-    heuristic = PROPOSERS["hhcart_a"]()
-    expected = grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING)
     passes = []
     for memory in (12_000, 1 << 20):
-        store = stored(tmp_path / str(memory), X, y, blocks=3)
-        grown = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, memory=memory, finish_rows=0))
-        assert not same(grown.tree, expected)
+        grown = assert_as_in_memory(tmp_path / str(memory), X, y, PROPOSERS["hhcart_a"](), memory=memory)
         passes.append(sum(level.passes for level in grown.levels))
     assert passes[0] > passes[1]
 
@@ -190,34 +177,25 @@ def test_bytes_that_are_read_are_those_of_the_cost_model(name, tmp_path):
     assert grown.levels[0].passes - usual in range(4)
 
 
-@pytest.mark.parametrize("options", [{"reflections": "both"}, {"shrinkage": True}, {"sign": "positive", "tau": 0.5}])
-def test_options_of_heuristics_count(options, tmp_path):
-    X, y = table(5, p=4)
-    heuristic = PROPOSERS["hhcart_a"](**options)
-    store = stored(tmp_path / "rows", X, y, blocks=3)
-    found = grow(Here(store), store, Plan(heuristic, "twoing", STOPPING, finish_rows=0)).tree
-    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="twoing", stopping=STOPPING))
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("hhcart_a", {"reflections": "both"}),
+        ("hhcart_a", {"shrinkage": True}),
+        ("hhcart_a", {"sign": "positive", "tau": 0.5}),
+        ("gdt", {"bisector_classes": "super"}),
+        ("hhgdt", {"bisector_classes": "super"}),
+    ],
+)
+def test_options_of_heuristics_count(name, options, tmp_path):
+    assert_as_in_memory(tmp_path / "rows", *table(5, p=4), PROPOSERS[name](**options), "twoing")
 
 
-@pytest.mark.parametrize("name", ["gdt", "hhgdt"])
-def test_bisectors_may_be_scored_by_super_classes(name, tmp_path):
-    X, y = table(6)
-    heuristic = PROPOSERS[name](bisector_classes="super")
-    store = stored(tmp_path / "rows", X, y, blocks=3)
-    found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
-    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("threads", [2, 3])
-@pytest.mark.parametrize("memory", [6_000, 1 << 20])
+@few(1, threads=[2, 3], memory=[6_000, 1 << 20])
 def test_neither_threads_nor_memory_change_the_tree(threads, memory, tmp_path):
-    X, y = table(7, p=4)
-    heuristic = PROPOSERS["hhcart_a"]()
     _core.exact_sums_above(10)
-    store = stored(tmp_path / "rows", X, y, blocks=6)
-    found = grow(Here(store, threads), store, Plan(heuristic, "gini", STOPPING, memory=memory)).tree
-    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+    how = {"blocks": 6, "threads": threads, "memory": memory, "finish_rows": None}
+    assert_as_in_memory(tmp_path / "rows", *table(7, p=4), PROPOSERS["hhcart_a"](), **how)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -281,20 +259,6 @@ def test_an_error_in_one_of_the_trees_stops_the_others(tmp_path):
     assert stopped.is_set()
 
 
-def test_growth_is_stopped_by_another_thread():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20_000, 30)), rng.integers(0, 5, 20_000).astype(np.int32)
-    options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options()  # seconds of work
-    stop = np.zeros(1, np.uint8)
-    # It rings only if the interpreter runs while the tree grows; without that the tree would be grown to its end.
-    timer = threading.Timer(0.1, lambda: stop.__setitem__(0, 1))
-    timer.start()
-    with pytest.raises(RuntimeError, match="the growth of the tree was stopped"):
-        _core.grow(X, y, None, 5, "hhcart_a", options, None, 1, stop)
-    with pytest.raises(ValueError, match="stop must be one number"):
-        _core.grow(X, y, None, 5, "hhcart_a", options, None, 1, np.zeros(2, np.uint8))
-
-
 def test_a_corrupt_chunk_stops_all_threads(tmp_path):
     X, y = table(4)
     store = stored(tmp_path / "rows", X, y, blocks=6)
@@ -310,12 +274,8 @@ def test_a_corrupt_chunk_stops_all_threads(tmp_path):
 
 
 def test_nodes_that_fit_into_memory_are_finished_there(tmp_path):
-    X, y = table(8)
-    heuristic = PROPOSERS["hhcart_d"]()
-    store = stored(tmp_path / "rows", X, y, blocks=4)
-    grown = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=150))
+    grown = assert_as_in_memory(tmp_path / "rows", *table(8), PROPOSERS["hhcart_d"](), blocks=4, finish_rows=150)
     assert grown.levels[0].finished == 0 and sum(level.finished for level in grown.levels) > 0
-    assert not same(grown.tree, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
 
 
 def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
@@ -329,14 +289,6 @@ def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
         store = stored(tmp_path / str(w is None), X, y, used, blocks=3)
         found = grow(Here(store), store, Plan(heuristic, "gini", Stopping(2, 0.0, 2), finish_rows=0)).tree
         assert not same(found, expected)
-
-
-def test_rows_of_large_nodes_may_come_in_any_order():
-    X, y = table(10)
-    order = np.random.default_rng(1).permutation(len(X))
-    for name in _core.from_sums():
-        trees = [grow_top_down(X[o], y[o], 3, PROPOSERS[name](), stopping=STOPPING) for o in (slice(None), order)]
-        assert not same(*trees), name
 
 
 def test_too_little_memory_is_said(tmp_path):

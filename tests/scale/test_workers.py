@@ -46,15 +46,19 @@ def here():
     _core.exact_sums_above(before)
 
 
+def assert_as_in_memory(asker, X, y, name="hhcart_d", finish_rows=0):
+    """What is grown by an asker of the rows is the tree of memory."""
+    grown = grow(asker, asker.store, Plan(PROPOSERS[name](), "gini", STOPPING, finish_rows=finish_rows))
+    assert not same(grown.tree, grow_top_down(X, y, 3, PROPOSERS[name](), criterion="gini", stopping=STOPPING))
+    return grown
+
+
 @pytest.mark.parametrize("name", ["hhcart_a", "hhcrv", "hhgdt"])
 @pytest.mark.usefixtures("here")
 def test_workers_grow_the_tree_of_memory(workers, name, tmp_path):
     X, y = table(1)
-    heuristic = PROPOSERS[name]()
-    store = stored(tmp_path / "rows", X, y, blocks=6)
-    asker = workers(store)
-    found = grow(asker, asker.store, Plan(heuristic, "gini", STOPPING, finish_rows=60)).tree
-    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+    asker = workers(stored(tmp_path / "rows", X, y, blocks=6))
+    assert_as_in_memory(asker, X, y, name, 60)
     assert asker.store.bytes_read > X.nbytes
 
 
@@ -63,10 +67,7 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
     monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
     X, y = table(8, "heap", n=900)
     for name in ("axis_parallel", "hhcart_a"):
-        store = stored(tmp_path / name, X, y, blocks=6)
-        asker = workers(store)
-        found = grow(asker, asker.store, Plan(PROPOSERS[name](), "gini", STOPPING, finish_rows=60)).tree
-        assert not same(found, grow_top_down(X, y, 3, PROPOSERS[name](), criterion="gini", stopping=STOPPING))
+        assert_as_in_memory(workers(stored(tmp_path / name, X, y, blocks=6)), X, y, name, 60)
 
 
 @pytest.mark.parametrize("cut", [sharing.Cut(2, 1), sharing.Cut(1, 2), sharing.Cut(2, 3)])
@@ -74,11 +75,7 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
 def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "cut", lambda *_: cut)
     X, y = table(2)
-    store = stored(tmp_path / "rows", X, y, blocks=5)
-    asker = workers(store)
-    found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)).tree
-    expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
-    assert not same(found, expected)
+    assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y)
 
 
 @pytest.mark.usefixtures("here")
@@ -86,10 +83,7 @@ def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, m
     monkeypatch.setattr(workers, "SMALL_REQUEST", 0)
     monkeypatch.setattr(workers, "FAN_IN", 2)
     X, y = table(2)
-    store = stored(tmp_path / "rows", X, y, blocks=5)
-    asker = workers(store)
-    found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=60)).tree
-    assert not same(found, grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING))
+    assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y, finish_rows=60)
 
 
 def test_a_worker_is_told_the_same_chunks_in_every_pass():
@@ -115,22 +109,17 @@ def test_a_folder_that_is_written_anew_is_read_anew(workers, tmp_path):
     for seed in (5, 6):
         X, y = table(seed)
         shutil.rmtree(tmp_path / "rows", ignore_errors=True)
-        store = stored(tmp_path / "rows", X, y, blocks=4)
-        asker = workers(store)
-        found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING)).tree
-        assert not same(found, grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING))
+        assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=4)), X, y, finish_rows=None)
 
 
 @pytest.mark.usefixtures("here")
 def test_nodes_are_shared_evenly_and_their_rows_stay_with_the_workers(workers, tmp_path, monkeypatch):
     X, y = table(7)
-    store = stored(tmp_path / "rows", X, y, blocks=4)
-    asker = workers(store)
+    asker = workers(stored(tmp_path / "rows", X, y, blocks=4))
     asked = []
     ask = type(asker).ask
     monkeypatch.setattr(type(asker), "ask", lambda self, kind, *rest: asked.append(kind) or ask(self, kind, *rest))
-    found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING))
-    assert not same(found.tree, grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING))
+    found = assert_as_in_memory(asker, X, y, finish_rows=None)
     # No node of more than a worker's share is finished by one of them, and no rows pass through here.
     assert sum(level.finished for level in found.levels) >= 2 and found.levels[0].finished == 0
     assert "fetch" not in asked

@@ -44,23 +44,16 @@ def test_a_model_of_scikit_learn_is_the_one_it_makes_itself():
     its = DecisionTreeClassifier(max_depth=3, random_state=5).fit(X, Y)
     np.testing.assert_array_equal(ours.predict(X), its.predict(X))
     np.testing.assert_array_equal(ours.predict_proba(X), its.predict_proba(X))
-    assert (ours.n_leaves_, ours.n_nodes_, ours.depth_) == (
-        its.get_n_leaves(),
-        its.tree_.node_count,
-        its.get_depth(),
-    )
+    assert (ours.n_leaves_, ours.n_nodes_, ours.depth_) == (its.get_n_leaves(), its.tree_.node_count, its.get_depth())
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize(
-    ("prepare", "scaler"), [("standardize", StandardScaler), ("minmax", MinMaxScaler), ("robust", RobustScaler)]
-)
-def test_columns_are_scaled_as_the_training_rows_say(prepare, scaler):
+def test_columns_are_scaled_as_the_training_rows_say():
     rows = X * [1, 100, 0.01, 1]
-    ours = estimator("sklearn.svm.SVC", prepare=prepare).fit(rows[::2], Y[::2])
-    fitted = scaler().fit(rows[::2])
-    its = SVC(random_state=5).fit(fitted.transform(rows[::2]), Y[::2])
-    np.testing.assert_array_equal(ours.predict(rows[1::2]), its.predict(fitted.transform(rows[1::2])))
+    for prepare, scaler in {"standardize": StandardScaler, "minmax": MinMaxScaler, "robust": RobustScaler}.items():
+        ours = estimator("sklearn.svm.SVC", prepare=prepare).fit(rows[::2], Y[::2])
+        fitted = scaler().fit(rows[::2])
+        its = SVC(random_state=5).fit(fitted.transform(rows[::2]), Y[::2])
+        np.testing.assert_array_equal(ours.predict(rows[1::2]), its.predict(fitted.transform(rows[1::2])))
 
 
 def test_labels_reach_it_without_gaps_and_come_back_as_codes_and_threads_and_seed_are_set():
@@ -134,25 +127,10 @@ def test_what_it_prints_reaches_nobody(capfd):
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("Segfault", r"its process died of SIGSEGV \(segmentation fault\)"),
-        ("Abort", r"its process died of SIGABRT \(aborted\)"),
-        ("Leave", "its process left with exit code 3"),
-    ],
-)
-def test_a_crash_is_an_error_that_says_how_and_the_next_model_is_fitted(name, message):
-    with pytest.raises(Crashed, match=message):
-        nasty(name).fit(BAD, Y)
+def test_a_crash_is_an_error_that_says_how_and_the_next_model_is_fitted():
+    with pytest.raises(Crashed, match=r"its process died of SIGSEGV \(segmentation fault\)"):
+        nasty("Segfault").fit(BAD, Y)
     assert len(nasty("Majority").fit(X, Y).predict(X)) == len(X)
-
-
-@pytest.mark.parametrize("name", ["Hang", "Spin"])
-def test_whatever_hangs_is_stopped_at_its_limit(name):
-    with pytest.raises(OutOfTime, match=r"not done within the limit of 0\.5 s"):
-        nasty(name, limits={"time": 0.5}).fit(BAD, Y)
 
 
 def test_the_limit_of_time_holds_for_predictions_too():
@@ -206,6 +184,7 @@ OutsideEstimator("outside_support.Hang", {}).fit(X, y)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not end a process with its parent")
 def test_a_killed_parent_leaves_no_process_behind_even_one_that_hangs_in_compiled_code():
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -235,17 +214,14 @@ def test_an_interrupted_request_does_not_leave_its_answer_for_the_next():
 # ---- classes and parameters ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("path", "params", "message"),
     [
         ("sklearn.ensemble.RandomForestClassifer", {}, "Did you mean sklearn.ensemble.RandomForestClassifier"),
-        ("sklearn.nsemble.X", {}, "there is no module 'sklearn.nsemble'."),
         ("no_such_library.Model", {}, "no_such_library is not installed; pip install no_such_library"),
         ("outside_support.NoEstimator", {}, "is no class with the methods fit and predict."),
         ("outside_support.function", {}, "is no estimator"),
         ("sklearn.tree.DecisionTreeClassifier", {"max_dept": 3}, "no parameter 'max_dept'. Did you mean 'max_depth'"),
-        ("sklearn.naive_bayes.GaussianNB", {"colour": 3}, "has no parameter 'colour'. It has: priors, var_smoothing."),
         ("outside_support.Needs", {}, "needs the parameter 'width'; set it under params."),
         (
             "sklearn.ensemble.BaggingClassifier",
@@ -331,19 +307,12 @@ def test_the_sizes_of_imodels_are_those_of_its_trees(name):
     assert 1 < model.depth_ < model.n_leaves_
 
 
-SKLEARN_SIZES = {
-    "sklearn.ensemble.RandomForestClassifier": {"n_estimators": 4},
-    "sklearn.ensemble.ExtraTreesClassifier": {"n_estimators": 4},
-    "sklearn.ensemble.BaggingClassifier": {"n_estimators": 4},
-    "sklearn.ensemble.AdaBoostClassifier": {"n_estimators": 4},
-    "sklearn.ensemble.GradientBoostingClassifier": {"n_estimators": 4},
-    "sklearn.ensemble.HistGradientBoostingClassifier": {"max_iter": 4},
-}
-
-
-@pytest.mark.parametrize("path", SKLEARN_SIZES)
-def test_the_sizes_of_an_ensemble_are_sums_and_the_deepest(path):
-    model = estimator(path, **SKLEARN_SIZES[path]).fit(X, Y)
+@pytest.mark.parametrize(
+    "name", ["RandomForest", "ExtraTrees", "Bagging", "AdaBoost", "GradientBoosting", "HistGradientBoosting"]
+)
+def test_the_sizes_of_an_ensemble_are_sums_and_the_deepest(name):
+    number = {"max_iter" if name.startswith("Hist") else "n_estimators": 4}
+    model = estimator(f"sklearn.ensemble.{name}Classifier", **number).fit(X, Y)
     trees = 2 * model.n_leaves_ - model.n_nodes_  # every tree has a leaf more than it has splits
-    assert trees == (12 if "GradientBoosting" in path else 4)
+    assert trees == (12 if "GradientBoosting" in name else 4)
     assert 1 <= model.depth_ < model.n_leaves_
