@@ -23,7 +23,6 @@ endif
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED = $(VENV)/.installed
-STORED = tests/experiments/test_store_trust.py
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 STUB = oblique_cli/estimators/oblique/classifiers.pyi
 DECLARED = tools/stubs.py $(wildcard oblique_cli/proposers/*.py oblique_cli/tree/pruning.py) \
@@ -45,7 +44,7 @@ test-versions: $(VENV)/.versions  ## the tests with every Python here, newest an
 	$(BIN)/python -m tools.versions --store $(if $(filter-out file,$(origin PYTHON)),--python $(PYTHON))
 
 soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth, SEED=7 for other cases
-	OBLIQUE_SOAK=$(SHARE) OBLIQUE_SEED=$(SEED) OBLIQUE_COUNTS=$(CURDIR)/results/tables/attacks.csv $(BIN)/python -m pytest -n auto --dist load tests/robustness $(STORED)
+	OBLIQUE_SOAK=$(SHARE) OBLIQUE_SEED=$(SEED) OBLIQUE_COUNTS=$(CURDIR)/results/tables/attacks.csv $(BIN)/python -m pytest -n auto --dist load tests/robustness
 
 sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavior and thread sanitizers
 	$(BIN)/python tools/sanitize.py

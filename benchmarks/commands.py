@@ -72,7 +72,7 @@ TABLES = (
     Table(200, 2_000, (), 2, 5.0),
 )
 COMMANDS = (("tree",), ("tree", "--algorithm", "axis_parallel"), ("fit", "--algorithm", "hhcart_d"))
-QUICK_ROWS, QUICK_COLUMNS = 300, 12
+QUICK_ROWS, QUICK_COLUMNS = 100, 6
 
 
 def cpu_seconds(arguments: list[str], folder: Path) -> float:

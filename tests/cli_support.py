@@ -270,6 +270,22 @@ def call(tmp_path, monkeypatch, capsys):
     return run
 
 
+@pytest.fixture(scope="session")
+def finished_folder(tmp_path_factory):
+    """A folder with small.yaml and its stored run."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.yaml").write_text(SMALL)
+    assert forked(folder, "run", "small.yaml", "--quiet").code == 0
+    return folder
+
+
+@pytest.fixture
+def finished(call, finished_folder):
+    """Call the command in a copy of that folder."""
+    shutil.copytree(finished_folder, call.folder, dirs_exist_ok=True)
+    return call
+
+
 # Two data sets and two algorithms, a second of work.
 SMALL = """\
 version: 1

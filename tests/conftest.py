@@ -21,13 +21,13 @@ import numpy as np
 import pytest
 from browser_support import NoBrowser, launched
 from checkout_support import checkout
-from cli_support import call, forking
+from cli_support import call, finished, finished_folder, forking
 from hypothesis import given, settings, strategies
 from sklearn.base import BaseEstimator
 
 from oblique_cli.data import Entry, catalogue, files
 
-__all__ = ["call", "checkout", "forking"]
+__all__ = ["call", "checkout", "finished", "finished_folder", "forking"]
 
 # No test looks at the clock: what is slow here may only be a busy machine. Every run draws other examples.
 settings.register_profile("oblique", deadline=None, max_examples=30)

@@ -63,10 +63,7 @@ def toy_facts() -> dict:
         | {"files": {"all": {"name": "pebbles.csv", "rows": 20000, "sha256": sha(PEBBLES_CSV)}}}
         | {
             "recipe": {
-                "sources": [
-                    {"path": "static/pebbles.zip", "members": ["pebbles.dat"]},
-                    {"path": "old/pebbles.dat"},
-                ],
+                "sources": [{"path": "static/pebbles.zip", "members": ["pebbles.dat"]}, {"path": "old/pebbles.dat"}],
                 "delimiter": "whitespace",
                 "header": True,
                 "columns": ["-", "weight", "size", "class"],

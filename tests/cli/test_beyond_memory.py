@@ -93,9 +93,8 @@ def test_a_file_that_fits_is_fitted_as_ever(folder):
     assert ended.code == 0 and "cross-validation" in ended.out
 
 
-@pytest.mark.parametrize("sign", [";", "\t", "|"])
-def test_what_a_large_csv_is_told_to_do_finds_its_delimiter(folder, sign):
-    (folder / "cut.csv").write_text((folder / "big.csv").read_text().replace(",", sign))
+def test_what_a_large_csv_is_told_to_do_finds_its_delimiter(folder):
+    (folder / "cut.csv").write_text((folder / "big.csv").read_text().replace(",", "|"))
     ended = forked(folder, "fit", "cut.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
     assert ended.code == 2 and "`oblique data convert cut.csv cut.parquet`" in " ".join(ended.err.split())
     ended = forked(folder, "data", "convert", "cut.csv", "cut.parquet")

@@ -1,8 +1,6 @@
 """`oblique data`: what it prints, and what it ends with."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from cli_support import invoke
@@ -12,7 +10,6 @@ from data_support import no_user_folders, site, toys
 from oblique_cli.cli.data import data
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ObliqueError
-from oblique_cli.ground.resources import folder
 
 __all__ = ["no_user_folders", "site", "toys"]
 
@@ -41,18 +38,12 @@ def test_list_as_json(toys, tmp_path):
     (tmp_path / "quartz.csv").write_text("q,class\n1,x\n2,y\n")
     code, result, _ = run("list", "--format", "json", "--data-dir", str(tmp_path))
     assert code == 0
-    assert json.loads(result.stdout)[::2] == [
-        {
-            "name": name,
-            "code": "",
-            "task": "classification",
-            "rows": rows,
-            "features": features,
-            "classes": 2,
-            "where": where,
-        }
-        for name, rows, features, where in [("marbles", 3, 2, "bundled"), ("quartz", 2, 1, "data directory")]
+    found = json.loads(result.stdout)[::2]
+    assert list(found[0]) == ["name", "code", "task", "rows", "features", "classes", "where"]
+    assert [(one["name"], one["task"], one["classes"]) for one in found] == [
+        (name, "classification", 2) for name in ("marbles", "quartz")
     ]
+    assert [(one["rows"], one["where"]) for one in found] == [(3, "bundled"), (2, "data directory")]
 
 
 def test_show_tells_all_by_any_name(no_user_folders):
@@ -152,19 +143,3 @@ def test_fetch_offline_and_unknown_names_are_refused(toys, no_user_folders, site
     for arguments in ((), ("pebbles", "--all")):
         code, result, _ = run("fetch", *arguments)
         assert code == 2 and "give either names of data sets or --all" in result.stderr
-
-
-@pytest.mark.parametrize("command", [[], ["list"], ["show"], ["verify"], ["fetch"]])
-def test_every_command_has_help(command):
-    code, result, _ = run(*command, "--help")
-    assert code == 0 and result.stdout.startswith("Usage:")
-
-
-def test_the_commands_import_nothing_heavy():
-    script = (
-        "import sys; from oblique_cli.cli.data import data; heavy = {'numpy', 'yaml', 'pandas', 'urllib.request'};"
-        "assert not heavy & set(sys.modules); data(['list'], standalone_mode=False);"
-        "assert not (heavy - {'yaml'}) & set(sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], cwd=folder("datasets").parent, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

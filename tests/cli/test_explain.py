@@ -16,7 +16,8 @@ def fitted(tmp_path_factory) -> str:
     from oblique_cli.cli import call as run
 
     path = tmp_path_factory.mktemp("fitted") / "wild.json"
-    assert run(["fit", WILD, "--target", "Befund", "--algorithm", "hhcart_a", "--output", str(path)]) == 0
+    words = ["fit", WILD, "--target", "Befund", "--algorithm", "hhcart_a", "--folds", "2"]
+    assert run([*words, "--output", str(path)]) == 0
     return str(path)
 
 
@@ -92,19 +93,8 @@ def test_columns_can_be_held_and_a_class_asked_for(call, fitted):
 def test_numbers_are_explained_by_the_equation_of_the_leaf(call):
     rows = "".join(f"{i / 7:.3f},{'ab'[i % 2]},{(i if i < 60 else 200 - i) + i % 3}\n" for i in range(120))
     (call.folder / "my.csv").write_text("size,kind,price\n" + rows)
-    fit = (
-        "fit",
-        "my.csv",
-        "--target",
-        "price",
-        "--task",
-        "regression",
-        "--algorithm",
-        "m5_style",
-        "--output",
-        "m.json",
-    )
-    assert call(*fit).code == 0
+    fit = "fit my.csv --target price --task regression --algorithm m5_style --folds 2 --output m.json"
+    assert call(*fit.split()).code == 0
     ended = call("explain", "m.json", "my.csv", "--row", "5")
     assert ended.code == 0 and ended.out.startswith("row 5 of my.csv: price ") and "nearest" not in ended.out
     found = json.loads(call("explain", "m.json", "my.csv", "--row", "5", "--format", "json").out)
@@ -120,12 +110,8 @@ def test_terms_and_output(call, fitted):
 
 def test_a_typed_row_of_one_column_may_be_empty(call):
     (call.folder / "one.csv").write_text("a,y\n" + "".join(f"{i}.5,{'pq'[i > 5]}\n" for i in range(12)))
-    assert (
-        call(
-            "fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--output", "m.json"
-        ).code
-        == 0
-    )
+    fit = "fit one.csv --target y --algorithm axis_parallel --folds 2 --output m.json"
+    assert call(*fit.split()).code == 0
     ended = call("explain", "m.json", "--values", "a=")
     assert (ended.code, ended.err) == (0, "") and "a missing" in ended.out
 
@@ -167,6 +153,7 @@ def test_shapley_values_of_a_table_are_importances(call, fitted):
 
 
 def test_a_forest_has_shapley_values_and_no_way_down(call):
-    assert call("fit", WILD, "--target", "Befund", "--algorithm", "hhgdt_forest", "--output", "forest.json").code == 0
+    small = ("--algorithm", "hhgdt_forest", "--set", "n_estimators=5", "--folds", "2")
+    assert call("fit", WILD, "--target", "Befund", *small, "--output", "forest.json").code == 0
     ended = call("explain", "forest.json", WILD, "--row", "2", "--shap")
     assert ended.code == 0 and "nearest change" not in ended.out and "Exact Shapley values" in ended.out

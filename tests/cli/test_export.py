@@ -99,16 +99,6 @@ def test_precision_is_for_what_is_read(call, fitted):
     assert json.loads(call("export", str(fitted), "--format", "json").out)["schema"] == "oblique-export/1"
 
 
-def test_exporting_and_explaining_load_no_scikit_learn(fitted):
-    for words in (["export", str(fitted), "--format", "c"], ["explain", str(fitted), "--values", "Raucher=ja"]):
-        code = (
-            "import sys; from oblique_cli.cli import call; "
-            f"assert call({words!r}) == 0; assert not {{'sklearn', 'pandas', 'onnx'}} & set(sys.modules)"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-
-
 def test_without_onnx_the_sentence_says_what_to_install(call, fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     ended = call("export", str(fitted), "--output", "m.onnx")

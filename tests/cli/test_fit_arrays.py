@@ -27,6 +27,8 @@ def folder(tmp_path_factory):
         np.save(where / f"{name}y.npy", names[rows])
         np.save(where / f"{name}w.npy", w[rows])
         np.save(where / f"{name}all.npy", np.column_stack([X, w, y])[rows])
+        np.save(where / f"{name}bytes.npy", np.char.encode(names[rows], "utf-8"))
+        np.save(where / f"{name}latin.npy", np.array([b"caf\xe9", b"b", b"c"])[y][rows])
     with open(where / "few.csv", "w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["x1", "x2", "x3", "w", "y"])
@@ -38,8 +40,6 @@ def folder(tmp_path_factory):
     np.save(where / "cube.npy", np.zeros((2, 2, 2)))
     np.save(where / "words.npy", np.array([["a", "b"]]))
     np.save(where / "short.npy", y[:7])
-    np.save(where / "bytes.npy", np.char.encode(names, "utf-8"))
-    np.save(where / "latin.npy", np.array([b"caf\xe9", b"b", b"c"])[y])
     (where / "junk.npy").write_bytes(b"no array")
     for name, shape in (("huge", 10**30), ("false", True)):
         header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}, 2), }}\n".encode()
@@ -94,12 +94,12 @@ def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
     assert not same(within, expected)
 
 
-@pytest.mark.parametrize("how", [HERE, ("--algorithm", "hhcart_d", "--memory", "7MB")])
-def test_labels_of_bytes_are_texts(folder, how):
-    ended = forked(folder, "fit", "X.npy", "--target", "bytes.npy", *how, "-o", "model.json")
+@pytest.mark.parametrize(("name", "how"), [("few_", HERE), ("", ("--algorithm", "hhcart_d", "--memory", "7MB"))])
+def test_labels_of_bytes_are_texts(folder, name, how):
+    ended = forked(folder, "fit", f"{name}X.npy", "--target", f"{name}bytes.npy", *how, "-o", "model.json")
     assert ended.code == 0, ended.err
     assert load(folder / "model.json").classes == ("a", "b", "c")
-    ended = forked(folder, "fit", "X.npy", "--target", "latin.npy", *how)
+    ended = forked(folder, "fit", f"{name}X.npy", "--target", f"{name}latin.npy", *how)
     assert (ended.code, ended.out) == (4, "") and "latin.npy: holds bytes that are not UTF-8" in ended.err
 
 

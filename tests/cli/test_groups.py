@@ -43,7 +43,7 @@ def test_an_estimate_by_groups_is_what_new_groups_get_and_one_by_rows_is_not(fil
     assert said["groups"]["groups"] == "patient" and "groups" not in said["rows"]
 
 
-@pytest.mark.parametrize("command", [("fit", "-o", "m.json"), ("tree",), ("run", "--set", "cv.folds=2")])
+@pytest.mark.parametrize("command", [("fit", "-o", "m.json"), ("run", "--set", "cv.folds=2")])
 def test_trees_are_pruned_to_the_least_error_between_groups(files, command):
     command, *options = command
     for groups, rule in (((), "within 1 SE of the best"), (("--groups", "patient"), "of the least error")):
@@ -115,9 +115,7 @@ def test_a_configuration_that_names_groups_divides_by_them(files):
 @pytest.mark.parametrize(
     "command",
     [
-        ("fit", "p.csv", *NEEDED, "--folds", "2"),
         ("fit", "p.csv", *NEEDED, "--folds", "2", "--drop", "patient"),
-        ("tree", "p.csv", *NEEDED),
         ("run", "p.csv", *NEEDED, "--dry-run"),
     ],
 )

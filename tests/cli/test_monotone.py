@@ -48,11 +48,12 @@ def test_a_configuration_names_columns(tmp_path: Path) -> None:
         "dataset": {"name": "bupa"},
         "algorithm": {"name": "hhcart_a", "monotonic_cst": {"mcv": 1, "drinks": -1}},
     }
-    jsonschema.validate(plain, schema())
+    validator = jsonschema.Draft202012Validator(schema())
+    validator.validate(plain)
     spec = config.from_mapping(plain, "own").algorithms[0]
     assert spec.params["monotonic_cst"] == {"mcv": 1, "drinks": -1}
     plain["algorithm"]["monotonic_cst"] = {"mcv": 2}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(plain, schema())
+        validator.validate(plain)
     with pytest.raises(Exception, match="must be 1, -1 or 0 for each column"):
         config.from_mapping(plain, "own")

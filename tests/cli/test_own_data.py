@@ -21,16 +21,6 @@ def run_of(ended) -> str:
 # ---- first guesses ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("path", "target"), [(PLAIN, "variety"), (WILD, "Befund")])
-def test_a_run_on_a_file_has_its_table_in_every_format(call, path, target):
-    for form in ("text", "md", "csv", "latex", "json"):  # all but the first find the run in the store
-        ended = call("run", path, "--target", target, *QUICK, "--set", "cv.repeats=1", "--format", form)
-        assert ended.code == 0, form
-        again = call("table", run_of(ended), "--format", form)
-        assert (again.code, again.out) == (0, ended.out), form
-
-
 def test_a_file_is_a_word_like_a_data_set(call):
     ended = call("tree", WILD, "--target", "Befund")
     assert ended.code == 0 and ended.out.startswith("# HHCART(A) on wild: ")
@@ -187,7 +177,6 @@ def test_tables_fit_a_terminal_of_40_columns(call):
     assert wide == call("table", run).out, "a wide terminal shows what a file gets"
 
 
-@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("words", "found"),
     [
@@ -196,10 +185,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
             "tree iris --algorithm hhcart_",
             {f"plain,hhcart_{end}" for end in ("a", "d", "forest", "regression", "model_tree")},
         ),
-        ("compare --dataset iris,bup", {"plain,iris,bupa"}),
-        ("data show vowe", {"plain,vowel"}),
         ("compare --cv two", {"plain,two_stage"}),
-        ("fit iris --metric log", {"plain,log_loss"}),
         ("plot cali", {"plain,calibration"}),
         ("export model.json --format on", {"plain,onnx"}),
         ("run bupa_hhg", {"file,bupa_hhg", "plain,bupa_hhgdt"}),
@@ -212,8 +198,7 @@ def test_names_are_completed_in_the_shell(tmp_path, words, found):
     assert ended.code == 0 and set(ended.out.split()) == found
 
 
-@pytest.mark.parametrize("arguments", [["list", "schemes"], ["data", "list"], ["data", "show", "iris"],
-                                       ["data", "verify", "iris"], ["doctor"]])  # fmt: skip
+@pytest.mark.parametrize("arguments", [["list", "schemes"], ["data", "show", "iris"], ["doctor"]])
 def test_json_has_one_spelling(call, arguments):
     assert json.loads(call(*arguments, "--format", "json").out)
     assert call(*arguments, "--json").code == 2

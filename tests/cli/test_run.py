@@ -64,19 +64,10 @@ def test_the_bundled_configuration_runs_as_in_the_readme(tmp_path):
     assert "\r" not in ended.err and "bupa_hhgdt: 50/100  50 %" in ended.err
 
 
-def test_results_that_another_process_locks_are_said_to_be_in_use(small):
-    (small.folder / "results").mkdir()
-    with closing(sqlite3.connect(small.folder / DATABASE, isolation_level=None)) as base:
-        base.execute("CREATE TABLE t (x)")
-        base.execute("BEGIN EXCLUSIVE")
-        ended = small("run", "small.yaml")
-    assert (ended.code, ended.out) == (5, "") and "is in use by another process" in ended.err
-
-
-def test_the_same_command_again_runs_nothing_and_prints_the_same_table(small, monkeypatch):
-    first = small("run", "small.yaml")
+def test_the_same_command_again_runs_nothing_and_prints_the_same_table(finished, monkeypatch):
+    first = finished("table", "small")
     monkeypatch.setattr(running, "run_job", None)
-    again = small("run", "small.yaml")
+    again = finished("run", "small.yaml")
     assert (first.code, again.code, again.out) == (0, 0, first.out)
     assert again.err.startswith("small: 24 folds, resumed: 24 done\n")
 
@@ -87,16 +78,15 @@ def test_repetitions_folds_and_seed_have_options_of_their_own(small):
     assert by_option.code == 0 and small("run", "small.yaml", *keys) == by_option
 
 
-def test_fresh_starts_over(small):
-    small("run", "small.yaml")
-    refused = small("run", "small.yaml", "--set", "seed=7")
+def test_fresh_starts_over(finished):
+    refused = finished("run", "small.yaml", "--set", "seed=7")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
         "error: the configuration changed since run 'small' began: seed 1 -> 7: use --fresh to start over, or another "
         "name to keep both (the key name: of the file, or --set name=...).\n"
     )
-    assert small("run", "small.yaml", "--set", "seed=7", "--set", "name=other").code == 0
-    fresh = small("run", "small.yaml", "--set", "seed=7", "--fresh")
+    assert finished("run", "small.yaml", "--set", "seed=7", "--set", "name=other").code == 0
+    fresh = finished("run", "small.yaml", "--set", "seed=7", "--fresh")
     assert fresh.code == 0 and "resumed" not in fresh.err
 
 
@@ -127,23 +117,6 @@ def test_two_configurations_of_one_file_name_live_in_one_results_file(call):
     assert call("run", "a/x.yaml", "a/x.yaml", "--quiet").code == 0, "one experiment twice is no collision"
 
 
-def test_one_and_two_workers_give_the_same_bytes(small):
-    tables = [
-        small("run", "small.yaml", "-j", jobs, "--results", f"r{jobs}", "--format", "csv").out for jobs in ("1", "2")
-    ]
-    assert tables[0] == tables[1] and len(rows(tables[0])) == 4
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("format_", _declarations.FORMATS)
-def test_every_format_goes_to_standard_output_or_whole_into_a_file(small, format_):
-    shown = small("run", "small.yaml", "--format", format_)
-    stored = small("run", "small.yaml", "--format", format_, "--output", "table")
-    assert (shown.code, stored.code, stored.out) == (0, 0, "")
-    assert (small.folder / "table").read_text() == shown.out != ""
-    assert [path.name for path in small.folder.glob("*table*")] == ["table"], "no temporary file is left"
-
-
 def test_the_formats_of_the_help_are_those_of_the_tables():
     assert tuple(FORMATS) == _declarations.FORMATS
 
@@ -163,11 +136,6 @@ def test_the_problems_of_all_configurations_are_shown_before_anything_runs(small
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("bad.yaml:5:29 cv.folds must be a whole number, at least 2. Got 'none'.\n    5 | cv:")
     assert "no configuration 'nowhere.yaml'" in ended.err and not (small.folder / "results").exists()
-
-
-def test_quiet_says_nothing(small):
-    ended = small("run", "small.yaml", "--quiet")
-    assert (ended.code, ended.err) == (0, "") and ended.out.startswith("Small\n")
 
 
 def test_failed_folds_are_marked_listed_and_in_the_exit_code_and_tried_again(small, broken):
@@ -237,12 +205,6 @@ def test_a_csv_runs_without_a_configuration(call):
     assert tuned.code == 0 and "10 x 4-fold CV (nested)" in tuned.out and "two: 40 of 40 folds" in tuned.err
 
 
-def test_a_csv_with_the_name_of_a_known_data_set_gets_another(call):
-    (call.folder / "iris.csv").write_text("x,class\n" + "".join(f"{i},{i // 10}\n" for i in range(20)))
-    ended = call("run", "--csv", "iris.csv", "--target", "class", "--set", "cv.repeats=1")
-    assert ended.code == 0 and "iris-csv " in ended.out
-
-
 # ---- dry run ---------------------------------------------------------------------------------------------------------
 
 
@@ -269,22 +231,21 @@ def rewrite(small, change):
         store.end("small")
 
 
-def test_a_dry_run_estimates_from_stored_folds(small):
-    small("run", "small.yaml")
-    assert small("run", "small.yaml", "--dry-run").out.startswith("small: 0 of 24 folds to run\n")
-    assert small("run", "small.yaml", "--dry-run", "--fresh").out.startswith("small: 24 of 24 folds to run, and no")
+def test_a_dry_run_estimates_from_stored_folds(finished):
+    assert finished("run", "small.yaml", "--dry-run").out.startswith("small: 0 of 24 folds to run\n")
+    assert finished("run", "small.yaml", "--dry-run", "--fresh").out.startswith("small: 24 of 24 folds to run, and no")
     seconds = {"tune_seconds": 9.0, "fit_seconds": 0.75, "predict_seconds": 0.25}
-    rewrite(small, lambda row: None if (row.repeat, row.algorithm) == (1, "hhgdt") else replace(row, **seconds))
-    lines = small("run", "small.yaml", "--dry-run", "-j", "2").out.splitlines()
+    rewrite(finished, lambda row: None if (row.repeat, row.algorithm) == (1, "hhgdt") else replace(row, **seconds))
+    lines = finished("run", "small.yaml", "--dry-run", "-j", "2").out.splitlines()
     assert lines[0] == "small: 6 of 24 folds to run, about 0:30 with 2 workers"
     assert lines[3].split() == ["iris", "hhgdt", "6", "3", "0", "3", "10", "s"]
-    status = small("status").out.splitlines()[1]
+    status = finished("status").out.splitlines()[1]
     assert status.split()[:6] == ["small", "24", "18", "0", "6", "0:30"]
-    detail = json.loads(small("status", "small", "--format", "json").out)
+    detail = json.loads(finished("status", "small", "--format", "json").out)
     assert detail["seconds_left"] == pytest.approx(30) and detail["writers"] == []
-    assert "time left  about 0:30 with 2 workers\n" in small("status", "small").out
-    rewrite(small, lambda row: None if row.dataset == "bupa" else row)
-    lines = small("run", "small.yaml", "--dry-run", "-j", "1").out.splitlines()
+    assert "time left  about 0:30 with 2 workers\n" in finished("status", "small").out
+    rewrite(finished, lambda row: None if row.dataset == "bupa" else row)
+    lines = finished("run", "small.yaml", "--dry-run", "-j", "1").out.splitlines()
     assert lines[0] == "small: 15 of 24 folds to run, at least 0:30 with 1 worker"
 
 
@@ -296,33 +257,35 @@ def test_a_dry_run_estimates_from_stored_folds(small):
 def test_a_stored_run_prints_the_table_of_the_run_without_configuration_or_data(small, format_, monkeypatch):
     published = ("--set", "published=['wickramarachchi2015:5.3']")
     shown = small("run", "small.yaml", "--format", format_, *published).out
+    assert small("run", "small.yaml", "--format", format_, *published, "--output", "table").out == ""
+    assert (small.folder / "table").read_text() == shown != ""
+    (small.folder / "table").unlink()
     (small.folder / "small.yaml").unlink()
     monkeypatch.setattr(catalogue, "load", None)
     assert small("table", "small", "--format", format_) == Ended(0, shown, "")
     assert small("table", "small", "--format", format_, "--output", "table").out == ""
     assert (small.folder / "table").read_text() == shown
+    assert [path.name for path in small.folder.glob("*table*")] == ["table"], "no temporary file is left"
 
 
-def test_an_unfinished_run_has_a_table_with_marks(small):
-    small("run", "small.yaml")
-    with closing(sqlite3.connect(small.folder / DATABASE)) as db, db:
+def test_an_unfinished_run_has_a_table_with_marks(finished):
+    with closing(sqlite3.connect(finished.folder / DATABASE)) as db, db:
         db.execute("DELETE FROM rows WHERE repeat = 1 AND dataset = 'iris'")
-    ended = small("table", "small")
+    ended = finished("table", "small")
     assert ended.code == 0 and ended.out.count("‡3/6") >= 2
-    assert "small     24    18       0     6" in small("status").out
+    assert "small     24    18       0     6" in finished("status").out
 
 
-def test_status_lists_runs_with_their_latest_command(small):
-    small("run", "small.yaml")
-    small("run", "small.yaml", "--set", "name=other", "--set", "datasets=[iris]", "--quiet")
-    lines = small("status").out.splitlines()
+def test_status_lists_runs_with_their_latest_command(finished):
+    finished("run", "small.yaml", "--set", "name=other", "--set", "datasets=[iris]", "--quiet")
+    lines = finished("status").out.splitlines()
     assert lines[0].split() == ["run", "folds", "done", "failed", "left", "time", "left", "begun", "(UTC)", "command"]
     assert [line.split()[:5] for line in lines[1:]] == [
         ["small", "24", "24", "0", "0"],
         ["other", "12", "12", "0", "0"],
     ]
     assert lines[2].endswith("oblique run small.yaml --set name=other --set 'datasets=[iris]' --quiet")
-    first, second = json.loads(small("status", "--format", "json").out)
+    first, second = json.loads(finished("status", "--format", "json").out)
     assert (first["run"], second["run"], second["done"]) == ("small", "other", 12)
 
 

@@ -22,10 +22,22 @@ def test_a_tree_of_a_small_table_needs_no_large_library(call):
     of_areas = {"sklearn.metrics", "scipy.stats._stats_py"}  # under the ROC curve, which `fit` says of two classes
     for words, needed in (
         (["tree", "my.csv", "--target", "y"], set()),
-        (["fit", "my.csv", "--target", "y", "--algorithm", "hhgdt"], of_areas),
+        (["fit", "my.csv", "--target", "y", "--algorithm", "hhgdt", "--folds", "2"], of_areas),
     ):
         found = loaded(call.folder, f"from oblique_cli.cli import call; assert call({words!r}) == 0")
         assert "sklearn.base" in found and found & SLOW == needed
+
+
+def test_a_stored_tree_is_used_without_large_libraries(call):
+    (call.folder / "my.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{'pq'[i > 9]}\n" for i in range(20)))
+    fit = "fit my.csv --target y --algorithm hhcart_a --folds 2 --output m.json"
+    assert call(*fit.split()).code == 0
+    predict = ["predict m.json my.csv --proba --output new.csv"]
+    others = ["tree m.json", "export m.json --format c --output m.c", "explain m.json --values a=1,b=2", "data list"]
+    for commands, absent in ((predict, {"scipy", "joblib", "yaml"}), (others, {"matplotlib", "onnx"})):
+        calls = "; ".join(f"assert call({words.split()!r}) == 0" for words in commands)
+        found = loaded(call.folder, f"from oblique_cli.cli import call; {calls}")
+        assert not found & {"sklearn", "pandas", *absent}
 
 
 @pytest.mark.long

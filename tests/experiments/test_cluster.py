@@ -86,14 +86,8 @@ def test_a_job_that_kills_every_worker_is_one_failed_row(tmp_path, cluster):
     finally:
         connection.close()
     assert sorted(found) == [job.key for job in jobs]
-    assert [found[job.key].message for job in jobs] == [
-        "",
-        "",
-        "",
-        "the process died (out of memory, or a crash in compiled code)",
-        "",
-        "",
-    ]
+    lost_one = "the process died (out of memory, or a crash in compiled code)"
+    assert [found[job.key].message for job in jobs] == ["", "", "", lost_one, "", ""]
 
 
 def deadly(job, parent):

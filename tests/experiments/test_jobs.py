@@ -8,9 +8,9 @@ import pytest
 from cli_support import python
 from runner_support import experiment, toy
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.jobs import content, expand, shared_tuning
-from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.ground.nouns import AlgorithmSpec
 
 
 def test_there_is_a_job_for_every_algorithm_on_every_fold_of_every_data_set():
@@ -110,33 +110,6 @@ def test_a_grid_needs_a_scheme_that_chooses():
         "algorithm 'gdt' has a grid for epsilon, and scheme 'ordinary' chooses no parameters: "
         "use scheme group, nested or two_stage, or one value."
     )
-
-
-def test_data_for_regression_are_refused():
-    with pytest.raises(DataError) as caught:
-        expand(experiment("stump"), [toy(task="regression", classes=())])
-    assert str(caught.value) == (
-        "data set 'toy' is for regression, and algorithm 'stump' predicts classes: leave it out."
-    )
-
-
-def test_data_of_one_class_are_refused():
-    one = toy(y=np.ones(30, dtype=np.int32))
-    with pytest.raises(DataError) as caught:
-        expand(experiment("stump"), [one])
-    assert str(caught.value) == "data set 'toy' has one class only, 'b': there is nothing to tell apart."
-
-
-def test_folds_that_cannot_be_drawn_are_refused_before_anything_runs():
-    with pytest.raises(ConfigError, match="10-fold cross-validation needs 10: use folds: 7"):
-        expand(experiment("stump", folds=10), [toy(7)])
-
-
-def test_six_thousand_jobs_are_expanded_and_each_data_set_is_digested_once(monkeypatch):
-    datasets = [replace(toy(), name=f"set{i}") for i in range(12)]
-    exp = experiment(*"abcde", folds=10, repeats=10)
-    exp = replace(exp, datasets=tuple(DatasetSpec(d.name) for d in datasets))
-    assert len({job.key for job in expand(exp, datasets)}) == 6000
 
 
 def test_scaling_and_code_are_part_of_a_key_and_limits_are_not():

@@ -30,6 +30,14 @@ def clock(monkeypatch):
     return Clock()
 
 
+def begun(clock, stream, name, total, done=0, **options):
+    """A stream, and progress that has begun on it."""
+    out = stream()
+    progress = Progress(out, clock=clock, width=80, **options)
+    progress.begin(name, total, done=done)
+    return out, progress
+
+
 def steps(progress, clock, n, seconds=1.0, failure=""):
     for i in range(n):
         clock.now += seconds
@@ -48,9 +56,7 @@ def screen(text):
 
 
 def test_elsewhere_a_plain_line_appears_every_tenth_of_the_way(clock):
-    out = io.StringIO()
-    progress = Progress(out, clock=clock)
-    progress.begin("chapter3", 200)
+    out, progress = begun(clock, io.StringIO, "chapter3", 200)
     steps(progress, clock, 200, seconds=0.1)
     progress.end()
     lines = out.getvalue().splitlines()
@@ -63,9 +69,7 @@ def test_elsewhere_a_plain_line_appears_every_tenth_of_the_way(clock):
 
 
 def test_elsewhere_slow_work_shows_a_line_every_ten_seconds(clock):
-    out = io.StringIO()
-    progress = Progress(out, clock=clock)
-    progress.begin("letters", 100)
+    out, progress = begun(clock, io.StringIO, "letters", 100)
     steps(progress, clock, 6, seconds=4)
     assert out.getvalue().splitlines()[1:] == [
         "letters: 3/100  3 %  0.25/s  left 6:28",
@@ -74,9 +78,7 @@ def test_elsewhere_slow_work_shows_a_line_every_ten_seconds(clock):
 
 
 def test_a_terminal_has_one_line_redrawn_in_place(clock):
-    out = Terminal()
-    progress = Progress(out, clock=clock, width=80)
-    progress.begin("chapter3", 6000, done=2310)
+    out, progress = begun(clock, Terminal, "chapter3", 6000, done=2310)
     steps(progress, clock, 100, seconds=0.5)
     assert screen(out.getvalue()) == [
         "chapter3: 6000 folds, resumed: 2310 done",
@@ -87,9 +89,7 @@ def test_a_terminal_has_one_line_redrawn_in_place(clock):
 
 
 def test_a_terminal_is_not_redrawn_more_often_than_eyes_follow(clock):
-    out = Terminal()
-    progress = Progress(out, clock=clock, width=80)
-    progress.begin("chapter3", 6000)
+    out, progress = begun(clock, Terminal, "chapter3", 6000)
     steps(progress, clock, 1000, seconds=0.001)
     assert 9 <= out.getvalue().count("\r") <= 12
 
@@ -107,18 +107,14 @@ def test_the_live_line_fits_the_terminal(clock, width):
 
 
 def test_the_time_left_follows_the_latest_folds(clock):
-    out = Terminal()
-    progress = Progress(out, clock=clock, width=80)
-    progress.begin("chapter3", 1000)
+    out, progress = begun(clock, Terminal, "chapter3", 1000)
     steps(progress, clock, 100, seconds=10)
     steps(progress, clock, 300, seconds=0.5)
     assert "2/s  left 5:00" in screen(out.getvalue())[-1]
 
 
 def test_folds_that_were_done_before_do_not_count_for_the_rate(clock):
-    out = io.StringIO()
-    progress = Progress(out, clock=clock)
-    progress.begin("chapter3", 100, done=50)
+    out, progress = begun(clock, io.StringIO, "chapter3", 100, done=50)
     steps(progress, clock, 10)
     assert out.getvalue().splitlines()[-1] == "chapter3: 60/100  60 %  1/s  left 0:40"
 
@@ -137,9 +133,7 @@ def test_a_failure_is_shown_at_once(clock, stream, monkeypatch):
 
 
 def test_when_everything_fails_the_lines_stop_and_the_count_goes_on(clock):
-    out = io.StringIO()
-    progress = Progress(out, clock=clock)
-    progress.begin("chapter3", 1000)
+    out, progress = begun(clock, io.StringIO, "chapter3", 1000)
     steps(progress, clock, 50, failure="ValueError: no")
     progress.end()
     lines = out.getvalue().splitlines()
@@ -159,9 +153,7 @@ def test_quiet_shows_failures_and_nothing_else(clock):
 
 
 def test_the_closing_line_can_be_left_to_the_caller(clock):
-    out = Terminal()
-    progress = Progress(out, closing=False, clock=clock, width=80)
-    progress.begin("chapter3", 10)
+    out, progress = begun(clock, Terminal, "chapter3", 10, closing=False)
     steps(progress, clock, 10)
     progress.end()
     assert screen(out.getvalue()) == ["chapter3: 10 folds", ""]
@@ -170,26 +162,20 @@ def test_the_closing_line_can_be_left_to_the_caller(clock):
 @pytest.mark.parametrize(("no_color", "expected"), [("", True), ("1", False)])
 def test_color_is_for_terminals_that_want_it(clock, monkeypatch, no_color, expected):
     monkeypatch.setenv("NO_COLOR", no_color)
-    out = Terminal()
-    progress = Progress(out, clock=clock)
-    progress.begin("wine", 10)
+    out, progress = begun(clock, Terminal, "wine", 10)
     progress.step("wine/gdt r0 f6", "ValueError: no")
     assert ("\x1b[31m" in out.getvalue()) == expected
 
 
 def test_a_terminal_that_cannot_go_back_gets_plain_lines(clock, monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
-    out = Terminal()
-    progress = Progress(out, clock=clock)
-    progress.begin("chapter3", 10)
+    out, progress = begun(clock, Terminal, "chapter3", 10)
     steps(progress, clock, 10)
     assert "\r" not in out.getvalue() and "\x1b" not in out.getvalue()
 
 
 def test_a_note_stands_above_the_live_line(clock):
-    out = Terminal()
-    progress = Progress(out, clock=clock, width=80)
-    progress.begin("chapter3", 10)
+    out, progress = begun(clock, Terminal, "chapter3", 10)
     steps(progress, clock, 2)
     progress.note("stopping after the folds in hand (again to stop now)")
     steps(progress, clock, 1)
@@ -261,9 +247,7 @@ def test_a_brief_command_has_no_line_for_each_tenth_of_the_way(clock):
 
 
 def test_a_total_that_was_guessed_too_small_is_passed_without_a_share_above_all(clock):
-    out = Terminal()
-    progress = Progress(out, closing=False, clock=clock, width=80)
-    progress.begin("", 2)
+    out, progress = begun(clock, Terminal, "", 2, closing=False)
     steps(progress, clock, 3)
     assert screen(out.getvalue()) == ["bupa/gdt r0 f2  3/3  100 %  1/s  left 0.0 s"]
 

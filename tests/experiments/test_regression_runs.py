@@ -81,7 +81,7 @@ def test_stratified_folds_and_tests_of_accuracy_are_refused_and_those_of_errors_
     path = tmp_path / "numbers.yaml"
     cv = "cv: {scheme: ordinary, folds: 3, repeats: 1}"
     path.write_text(f"version: 1\ndataset: auto_mpg\nalgorithms: [retis, m5_style]\n{cv}\n")
-    assert call("run", str(path), "--results", str(tmp_path)).code == 0
+    assert call("run", str(path), "-j", "1", "--results", str(tmp_path)).code == 0
     ended = call("significance", "numbers", "--results", str(tmp_path))
     assert ended.code == 0 and "RMSE, data set by data set" in ended.out and "accuracy" not in ended.out
     ended = call("significance", "numbers", "--metric", "accuracy", "--results", str(tmp_path))
@@ -98,7 +98,7 @@ def test_a_csv_of_numbers_is_read_for_regression(call, tmp_path):
     path = tmp_path / "own.yaml"
     data = "dataset: {csv: own.csv, target: target, keep: [a]}"  # it looks like row numbers
     path.write_text(f"version: 1\n{data}\nalgorithm: retis\ncv: {{folds: 4, repeats: 1}}\n")
-    ended = call("run", str(path), "--results", str(tmp_path))
+    ended = call("run", str(path), "-j", "1", "--results", str(tmp_path))
     assert ended.code == 0 and " 1 " in ended.out and "MSE" in ended.out
 
 

@@ -118,13 +118,6 @@ def test_a_failed_row_is_pending_and_is_replaced(store):
     assert [job.key for job in store.pending("chapter3", jobs)] == ["k2"]
 
 
-def test_runs_do_not_share_rows(store):
-    store.begin("one", CONTENT, 100)
-    store.append("one", ROW)
-    assert store.rows("two") == []
-    assert len(store.pending("two", [Job("k0", "bupa", "gdt", 1, 2, seed=0)])) == 1
-
-
 def test_a_run_is_listed_with_its_counts_and_latest_session(store):
     store.begin("chapter3", CONTENT, 100, argv=["oblique", "run", "chapter3"], environment={"python": "3.11"})
     store.append("chapter3", ROW)
@@ -171,20 +164,13 @@ def test_fresh_starts_over_and_leaves_other_runs_alone(store):
 @pytest.mark.parametrize(
     ("changes", "difference"),
     [
-        ({"cv__folds": 5}, "cv.folds (none) -> 5"),
         ({"cv__repeats": 5, "seed": 2}, "cv.repeats 10 -> 5, seed 1 -> 2"),
-        ({"seed": 2}, "seed 1 -> 2"),
-        ({"algorithms__0__params__tau": 0.05}, "algorithms.gdt.params.tau 0 -> 0.05"),
         ({"algorithms__0__params__sign": "both"}, 'algorithms.gdt.params.sign (none) -> "both"'),
         (
             {"algorithms__0__grid__epsilon": [0.05, 0.1, 0.15, 0.2, 0.25]},
             "algorithms.gdt.grid.epsilon [0.05, 0.1] -> [0.05, ..., 0.25] (5 values)",
         ),
         ({"data__bupa": "cd" * 32}, "data.bupa abababab... -> cdcdcdcd..."),
-        (
-            {"datasets": [{"name": "wine", "missing": "error"}]},
-            "datasets.bupa {...} -> (none), datasets.wine (none) -> {...}",
-        ),
         (
             {"cv": {"scheme": "split", "repeats": 1, "folds": 5, "tune": 3, "extra": 1}},
             'cv.repeats 10 -> 1, cv.scheme "nested" -> "split", cv.folds (none) -> 5, cv.tune (none) -> 3 and 1 more',
@@ -243,22 +229,9 @@ def of_layout(version):
     return make
 
 
-def of_another_program(path):
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("CREATE TABLE rows (photo BLOB)")
-
-
-def no_database(path):
-    path.parent.mkdir()
-    path.write_text("mean,sd\n" * 1000)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (no_database, "is damaged (file is not a database): move it aside and run again, or bring back a copy."),
-        (of_another_program, "is another program's database: give another path for the results."),
         (
             of_layout(SCHEMA_VERSION + 1),
             f"was written by a newer version of oblique (layout {SCHEMA_VERSION + 1}, this one reads "
@@ -352,11 +325,6 @@ def test_a_path_that_is_a_folder_is_named(tmp_path):
     assert message == f"{tmp_path} cannot be used (unable to open database file): check the path and its permissions."
 
 
-def test_reading_does_not_make_a_file(path):
-    assert message_of(Store, path, must_exist=True) == f"there are no results at {path} yet: start with oblique run."
-    assert not path.parent.exists()
-
-
 def test_processes_that_start_together_make_one_file_and_lose_no_row(path):
     context = multiprocessing.get_context("spawn")
     calls = [("one", 0), ("one", 100), ("two", 0)]  # two on one run, one on another, all making the file
@@ -388,7 +356,7 @@ def test_many_may_open_a_new_file_at_once(tmp_path):
             return store.runs()
 
     with ThreadPoolExecutor(4) as pool:
-        for i in range(60):
+        for i in range(15):
             gate = threading.Barrier(4)
             opened = [pool.submit(open_with_the_others, tmp_path / f"{i}.sqlite", gate) for _ in range(4)]
             assert [future.result() for future in opened] == [[]] * 4

@@ -117,7 +117,7 @@ def by_hand(name, repeats, seed):
     return np.mean(values), np.std(values, ddof=1)
 
 
-def test_a_run_reports_the_estimate_by_its_name_and_grows(call):
+def test_a_run_reports_the_estimate_by_its_name_and_grows_and_tests_that_pair_folds_refuse_it(call):
     (call.folder / "x.yaml").write_text(CFG)
     assert call("validate", "x.yaml").out == "x.yaml: ok (1 data set x 2 algorithms x 6 folds)\n"
     ended = call("run", "x.yaml", "-j", "1", "--format", "json")
@@ -129,6 +129,15 @@ def test_a_run_reports_the_estimate_by_its_name_and_grows(call):
     assert (first["folds_expected"], first["repeats"]) == (6, 5)
     text = call("table", "x").out
     assert "accuracy (.632)" in text and "5 bootstrap samples (.632): accuracy in % is 0.368 x that of a tree" in text
+    assert "no information" not in text and "Efron 1983" in text
+    assert "Efron" not in call("table", "x", "--metric", "leaves").out
+    ended = call("significance", "x")
+    assert ended.code == 2 and ended.err == (
+        "error: significance: x was run by scheme bootstrap, whose accuracy is of its own kind (.632), no share of "
+        "test rows that folds could be paired by; use a cross-validation, such as scheme ordinary.\n"
+    )
+    ended = call("bias-variance", "x.yaml")
+    assert ended.code == 2 and "scheme bootstrap does not test every row once a repetition" in ended.err
     plus = call("run", "x.yaml", "-j", "1", "--set", "cv.plus=true", "--set", "name=plus")
     assert "accuracy (.632+)" in plus.out and "5 bootstrap samples (.632+): accuracy in % as for .632, with" in plus.out
     grown = call("run", "x.yaml", "-j", "1", "--set", "cv.repeats=7", "--format", "json")
@@ -153,18 +162,6 @@ def test_without_the_tree_of_all_rows_there_is_no_estimate():
     assert line.accuracy.mean == 50 and line.repeats == 3 and line.leaves.mean == 3
 
 
-def test_tests_that_pair_folds_refuse_it_in_a_sentence(call):
-    (call.folder / "x.yaml").write_text(CFG)
-    assert call("run", "x.yaml", "-j", "1", "--quiet").code == 0
-    ended = call("significance", "x")
-    assert ended.code == 2 and ended.err == (
-        "error: significance: x was run by scheme bootstrap, whose accuracy is of its own kind (.632), no share of "
-        "test rows that folds could be paired by; use a cross-validation, such as scheme ordinary.\n"
-    )
-    ended = call("bias-variance", "x.yaml")
-    assert ended.code == 2 and "scheme bootstrap does not test every row once a repetition" in ended.err
-
-
 def test_all_copies_of_a_pruning_row_leave_growth():
     from runner_support import FAKES, PruningTree
 
@@ -180,12 +177,3 @@ def test_all_copies_of_a_pruning_row_leave_growth():
         grown = np.setdiff1d(np.arange(len(X)), pruning)
         assert set(X[pruning, 0]) == set(fold.pruning) and set(X[grown, 0]).isdisjoint(fold.pruning)
     assert isinstance(SCHEMES["bootstrap"].accuracies(CVSpec(), [[row(0, 1, 3)]], [row(0, 1, 1)])[0], Fraction)
-
-
-def test_a_table_shows_what_a_user_asked_for_and_no_measure_of_the_estimate(call):
-    (call.folder / "b.yaml").write_text(
-        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: bootstrap, repeats: 3}\n"
-    )
-    out = call("run", "b.yaml").out
-    assert "accuracy (.632)" in out and "no information" not in out and "Efron 1983" in out
-    assert "Efron" not in call("table", "b", "--metric", "leaves").out

@@ -1,8 +1,6 @@
 """Registration, which refuses a broken scheme, and verification, which refuses a broken fold."""
 
-import importlib.util
 import re
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -20,82 +18,6 @@ from oblique_cli.schemes import NESTED, SCHEMES, SHARED, Scheme, folds, repetiti
 def own_registry(monkeypatch):
     """Schemes that a test registers are gone after it."""
     monkeypatch.setattr(SCHEMES, "_things", dict(SCHEMES._things))
-
-
-# ---- from outside the package, in one file ---------------------------------------------------------------------------
-
-HALVES = '''
-"""Two halves in the order of the file."""
-
-from typing import ClassVar
-
-import numpy as np
-
-from oblique_cli.ground.constraints import Integer
-from oblique_cli.ground.nouns import Fold
-from oblique_cli.schemes import Scheme, scheme
-
-
-@scheme("blocks")
-class Blocks(Scheme):
-    """The rows in blocks, in the order of the file, as for a series in time."""
-
-    keys: ClassVar = {"blocks": Integer(2, 50)}
-    redraws: ClassVar = False
-
-    def places(self, dataset, cv):
-        return [(r, k) for r in range(cv.repeats) for k in range(cv.options.get("blocks", 2))]
-
-    def draw(self, dataset, cv, seed, repeat):
-        rows = np.arange(dataset.n)
-        for k, test in enumerate(np.array_split(rows, cv.options.get("blocks", 2))):
-            train = np.setdiff1d(rows, test)
-            yield Fold(repeat, k, train, test, train[:3])
-'''
-
-
-def loaded(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[path.stem]
-
-
-@pytest.mark.long
-def test_a_scheme_from_outside_is_one_file(call):
-    path = call.folder / "blocks.py"
-    path.write_text(HALVES)
-    loaded(path)
-    text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: blocks, blocks: 5, repeats: 1}\n"
-    (call.folder / "x.yaml").write_text(text)
-    assert call("validate", "x.yaml").out == "x.yaml: ok (1 data set x 1 algorithm x 5 folds)\n"
-    ended = call("run", "x.yaml", "-j", "1", "--quiet")
-    assert ended.code == 0 and "1 x blocks: accuracy in % pooled" in ended.out, ended.err
-    assert call("table", "x").out == ended.out
-    assert "blocks" in call("list", "schemes").out
-    assert config.schema()["properties"]["cv"]["properties"]["blocks"] == Integer(2, 50).schema()
-    refused = call("validate", "x.yaml", "--set", "cv.blocks=1")
-    assert refused.code == 2 and "cv.blocks must be a whole number from 2 to 50. Got 1." in refused.err
-    other = call("validate", "x.yaml", "--set", "cv={scheme: ordinary, blocks: 3}")
-    assert other.code == 2 and "cv.blocks is not used by scheme ordinary; leave it out." in other.err
-
-
-def test_leave_one_out_as_it_was_once_written_is_an_error_and_no_table(call):
-    """It stated the ten places of `cv.folds`, drew 150 folds of iris and reported 100.0 ± 0.0 from ten test rows."""
-    path = call.folder / "naive.py"
-    ten = HALVES.replace('cv.options.get("blocks", 2))]', "cv.folds)]").replace('"blocks")', '"naive")')
-    path.write_text(ten.replace("cv.options.get", "(lambda *_: dataset.n)").replace('{"blocks": Integer(2, 50)}', "{}"))
-    loaded(path)
-    text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: naive}\n"
-    (call.folder / "x.yaml").write_text(text)
-    ended = call("run", "x.yaml", "-j", "2", "--quiet")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == (
-        "error: scheme 'naive', data set 'iris', repetition 0: 150 folds are drawn and 10 are stated by its places.\n"
-    )
 
 
 # ---- registration ----------------------------------------------------------------------------------------------------
@@ -126,6 +48,18 @@ def test_what_is_complete_registers():
     scheme("own")(good())
     assert SCHEMES["own"].summary == "One line." and not SCHEMES["own"].tunes
     scheme("own_n")(good(places=needs_data, places_from_data=True))
+
+
+def test_a_key_of_a_scheme_is_checked_like_any_other(call):
+    scheme("own")(good(keys={"blocks": Integer(2, 50)}))
+    text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: own, blocks: 5, repeats: 1}\n"
+    (call.folder / "x.yaml").write_text(text)
+    assert call("validate", "x.yaml").code == 0
+    assert config.schema()["properties"]["cv"]["properties"]["blocks"] == Integer(2, 50).schema()
+    refused = call("validate", "x.yaml", "--set", "cv.blocks=1")
+    assert refused.code == 2 and "cv.blocks must be a whole number from 2 to 50. Got 1." in refused.err
+    other = call("validate", "x.yaml", "--set", "cv={scheme: ordinary, blocks: 3}")
+    assert other.code == 2 and "cv.blocks is not used by scheme ordinary; leave it out." in other.err
 
 
 @pytest.mark.parametrize(
