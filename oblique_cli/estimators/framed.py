@@ -89,7 +89,8 @@ class TakesFrames:
         owner, encoding = type(self).__name__, self.encoding_ if again else None
         if encoding is None and not again:
             refuse_times(X, owner)
-        may_be_encoded = is_frame(X) and all(getattr(dtype, "kind", "O") != "c" for dtype in X.dtypes)
+        types: Any = getattr(X, "dtypes", ())
+        may_be_encoded = is_frame(X) and all(getattr(dtype, "kind", "O") != "c" for dtype in types)
         if encoding is None and (again or not may_be_encoded):
             rows_and_y = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))
         elif encoding is None and not columns_of_words(X, owner):
@@ -139,8 +140,7 @@ class TakesFrames:
         if self.encoding_ is None:
             return np.asarray(self._as_they_are(X, dtype=np.float64, order="C", reset=False))
         encoded = self._encoded(X, self.encoding_, reset=False)
-        rows = check_array(encoded, order="C", estimator=self, input_name="X")
-        return rows
+        return np.asarray(check_array(encoded, order="C", estimator=self, input_name="X"))
 
     def _encoded(self, X: ArrayLike, encoding: FrameEncoding, reset: bool) -> Array:
         """Return encoded rows, (n, m), not checked. reset : whether X defines the expected columns from now on"""
