@@ -27,12 +27,13 @@ def marked(name: str) -> Any:
     return pytest.param(name, marks=pytest.mark.unbundled(name))
 
 
+N_PEBBLES = 8000
 # Raw form of the set "pebbles", as an archive may have it: irregular blanks, an id to drop, zeros that carry nothing.
 PEBBLES_RAW = "Id  weight size  kind\n" + "".join(
-    f" {i}\t\t{i / 8:.5f}   {i % 7}\t{('flat', 'round')[i % 2]} \n" for i in range(1, 20001)
+    f" {i}\t\t{i / 8:.5f}   {i % 7}\t{('flat', 'round')[i % 2]} \n" for i in range(1, N_PEBBLES + 1)
 )
 PEBBLES_CSV = "weight,size,class\n" + "".join(
-    f"{i / 8!r},{i % 7},{('flat', 'round')[i % 2]}\n" for i in range(1, 20001)
+    f"{i / 8!r},{i % 7},{('flat', 'round')[i % 2]}\n" for i in range(1, N_PEBBLES + 1)
 )
 MARBLES_CSV = "r,g,class\n1,2,a\n3,4,b\n5,,b\n"
 
@@ -58,9 +59,10 @@ def toy_facts() -> dict:
         | {"title": "Marbles", "n": 3, "numeric": 2, "categorical": 0, "classes": {"a": 1, "b": 2}}
         | {"availability": "bundled", "files": {"all": {"name": "marbles.csv", "rows": 3, "sha256": sha(MARBLES_CSV)}}},
         "pebbles": common
-        | {"title": "Pebbles", "n": 20000, "numeric": 2, "categorical": 0, "classes": {"flat": 10000, "round": 10000}}
+        | {"title": "Pebbles", "n": N_PEBBLES, "numeric": 2, "categorical": 0}
+        | {"classes": {"flat": N_PEBBLES // 2, "round": N_PEBBLES // 2}}
         | {"availability": "fetched"}
-        | {"files": {"all": {"name": "pebbles.csv", "rows": 20000, "sha256": sha(PEBBLES_CSV)}}}
+        | {"files": {"all": {"name": "pebbles.csv", "rows": N_PEBBLES, "sha256": sha(PEBBLES_CSV)}}}
         | {
             "recipe": {
                 "sources": [{"path": "static/pebbles.zip", "members": ["pebbles.dat"]}, {"path": "old/pebbles.dat"}],

@@ -5,44 +5,28 @@ import json
 import math
 from dataclasses import replace
 
-import jsonschema
 import numpy as np
 import pytest
 from cli_support import call
-from contracts import forbidden, real_set
+from contracts import real_set
 from covering import few
 from fourier_oracles import evaluated
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import check_estimator
 
-import oblique_cli
-from oblique_cli import config, data
+from oblique_cli import data
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.algorithms import make
 from oblique_cli.papers.discrete.c45 import C45, Rows, added_errors
-from oblique_cli.papers.discrete.c45_classifiers import C45BaggingClassifier, C45Classifier, C45ForestClassifier
+from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
 from oblique_cli.papers.discrete.domain import Domain
-from oblique_cli.papers.discrete.fourier_classifiers import (
-    AggregatedFourierTreeClassifier,
-    OrthogonalTreesClassifier,
-    ReconstructedFourierTreeClassifier,
-)
 from oblique_cli.papers.discrete.principal import gram_of_trees
 from oblique_cli.papers.discrete.spectrum import CoefficientMatrix
 
 __all__ = ["call"]
 
 NAMES = ("c45", "c45_bagging", "c45_forest", "rft", "aft", "odt", "odt_lr")
-CLASSES = (
-    C45Classifier,
-    C45BaggingClassifier,
-    C45ForestClassifier,
-    ReconstructedFourierTreeClassifier,
-    AggregatedFourierTreeClassifier,
-    OrthogonalTreesClassifier,
-)
 
 
 def spect():
@@ -52,20 +36,10 @@ def spect():
 
 
 def small(name, **params):
-    return make(name, random_state=0, **({} if name == "c45" else {"n_trees": 8}), **params)
+    return make(name, random_state=0, **({} if name == "c45" else {"n_trees": 5}), **params)
 
 
 # -- scikit-learn's contract -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.sample(2)
-@few(1, kind=CLASSES, missing=["error", "impute"])
-def test_it_passes_the_estimator_checks(kind, missing):
-    model = kind(missing=missing) if kind is C45Classifier else kind(n_estimators=4, missing=missing)
-    results = check_estimator(model, on_fail=None, on_skip=None)
-    assert len(results) > 40
-    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -85,14 +59,6 @@ def test_rows_without_a_known_value_give_a_model_that_predicts_a_known_class(nam
     model = small(name, missing="impute").fit(X, [0, 1, 1, 1])
     assert set(model.predict(X)) <= {0, 1}
     assert np.isfinite(model.predict_proba(X)).all() and model.n_nodes_ >= 1
-
-
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_a_parameter_out_of_range_is_refused_in_one_sentence(kind):
-    for name, constraint in kind.constraints.items():
-        for value in forbidden(constraint):
-            with pytest.raises(ConfigError, match=rf"^{name} of {kind.__name__} must be .*\. Got "):
-                kind(**{name: value}).fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -266,8 +232,7 @@ def test_all_components_with_equal_weights_are_bagging(name):
     np.testing.assert_allclose(evaluated(odt.spectrum(), codes), bagging._scores(codes), atol=1e-8)
 
 
-@pytest.mark.parametrize("energy", [1.0, 0.9])
-@pytest.mark.parametrize("name", ["spect", "iris"])
+@few(1, name=["spect", "iris"], energy=[1.0, 0.9])
 def test_orthogonal_trees_are_orthogonal(name, energy):
     dataset = data.load(name)
     model = make("odt", random_state=1, n_trees=8, energy=energy, n_components=5, max_depth=4, tcfs_depth=30)
@@ -282,7 +247,7 @@ def test_orthogonal_trees_are_orthogonal(name, energy):
 def test_a_leaf_of_an_orthogonal_tree_is_the_value_of_its_component_wherever_truncation_leads():
     # On balance scale truncated averages leave the bounds of a vote: stopping there moved leaves by up to 0.7.
     dataset = data.load("balance_scale")
-    model = make("odt", random_state=0, n_trees=15, tcfs_depth=30).fit(dataset.X, dataset.y)
+    model = make("odt", random_state=0, n_trees=8, tcfs_depth=30).fit(dataset.X, dataset.y)
     codes = np.array(list(itertools.product(*(range(size) for size in model.domain_.cardinalities))))
     for tree, spectrum in zip(model.trees_, model.component_spectra_, strict=True):
         np.testing.assert_allclose(tree.values[tree.apply(codes)], evaluated(spectrum, codes), atol=1e-10)
@@ -302,7 +267,7 @@ def test_uncentered_and_centered_components_are_of_products_and_of_covariances()
 
 def test_the_number_of_components_follows_the_variance_or_is_given():
     X, y, _, _ = spect()
-    for variance in (0.5, 0.95, 0.99):
+    for variance in (0.5, 0.95):
         model = make("odt", random_state=1, n_trees=8, max_depth=5, variance=variance).fit(X, y)
         k = len(model.trees_)
         assert model.components_.ratios[:k].sum() > variance
@@ -313,7 +278,8 @@ def test_the_number_of_components_follows_the_variance_or_is_given():
 def test_one_component_votes_with_the_factors_of_its_trees():
     X, y, X_test, _ = spect()
     averages, labels = (
-        make("odt", random_state=3, n_components=1, leaves=leaves).fit(X, y) for leaves in ("average", "label")
+        make("odt", random_state=3, n_trees=8, n_components=1, leaves=leaves).fit(X, y)
+        for leaves in ("average", "label")
     )
     np.testing.assert_array_equal(averages.predict(X_test), labels.predict(X_test))
     assert labels.n_nodes_ <= averages.n_nodes_
@@ -362,18 +328,6 @@ def test_wide_data_of_three_classes_and_many_levels_has_complex_spectra_and_real
 
 
 # -- the table of algorithms -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_defaults_are_complete_and_allowed_and_there_is_a_configuration(name):
-    algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters) and "discrete features" in algorithm.family.growth
-    for parameter, constraint in algorithm.parameters.items():
-        assert constraint.holds(algorithm.defaults[parameter])
-        assert jsonschema.Draft202012Validator(constraint.schema()).is_valid(algorithm.defaults[parameter])
-    assert repr(make(name)) == repr(make(name, **algorithm.defaults))
-    assert name in {spec.name for spec in config.load(f"{name}").algorithms}
-    assert getattr(oblique_cli, type(make(name)).__name__) is type(make(name))
 
 
 def test_odt_and_odt_lr_differ_in_their_weights_and_nothing_else():

@@ -1,15 +1,12 @@
 """Editors against their definitions, and estimators under scikit-learn's checks and in experiments."""
 
-import re
-
 import numpy as np
 import pytest
-from contracts import forbidden, real_set
+from contracts import real_set
 from hierarchy_oracles import extract_clustering, nodes_of
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli._core as _core
 from oblique_cli import config
@@ -32,9 +29,7 @@ from oblique_cli.papers.hierarchy.measures import purity_thresholds
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
 
-ESTIMATORS = [
-    AvalancheClustering(),
-    SupervisedTaxonomy(),
+CLASSIFIERS = [
     NearestNeighborsClassifier(3, weights="distance"),
     WilsonClassifier("distance", n_neighbors=3),
     MultiEditClassifier(),
@@ -42,7 +37,6 @@ ESTIMATORS = [
     HCEditClassifier(inner_folds=2),
     HCEditClassifier("upgma", beta=0.8),
 ]
-CLASSIFIERS = [e for e in ESTIMATORS if hasattr(e, "predict")]
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is NEIGHBORS]
 
 
@@ -52,15 +46,6 @@ def noisy(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     y = rng.integers(0, 2, size=n)
     X = rng.normal(size=(n, 2)) + 2.0 * y[:, None]
     return X, np.where(rng.random(n) < 0.1, 1 - y, y)
-
-
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_estimators_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_fail=None, on_skip=None)
-    assert len(results) > 40
-    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------
@@ -90,11 +75,8 @@ def test_of_equal_distances_the_first_row_and_of_equal_votes_the_nearest_class_w
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
 def test_a_precomputed_matrix_gives_the_predictions_of_its_rows(model):
     X, y = noisy(2)
-    rows = (
-        clone(model).set_params(scaling="none", random_state=0)
-        if "random_state" in model.get_params()
-        else clone(model).set_params(scaling="none")
-    )
+    seed = {"random_state": 0} if "random_state" in model.get_params() else {}
+    rows = clone(model).set_params(scaling="none", **seed)
     matrix = clone(rows).set_params(metric="precomputed")
     rows.fit(X[:45], y[:45])
     matrix.fit(squareform(pdist(X[:45])), y[:45])
@@ -251,14 +233,6 @@ def test_editing_helps_nearest_neighbors_where_labels_are_noisy():
 # ---- contracts -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ESTIMATORS, ids=repr)
-def test_a_parameter_out_of_range_is_refused_by_name(model):
-    for name, constraint in type(model).constraints.items():
-        for value in forbidden(constraint):
-            with pytest.raises(ConfigError, match=f"^{name} of {type(model).__name__} must be "):
-                clone(model).set_params(**{name: value}).fit([[0.0], [1.0]], [0, 1])
-
-
 def test_avalanche_labels_are_its_highest_joins_and_taxonomy_labels_its_clusters():
     rng = np.random.default_rng(0)
     X, groups = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]), np.repeat([0, 1], 30)
@@ -275,22 +249,13 @@ def test_avalanche_labels_are_its_highest_joins_and_taxonomy_labels_its_clusters
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_neighbor_algorithm_is_a_complete_entry_and_learns_wine(name):
-    algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters) and "metric" in algorithm.parameters
-    assert all(c.holds(algorithm.defaults[k]) for k, c in algorithm.parameters.items())
-    assert re.search(r"\((19|20)\d\d\)", algorithm.source)
+def test_every_neighbor_algorithm_learns_wine(name):
     with pytest.raises(ConfigError, match="metric of"):
         make(name, metric="precomputed")
     data = real_set("wine")
     model = make(name, random_state=0).fit(data.X[::2], data.y[::2])
     assert model.score(data.X[1::2], data.y[1::2]) > 0.8
     assert (model.n_leaves_, model.depth_) == (len(model.kept_), 0)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_bundled_configuration_names_the_algorithm(name):
-    assert name in [spec.name for spec in config.load(name).algorithms]
 
 
 def test_beta_is_tuned_by_nested_cross_validation_on_one_fit_a_fold(tmp_path):
