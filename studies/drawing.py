@@ -66,7 +66,7 @@ def points(drawing: Drawing, seed: int) -> Dataset:
     if drawing.rows is not None:
         some = balanced(drawing.rows.y, seed=seed)
         return replace(data, X=drawing.rows.X[some], y=drawing.rows.y[some])
-    X, y = SYNTHETIC[data.name](seed)
+    X, y = SYNTHETIC[data.name](seeds.generator(seed, "synthetic", data.name))
     if data.task == "regression":
         return replace(data, X=np.ascontiguousarray(X, dtype=np.float64), y=y)
     codes = np.unique(y, return_inverse=True)[1].astype(np.int32)

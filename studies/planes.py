@@ -71,8 +71,8 @@ class SometimesArbitrary(GDT):
                 w = rng.standard_normal(len(A))  # the length of a plane does not matter
             return w, case
 
-        plane, useful = better_bisector(node, self.bisector_classes, plane_of)
-        if plane is not None and useful:
+        plane = better_bisector(node, self.bisector_classes, plane_of)
+        if plane is not None:
             yield Candidates.directions(plane[None, :-1], -plane[-1:])
 
     def native_options(self) -> dict[str, Any]:

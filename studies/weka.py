@@ -25,6 +25,7 @@ from oblique_cli.estimators.outside.weka_classifier import archive, run, write_a
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.dispatching import Call
+from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, loaded, measuring, result_of, step, take
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
@@ -84,7 +85,9 @@ def _output(program: Program, data: Dataset, X: np.ndarray, y: np.ndarray, optio
 @measuring
 def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> dict[str, float]:
     """Return the size of WEKA's model of all rows. draw : of a synthetic set's points; None for the rows as they are"""
-    X, y = (data.X, data.y) if draw is None else SYNTHETIC[data.name](draw)
+    X, y = data.X, data.y
+    if draw is not None:
+        X, y = SYNTHETIC[data.name](seeds.generator(draw, "synthetic", data.name))
     output = _output(program, data, X, y, ["-no-cv"])
     size = re.search(program.size, output)
     if size is None:

@@ -183,7 +183,7 @@ BROKEN: dict[str, list[tuple[Any, str]]] = {
         (made_by(__init__=raises), "cannot be made without arguments"),
     ],
     "reader of sizes": [(of_labels, "must take (estimator)")],
-    "synthetic data set": [(of_labels, "must take (seed)")],
+    "synthetic data set": [(of_labels, "must take (rng)")],
     "data set": [(of_one, "must take ()")],
     "study": [],
     "figure": [],

@@ -26,7 +26,7 @@ class PublishedTable:
     """Published table.
 
     level : content of a row: a mean over "repetitions", or one "class", "repetition" or "fold"
-    configurations : the bundled configurations with its settings, separated by spaces
+    configurations : the bundled configurations with its settings, separated by spaces; "" for unknown settings
     """
 
     source: str
@@ -93,7 +93,8 @@ def _rows(file: str) -> list[dict[str, str]]:
 def tables() -> dict[str, PublishedTable]:
     """Return every table by reference, in the order of `tables.csv`. Callers must not change the dictionary."""
     citations = {row["source"]: row["citation"] for row in _rows("sources.csv")}
-    all_tables = (PublishedTable(**row, citation=citations[row["source"]]) for row in _rows("tables.csv"))
+    rows = ({key: value or "" for key, value in row.items()} for row in _rows("tables.csv"))
+    all_tables = (PublishedTable(**row, citation=citations[row["source"]]) for row in rows)
     return {table.reference: table for table in all_tables}
 
 

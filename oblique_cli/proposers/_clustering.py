@@ -55,18 +55,16 @@ def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Arr
     return bisectors
 
 
-def better_bisector(
-    node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane
-) -> tuple[Array | None, bool]:
+def better_bisector(node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane) -> Array | None:
     """Return the bisector of larger gain over all classes (with "super" over the largest class against the rest), the
-    first on a tie, and whether its gain is positive."""
+    first on a tie and if neither gains; None without a bisector."""
     planes = bisectors(node, plane_of)
     if not planes:
-        return None, False
+        return None
     y, n_classes = node.y, node.n_classes
     if bisector_classes == "super":
         y, n_classes = (node.y != int(np.argmax(node.class_weights))).astype(np.int32), 2
     D = np.array([plane[:-1] for plane in planes])
     t = np.array([-plane[-1] for plane in planes])
     split = _core.search(node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False)
-    return (planes[0], False) if split is None else (planes[split[3]], True)
+    return planes[0 if split is None else split[3]]

@@ -32,8 +32,8 @@ class GDT(Proposer):
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the better bisector with its offset."""
-        plane, useful = better_bisector(node, self.bisector_classes)
-        if plane is not None and useful:
+        plane = better_bisector(node, self.bisector_classes)
+        if plane is not None:
             yield Candidates.directions(plane[None, :-1], -plane[-1:])
 
     def native_options(self) -> dict[str, Any]:

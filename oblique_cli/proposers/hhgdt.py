@@ -42,7 +42,7 @@ class HHGDT(Proposer):
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the reflected space of the better bisector's normal."""
-        plane, _ = better_bisector(node, self.bisector_classes)
+        plane = better_bisector(node, self.bisector_classes)
         if plane is not None:
             yield from reflections([orient(plane[:-1], SIGNS[self.sign])], self.tau)
 

@@ -41,6 +41,8 @@ def deviations(experiment: Experiment) -> dict[tuple[str, str, str], tuple[str, 
     differing = {}
     for reference in dict.fromkeys(experiment.published):
         table = published.find(reference)
+        if not table.configurations:
+            continue
         for dataset in experiment.datasets:
             for algorithm in experiment.algorithms:
                 differences = _fewest(table, dataset, algorithm.on(dataset.name), experiment.cv)

@@ -410,14 +410,21 @@ def _chosen(rows: Any, columns: Sequence[int] | None) -> Any:
 
 @dataclass(frozen=True)
 class Division:
-    """Shares of rows for pruning and for the test, which growth does not use, drawn row by row with a seed.
-
-    Stochasticity: one stream, named after the seed.
-    """
+    """Shares of rows for pruning and for the test, which growth does not use, drawn row by row with a seed."""
 
     prune: float = 0.0
     test: float = 0.0
     seed: int = 0
+
+    def drawn(self) -> Callable[[int], NDArray[np.int8]]:
+        """Return a function: n -> parts of the next n rows. Stochasticity: one stream, named after the seed."""
+        stream = seeds.generator(self.seed, "rows kept from growth")
+
+        def next_parts(n: int) -> NDArray[np.int8]:
+            u = stream.random(n)
+            return np.where(u < self.test, TEST, np.where(u < self.test + self.prune, PRUNE, GROW)).astype(np.int8)
+
+        return next_parts
 
 
 def store(
@@ -449,7 +456,7 @@ def store(
         weighted=weighted,
         levels=table.levels,
     )
-    stream, size = seeds.generator(division.seed, "rows kept from growth"), made.chunk_rows()
+    draw, size = division.drawn(), made.chunk_rows()
     held: list[tuple[Any, ...]] = []
     waiting = 0
 
@@ -463,9 +470,7 @@ def store(
             waiting = max(0, waiting - size)
 
     for part in table.read():
-        u = stream.random(len(part.codes))
-        later = np.where(u < division.test + division.prune, PRUNE, GROW)
-        parts = np.where(u < division.test, TEST, later).astype(np.int8)
+        parts = draw(len(part.codes))
         useful = part.codes >= 0
         weights = np.ones(len(part.codes)) if part.weights is None else part.weights
         useful &= weights > 0

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from oblique_cli.cli._fit_specs import Seconds
+from oblique_cli.cli._fit_specs import TIME
 from oblique_cli.cli.fit import tree_beside
 from oblique_cli.models import load
 
@@ -212,7 +212,7 @@ def test_the_file_of_the_tree_beside():
 
 
 def test_times_as_people_write_them():
-    found = {text: Seconds().convert(text, None, None) for text in ("30s", "2m", "1h", "45", "1.5m", " 2 M ")}
+    found = {text: TIME.convert(text, None, None) for text in ("30s", "2m", "1h", "45", "1.5m", " 2 M ")}
     assert list(found.values()) == [30, 120, 3600, 45, 90, 120]
 
 

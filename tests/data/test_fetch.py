@@ -15,6 +15,7 @@ import pytest
 from data_support import (
     DATASETS,
     FETCHED,
+    N_PEBBLES,
     PEBBLES_CSV,
     PEBBLES_RAW,
     marked,
@@ -45,7 +46,7 @@ def visible(place: Path) -> list[str]:
 
 def test_a_set_is_fetched_converted_verified_and_then_found(toys, no_user_folders, site):
     d = load("pebbles")
-    assert (d.n, d.p, d.classes) == (20000, 2, ("flat", "round"))
+    assert (d.n, d.p, d.classes) == (N_PEBBLES, 2, ("flat", "round"))
     assert (no_user_folders / "pebbles.csv").read_text() == PEBBLES_CSV
     assert visible(no_user_folders) == ["pebbles.csv"], "nothing is left over"
     assert load("pebbles").digest == d.digest
@@ -117,7 +118,7 @@ def test_a_cut_connection_is_reported_and_leaves_no_file(toys, site, no_user_fol
     )
     assert visible(no_user_folders) == []
     site.stop_after = None
-    assert load("pebbles").n == 20000
+    assert load("pebbles").n == N_PEBBLES
 
 
 SCRIPT = """

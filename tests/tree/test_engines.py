@@ -94,9 +94,15 @@ def test_with_options(number, name, options):
         if levels and (name not in MIXED_NAMES or name == "union"):
             continue
         weights = np.random.default_rng(1).integers(1, 4, data.n).astype(float) if i == 1 else None
-        criterion = CRITERION_NAMES[(number + i) % 5] if exact else "gini"
-        how = {"weights": weights, "criterion": criterion, "levels": levels, "seed": 5}
+        how = {"weights": weights, "criterion": CRITERION_NAMES[(number + i) % 5], "levels": levels, "seed": 5}
         engines_agree(name, data.X, data.y, proposer=options, **how, **exact)
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_gdt_splits_by_its_bisector_where_the_super_classes_gain_nothing(criterion):
+    data = real_set("glass")
+    tree = engines_agree("gdt", data.X, data.y, proposer={"bisector_classes": "super"}, criterion=criterion)
+    assert tree.n_leaves > 1
 
 
 @pytest.mark.parametrize("ties", ["tolerant", "strict"])

@@ -392,9 +392,11 @@ class ObliqueTreeClassifier(
             n_threads=threads_of(self),
             signs=self._signs(),
         )
-        if of_node:
-            return tree
         # Splits do not depend on the limits, so the tree may be cut afterwards.
+        return tree if of_node else self._cut(tree)
+
+    def _cut(self, tree: Tree) -> Tree:
+        """Return a tree grown without the limits of errors and leaves, cut as these require."""
         tree = tree.collapse(self._rates(tree) <= self.epsilon)
         if self.max_leaf_nodes is None:
             return tree

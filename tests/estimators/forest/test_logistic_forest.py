@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
+from oblique_cli.estimators.forest.bagged import proposers_of
 from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
 from oblique_cli.estimators.oblique.logistic import ridge_paths
 from oblique_cli.ground import seeds
@@ -33,7 +34,7 @@ def members(rows: Rows, n_trees: int, **params):
     """The trees as grown of a forest, and the forest, which has what `fit` would give it."""
     model = LogisticForestClassifier(n_estimators=n_trees, **params)
     each_row = np.arange(len(rows.X))
-    return [model._grown(rows, each_row, model._proposers(), 7, i) for i in range(n_trees)], model
+    return [model._grown(rows, each_row, proposers_of(model.base), 7, i) for i in range(n_trees)], model
 
 
 def noisy(n: int, p: int, n_classes: int, seed: int = 0) -> Rows:

@@ -16,18 +16,18 @@ BUPA = real_set("bupa")
 
 @few(
     rule=SMOOTHING,
-    strength=[3.0, "cv"],
+    smoothing=[3.0, "cv"],
     options=[{}, {"pruning": "cv"}, {"pruning": "cost_complexity"}, {"proposer": "oc1"}],
 )
-def test_the_tree_and_its_labels_are_those_of_counts(rule, strength, options):
+def test_the_tree_and_its_labels_are_those_of_counts(rule, smoothing, options):
     options = {"proposer": "hhgdt", "max_depth": 4, "random_state": 2, **options}
     plain = ObliqueTreeClassifier(**options).fit(BUPA.X, BUPA.y)
-    smooth = ObliqueTreeClassifier(**options, probabilities=rule, probability_strength=strength).fit(BUPA.X, BUPA.y)
+    smooth = ObliqueTreeClassifier(**options, probabilities=rule, probability_strength=smoothing).fit(BUPA.X, BUPA.y)
     tree = smooth.tree_.to_dict()
     del tree["probabilities"]
     assert tree == plain.tree_.to_dict()
     np.testing.assert_array_equal(smooth.predict(BUPA.X), plain.predict(BUPA.X))
-    assert smooth.probability_strength_ == strength or smooth.probability_strength_ in STRENGTHS
+    assert smooth.probability_strength_ == smoothing or smooth.probability_strength_ in STRENGTHS
     expected = with_probabilities(plain.tree_, rule, smooth.probability_strength_).shares
     np.testing.assert_array_equal(smooth.predict_proba(BUPA.X), expected[smooth.apply(BUPA.X)])
     assert not hasattr(plain, "probability_strength_")
