@@ -29,7 +29,7 @@ DECLARED = tools/stubs.py $(wildcard oblique_cli/proposers/*.py oblique_cli/tree
   $(wildcard oblique_cli/estimators/oblique/groups.py oblique_cli/estimators/oblique/top_down.py)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: bytecode run test test-long test-versions soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
+.PHONY: bytecode run test test-long test-versions soak sanitize style lint format generated wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -50,7 +50,7 @@ sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavi
 	$(BIN)/python tools/sanitize.py
 	$(BIN)/python tools/sanitize.py --thread
 
-lint: $(INSTALLED) $(STUB) $(VENV)/.lint  ## style, types, forms of metadata, and a C++ build with warnings as errors
+style: $(INSTALLED) $(STUB) $(VENV)/.lint  ## style, types, and forms of metadata
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -59,6 +59,8 @@ lint: $(INSTALLED) $(STUB) $(VENV)/.lint  ## style, types, forms of metadata, an
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+
+lint: style  ## style, and a C++ build with warnings as errors
 	$(PIP) wheel --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.OBLIQUE_WARNINGS_AS_ERRORS=ON --config-settings=build-dir=build/strict/cmake .
 

@@ -72,10 +72,10 @@ class Runner:
         shard, only : the folds to run, see `running.run`
         argv : the command to store with the run; default: the current command line
         """
+        from oblique_cli.config.result_tables import table_of
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
-        from oblique_cli.report.result_tables import table_of
 
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")

@@ -237,11 +237,11 @@ def _cv(name: str, counts: Mapping[str, int]) -> dict[str, Any]:
 
 def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> ResultTable:
     """Return the lines of stored runs as one table."""
+    from oblique_cli.config.result_tables import table_of
     from oblique_cli.errors import ConfigError
     from oblique_cli.evaluation.joining import joined
     from oblique_cli.evaluation.paired import StoredRun
     from oblique_cli.experiments.store import Store
-    from oblique_cli.report.result_tables import table_of
     from oblique_cli.schemes import SCHEMES
 
     tables, stored = {}, {}

@@ -88,9 +88,9 @@ def table(
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
+    from oblique_cli.config.result_tables import table_of
     from oblique_cli.evaluation.marking import marked
     from oblique_cli.evaluation.paired import StoredRun
-    from oblique_cli.report.result_tables import table_of
 
     with printed.store() as store:
         stored_run = read_run(store, run)
@@ -227,10 +227,10 @@ def rescore(
 
     Example: oblique rescore bupa_hhgdt --metric mcc --metric f1_macro
     """
+    from oblique_cli.config.result_tables import table_of
     from oblique_cli.evaluation.metrics import METRICS
     from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.rescoring import rescored
-    from oblique_cli.report.result_tables import table_of
 
     with printed.store() as store:
         stored_run = read_run(store, run)
@@ -265,11 +265,11 @@ def diff(
     Example: oblique diff before after
              oblique diff bupa_hhgdt bupa_hhgdt --second-results other/results
     """
+    from oblique_cli.config.result_tables import table_of
     from oblique_cli.evaluation.metrics import TESTED
     from oblique_cli.evaluation.tables import render, task_of_experiment
     from oblique_cli.experiments.diffing import Side
     from oblique_cli.experiments.diffing import diff as compared
-    from oblique_cli.report.result_tables import table_of
 
     def side(store: Store, name: str) -> Side:
         run, rows = read_run(store, name), store.rows(name)

@@ -296,8 +296,8 @@ class _Checking(Walk):
         constraints = keys.named_parameters(algorithm)
         entries = self.entries(value, f"algorithm {name}", (*OF_ALGORITHM, *constraints), algorithm.hints)
         label = self.scalar(entries["id"], "id", ID) if "id" in entries else name
-        given = {key: entry for key, entry in entries.items() if key not in OF_ALGORITHM}
-        params, grid = self.parameters(given, algorithm, name, scheme)
+        settings = {key: entry for key, entry in entries.items() if key not in OF_ALGORITHM}
+        params, grid = self.parameters(settings, algorithm, name, scheme)
         per_dataset: dict[str, dict[str, Any]] = {}
         for dataset, there in self.datasets_of(entries.get("per_dataset"), name).items():
             local = self.entries(there, f"per_dataset of {name}, {dataset}", constraints, algorithm.hints)

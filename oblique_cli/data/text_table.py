@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
-from oblique_cli.data.own.text import NO_COMMENT, TextOptions
+from oblique_cli.data.own.text import DELIMITERS, NO_COMMENT, TextOptions
 from oblique_cli.errors import DataError
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import is_number
 
+MAX_HEAD = 1 << 16  # bytes of a first line
 STRICT = TextOptions(charset="utf-8", header="first", skip=0, skip_end=0, comment=NO_COMMENT)
 
 
@@ -41,7 +42,11 @@ def parse(content: bytes, where: str) -> Table:
     source = Source(where, content=content)
     if source.kind != "csv":
         raise DataError(f"{where}: this is {source.kind}, not text with a delimiter")
-    with own_rows.opened(source, STRICT) as table:
+    with source.opened() as stream:
+        head = stream.readline(MAX_HEAD)
+    signs = [sign for sign in DELIMITERS if sign.encode() in head]
+    # A header with one sign of the kind has it as delimiter; any other one is compared with the rows.
+    with own_rows.opened(source, STRICT._replace(delimiter=signs[0]) if len(signs) == 1 else STRICT) as table:
         header, most = table.written, TABLE_CELLS.value
         for i, name in enumerate(header, 1):
             if not name:
@@ -55,5 +60,5 @@ def parse(content: bytes, where: str) -> Table:
         raise DataError(f"{where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
     if not rows:
         raise DataError(f"{where}: there are no rows below the header")
-    columns = tuple(zip(*(cells for _, cells in rows), strict=True))
-    return Table(where, header, columns, tuple(line for line, _ in rows))
+    lines, by_row = zip(*rows, strict=True)
+    return Table(where, header, tuple(zip(*by_row, strict=True)), lines)

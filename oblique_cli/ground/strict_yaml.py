@@ -264,7 +264,8 @@ class _Reading:
     def place(self, event: yaml.Event) -> Place:
         start, end = event.start_mark, event.end_mark
         # An event over several lines is marked to the end of its first line; `show` cuts the marker there.
-        return self.at(start, end.column - start.column if end.line == start.line else MAX_BYTES)
+        width = end.column - start.column if end.line == start.line else MAX_BYTES
+        return Place(self.source, start.line + 1, start.column + 1, width)
 
     def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:
         place = self.place(event)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from oblique_cli import schemes
+from oblique_cli.config.result_tables import table_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS, NotMeasured, Undefined
 from oblique_cli.evaluation.paired import Paired, StoredRun, pair
@@ -24,7 +25,6 @@ from oblique_cli.evaluation.tables import (
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.report.result_tables import table_of
 
 
 @dataclass(frozen=True, eq=False)

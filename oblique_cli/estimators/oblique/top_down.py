@@ -59,7 +59,6 @@ from oblique_cli.tree.pruning import (
     reserve,
 )
 from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, penalties_of, random_tree, refined
-from oblique_cli.tree.size_path import SizePath
 from oblique_cli.tree.splitting import EQUAL, PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -175,6 +174,8 @@ class ObliqueTreeClassifier(
             if not folds and len(growing.X) > 1:
                 number = min(self.pruning_folds, len(growing.X))
                 folds = list(self._folds(growing, number, proposer, Draws.of(seeds.integer(draws.seed, "path folds"))))
+            from oblique_cli.tree.size_path import SizePath
+
             self.path_ = SizePath.of(grown.start, grown.tree, folds)
 
         tree = self._finished(

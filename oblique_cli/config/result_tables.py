@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from oblique_cli import config
+from oblique_cli.config.checking import load
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published, tables
@@ -55,19 +56,21 @@ def _fewest(
 ) -> tuple[str, ...]:
     """Return the differences from the nearest of the table's configurations with this data set and method."""
     title = _title(algorithm)
-    options = [
-        tuple(_differences(_settings(dataset, algorithm, cv), _settings(there, other.on(dataset.name), reference.cv)))
-        for reference in map(_configuration, table.configurations.split())
-        for there in reference.datasets
-        for other in reference.algorithms
-        if there.name == dataset.name and _title(other) == title
-    ]
-    return min(options, key=len, default=(f"no configuration of the table has {title} on this data set",))
+    fewest: tuple[str, ...] | None = None
+    for reference in map(_configuration, table.configurations.split()):
+        for there, other in itertools.product(reference.datasets, reference.algorithms):
+            if there.name == dataset.name and _title(other) == title:
+                theirs = _settings(there, other.on(dataset.name), reference.cv)
+                differences = tuple(_differences(_settings(dataset, algorithm, cv), theirs))
+                fewest = differences if fewest is None else min(fewest, differences, key=len)
+                if not fewest:  # further configurations need not be read
+                    return fewest
+    return (f"no configuration of the table has {title} on this data set",) if fewest is None else fewest
 
 
 @cache
 def _configuration(name: str) -> Experiment:
-    return config.load(name)
+    return load(name)
 
 
 def _title(algorithm: AlgorithmSpec) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from oblique_cli import config
+from oblique_cli.config.result_tables import deviations, table_of
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import OTHER_SETTINGS, method_titles
@@ -12,7 +13,6 @@ from oblique_cli.experiments import jobs
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground import resources
-from oblique_cli.report.result_tables import deviations, table_of
 
 TABLE = "wickramarachchi2015:5.2"
 # Other values than those of the table, by intention.
