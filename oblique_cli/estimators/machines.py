@@ -122,7 +122,7 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
 
 
 def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
-    """Return the scaler to mean 0 and variance 1, or None without scaling, which refuses extreme columns."""
+    """Return a scaler to mean 0 and variance 1, or None if scaling is off, where extreme columns are refused."""
     if not machine.standardize:
         refuse_extreme(rows, f"{type(machine).__name__} without standardize")
         return None

@@ -151,7 +151,7 @@ class Metric:
         return value
 
     def _wrong(self, expected: str, result: Any) -> PluginError:
-        """Return the error for a function whose result is no valid value of a metric."""
+        """Return the exception to raise for a metric function that returned an invalid value."""
         return PluginError(f"{source_of(self)}: metric {self.name!r} must return {expected}. Got {quoted(result)}.")
 
     def of(self, row: Row) -> Any:

@@ -31,7 +31,7 @@ def seed_sequence(root: int, *names: str | int) -> np.random.SeedSequence:
 
 
 def generator(root: int, *names: str | int) -> np.random.Generator:
-    """Return a generator for `names` under `root`."""
+    """Return the random number generator of the stream that `names` name, for the seed `root`."""
     import numpy as np
 
     return np.random.default_rng(seed_sequence(root, *names))

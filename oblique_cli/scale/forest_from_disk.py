@@ -144,7 +144,7 @@ class KeptTree:
         self._digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Save the arrays of `Forest.state`, and the other data of the tree."""
+        """Save the arrays of `Forest.state`, and the other data of the tree that is being grown."""
         with writing(self.path) as stream:
             np.savez(stream, **state, forest=np.array(self._digest))
         self.level.path.unlink(missing_ok=True)

@@ -31,7 +31,10 @@ TARGET_BYTES = 1 << 22
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a chunk. columns : (p, n); codes : (n,) of classes; weights : (n,) or None; parts : (n,) int8"""
+    """The rows of a chunk.
+
+    columns : (p, n); codes : (n,) class codes; weights : (n,) or None; parts : (n,) GROW, PRUNE or TEST
+    """
 
     columns: Array
     codes: NDArray[np.int32]
