@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.parts import WithParts
@@ -279,13 +280,15 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         self.source_trees_ = self._bag(codes, classes, seed)
         spectra = self._spectra(self.source_trees_)
         matrix = CoefficientMatrix(spectra)
-        self.components_ = principal_components(self._gram(matrix, spectra))
+        with threadpool_limits(1):  # several threads add in another order, so that the last bits differ
+            self.components_ = principal_components(self._gram(matrix, spectra))
         k = min(self.n_components or self.components_.enough(self.variance), len(self.components_.variances))
         if k == 0:  # every tree predicts the first class everywhere, or the trees are equal and `center` is set
             self.components_ = Components(np.zeros(1), np.full((self.n_estimators, 1), self.n_estimators**-0.5))
             k = 1
         factors = self.components_.factors[:, :k]
-        self.component_spectra_ = matrix.combine(factors)
+        with threadpool_limits(1):
+            self.component_spectra_ = matrix.combine(factors)
         deepest = max(tree.depth for tree in self.source_trees_)
         self._shares = [
             ClassShares(len(self.classes_), float(np.minimum(v, 0.0).sum()), float(np.maximum(v, 0.0).sum()))
@@ -328,7 +331,8 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         n_outputs = outputs.shape[1]
         truth = (classes == 1)[:, None] if n_outputs == 1 else classes[:, None] == np.arange(n_outputs)
         design = outputs.reshape(-1, outputs.shape[2])
-        return np.asarray(np.linalg.lstsq(design, truth.astype(np.float64).ravel(), rcond=1e-10)[0])
+        with threadpool_limits(1):
+            return np.asarray(np.linalg.lstsq(design, truth.astype(np.float64).ravel(), rcond=1e-10)[0])
 
     def _outputs(self, codes: Ints) -> Array:
         """Return the output of each tree for each row, (n, K, k)."""

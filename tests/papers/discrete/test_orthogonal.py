@@ -14,6 +14,7 @@ from fourier_oracles import evaluated
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError
@@ -458,3 +459,15 @@ def test_the_samples_are_those_of_section_7(name, rows):
     X, y, X_test, y_test = SETTINGS[name].load(None, True, 1)
     assert (len(X), len(X_test)) == rows
     assert set(np.unique(X)) <= {0.0, 1.0} and set(y) == {0, 1} == set(y_test)
+
+
+def test_components_do_not_depend_on_the_threads_of_linear_algebra():
+    rows = data.load("vowel")
+    X, y = rows.X[::4], rows.y[::4]
+    fits = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            fits.append(make("odt_lr", random_state=0).fit(X, y))
+    assert np.array_equal(fits[0].components_.factors, fits[1].components_.factors)
+    assert np.array_equal(fits[0].weights_, fits[1].weights_)
+    assert np.array_equal(fits[0].predict_proba(X), fits[1].predict_proba(X))
