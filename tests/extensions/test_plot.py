@@ -20,7 +20,12 @@ CONFIG = "version: 1\ndataset: iris\nalgorithms: [fdt, gdt]\ncv: {folds: 3, repe
 @pytest.mark.long
 def test_a_plot_is_a_function_and_its_name(checkout):
     checkout.insert("oblique_cli/report/fold_plots.py", "", PLOT)
-    checkout.insert("oblique_cli/cli/plot.py", "KINDS = (", '    "sizes",')
+    kinds = next(
+        line
+        for line in (checkout.folder / "oblique_cli/cli/plot.py").read_text().splitlines()
+        if line.startswith("KINDS = (")
+    )
+    checkout.insert("oblique_cli/cli/plot.py", kinds, 'KINDS = (*KINDS, "sizes")')
     checkout.write("my.yaml", CONFIG)
     assert checkout.oblique("run", "my.yaml", "--quiet").code == 0
     ended = checkout.oblique("plot", "sizes", "my", "--output", "sizes.svg")

@@ -238,9 +238,9 @@ def test_what_cannot_be_used_is_one_sentence(path, params, message):
 
 @pytest.mark.long
 def test_the_known_classes_of_scikit_learn_are_there_and_are_of_their_kind():
-    for path, task in known.CLASSES.items():
+    for path, signature in known.CLASSES.items():
         if path.startswith("sklearn."):
-            kind = "regressor" if task == "regression" else None if "SearchCV" in path else "classifier"
+            kind = "regressor" if signature.task == "regression" else None if "SearchCV" in path else "classifier"
             assert building.load_class(path) is dict(all_estimators(type_filter=kind))[path.rpartition(".")[2]]
 
 
@@ -265,7 +265,9 @@ FAST = {
 }
 WITHOUT_TREES = ("Boosting", "IntervalTree", "pytabkit", "Logistic")
 WITHOUT_SHARES = ("weka",)
-OTHERS = [path for path, task in known.CLASSES.items() if task == "classification" and "sklearn." not in path[:8]]
+OTHERS = [
+    path for path, known_as in known.CLASSES.items() if known_as.task == "classification" and "sklearn." not in path[:8]
+]
 
 
 @pytest.mark.parametrize("path", OTHERS)
