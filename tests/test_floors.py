@@ -202,7 +202,15 @@ def test_every_floor_is_lived_on():
         ("click", ("cli/", *COMMANDS_OF_PAPERS)),
         ("joblib", ("experiments/", "papers/reproduction/", "estimators/n_jobs.py")),
         ("tabulate", "evaluation/"),
-        ("threadpoolctl", ("experiments/", "papers/reproduction/", "estimators/oblique/clusters.py")),
+        (
+            "threadpoolctl",
+            (
+                "experiments/",
+                "papers/reproduction/",
+                "estimators/oblique/clusters.py",
+                "papers/discrete/fourier_classifiers.py",
+            ),
+        ),
         ("sqlite3", ("experiments/store/", "data/own/frames.py")),
         ("distributed", ("experiments/cluster.py", "scale/workers.py", "estimators/n_jobs.py")),
         ("urllib", "data/fetch.py"),

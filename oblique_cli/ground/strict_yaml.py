@@ -26,6 +26,7 @@ from oblique_cli.ground.bounds import CONFIG_BYTES, CONFIG_VALUES
 MAX_BYTES = CONFIG_BYTES.default
 MAX_DEPTH = 50
 MAX_SHOWN = 50  # number of problems in one message
+MAX_STORED = 1000  # number of problems whose text is stored; further ones are only counted
 MAX_INTEGER = 2**63 - 1
 
 T = TypeVar("T")
@@ -126,9 +127,12 @@ class Problems:
 
     def __init__(self) -> None:
         self._entries: list[tuple[Place, str]] = []
+        self._count = 0
 
     def add(self, place: Place, message: str) -> None:
-        self._entries.append((place, message))
+        self._count += 1
+        if len(self._entries) < MAX_STORED:
+            self._entries.append((place, message))
 
     def stop(self, place: Place, message: str) -> ConfigError:
         """Add a problem that prevents further reading; return the error to raise."""
@@ -136,14 +140,13 @@ class Problems:
         return self.error()
 
     def by_place(self) -> list[tuple[Place, str]]:
-        """Return every problem with its place, by file and line."""
+        """Return the stored problems with their places, by file and line."""
         return sorted(self._entries, key=lambda p: (p[0].source.name, p[0].line, p[0].column))
 
     def error(self) -> ConfigError:
-        """Return one error that shows every problem, by file and line."""
-        ordered = self.by_place()
-        blocks = [place.show(message) for place, message in ordered[:MAX_SHOWN]]
-        count = len(ordered)
+        """Return one error that counts the problems and shows the first ones, by file and line."""
+        blocks = [place.show(message) for place, message in self.by_place()[:MAX_SHOWN]]
+        count = self._count
         first = f" (the first {MAX_SHOWN} are shown)" if count > MAX_SHOWN else ""
         return ConfigError("\n".join([*blocks, f"{count} error{'s' if count > 1 else ''}{first}."]))
 

@@ -12,6 +12,7 @@ from oblique_cli.ground.strict_yaml import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_SHOWN,
+    MAX_STORED,
     Place,
     Problems,
     YamlSource,
@@ -260,6 +261,15 @@ def test_only_the_first_problems_of_many_are_shown(tmp_path):
     message = str(problems.error())
     assert message.count("again.") == MAX_SHOWN
     assert message.endswith(f"200 errors (the first {MAX_SHOWN} are shown).")
+
+
+def test_problems_beyond_the_stored_ones_are_counted():
+    problems = Problems()
+    source = YamlSource("a.yaml", "")
+    for line in range(2 * MAX_STORED):
+        problems.add(Place(source, line=line), "no number.")
+    assert len(problems.by_place()) == MAX_STORED
+    assert str(problems.error()).endswith(f"{2 * MAX_STORED} errors (the first {MAX_SHOWN} are shown).")
 
 
 def test_plain_data_can_be_wrapped_and_unwrapped():
