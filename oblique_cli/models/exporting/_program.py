@@ -1,18 +1,21 @@
 """A model as a program of tables and functions, in the form common to languages with arrays and loops.
 
-A language has a text for each function and a form for tables. Trees of all sizes are rows of one
-table of inner nodes, because compilers limit nested conditions; rows of small trees have remarks in words.
+A language has a file of functions in `templates/` and a form for tables. In that file a comment `== NAME VARIANT`
+begins a function, or a piece of one, in which $words are replaced. Trees of all sizes are rows of one table of inner
+nodes, because compilers limit nested conditions; rows of small trees have remarks in words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import Any
 
+from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.models.exporting._exporter import Source
-from oblique_cli.models.exporting._text import conclusion, condition, folded
+from oblique_cli.models.exporting._text import conclusion, condition, folded, heading
 from oblique_cli.models.procedure import ANYTHING, CLIPPED, HALF_ROOT, MAJORITY, SUM, TIE, Lane, Leaf, Procedure
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
@@ -43,14 +46,20 @@ class Table:
 
 
 # Pieces within functions.
-PARTS = ("codes", "rotated", "model", "added", "based", "mean", "shares", "values", "decided", "at", "inside")
+PARTS = (
+    "required", "codes", "rotated", "model", "added", "based", "mean", "shares", "values", "decided", "at", "inside",
+)  # fmt: skip
+
+
+def texts_of(file: str) -> dict[str, str]:
+    """Return the texts of a file in `templates/` by name and variant."""
+    source = (PACKAGE / "models/exporting/templates" / file).read_text(encoding="utf-8")
+    names_and_texts = re.split(r"^(?://|#) == (.+)\n", source, flags=re.MULTILINE)[1:]
+    return dict(zip(names_and_texts[::2], names_and_texts[1::2], strict=True))
 
 
 def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> str:
-    """Return the functions of a model.
-
-    texts : by name, or by name and variant, in which $words are replaced; words : those that a language adds
-    """
+    """Return the functions of a model, of those that a language has. words : those that the language adds"""
     procedure, limits = source.procedure, source.limits
     code, share = procedure.threshold or (0, 0.0)
     outputs = procedure.n_outputs  # totals that the program adds up
@@ -70,7 +79,8 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
     }
     functions = []
     for name, variant in variants_of(source).items():
-        text = "" if variant is None else Template(texts[f"{name} {variant}".rstrip()]).substitute(words)
+        key = f"{name} {variant}".rstrip()
+        text = "" if variant is None else Template(texts.get(key, "")).substitute(words)
         words[name] = text.rstrip("\n")
         if name not in PARTS:
             functions.append(text)
@@ -91,7 +101,11 @@ def variants_of(source: Source) -> dict[str, str | None]:
     """Return the functions of a program in order, each with its variant, or None if the program lacks it."""
     procedure, limits = source.procedure, source.limits
     added, single = added_of(procedure), not procedure.is_forest
+    has_levels = any(cell.levels for cell in procedure.cells)
     forms: dict[str, str | None] = {
+        "level_code": "" if has_levels else None,
+        "largest": None,
+        "required": "" if procedure.needed else None,
         "codes": "" if procedure.coded else None,
         "read": "",
         "sum": "",
@@ -104,7 +118,7 @@ def variants_of(source: Source) -> dict[str, str | None]:
         "added": added,
         "based": "" if procedure.base else None,
         "totals": "",
-        "mean": "" if procedure.voting != SUM else "none",
+        "mean": "" if procedure.voting != SUM else None,
     }
     if procedure.is_regression:
         forms["value"] = "" if procedure.n_outputs == 1 else "several"
@@ -121,7 +135,7 @@ def variants_of(source: Source) -> dict[str, str | None]:
         elif single:
             values, decided = "cells", "label"
         forms |= {"clip": "" if shares == "clipped" else None, "shares": shares, "values": values, "decided": decided}
-        forms |= {"proba": "", "predict": ""}
+        forms |= {"proba": "", "predict": "", "largest": None if decided in ("label", "threshold") else ""}
     if limits:
         forms["at"] = "leaf" if limits.leaves else "all"
         if procedure.is_regression:
@@ -270,3 +284,15 @@ def nested(value: Any, scalar: Callable[[Any], str], brackets: str) -> str:
         return scalar(value)
     items = [nested(item, scalar, brackets) for item in value]
     return brackets[0] + ", ".join(items) + ("," if len(items) == 1 and brackets == "()" else "") + brackets[1]
+
+
+def script(source: Source, file: str, mark: str, usage: str, table: Callable[[Table], str], imports: str = "") -> str:
+    """Return a program of comments, tables and the functions of a file in `templates/`.
+
+    mark : begins a comment; usage : comment on the use of `predict`; table : text of a table behind its comment
+    """
+    head = [*heading(source.procedure, coded=False), "", usage]
+    text = "".join(f"{mark} {line}".rstrip() + "\n" for line in head) + "\n" + imports
+    for entry in tables_of(source):
+        text += "".join(f"{mark} {line}\n" for line in entry.about.splitlines()) + table(entry)
+    return text + functions_of(source, texts_of(file))
