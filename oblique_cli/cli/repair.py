@@ -26,8 +26,8 @@ def repair(
 ) -> None:
     """Find damaged folds of RUN (without RUN, of all runs), delete them, and run only these folds again.
 
-    If the structure of the results file is damaged, its readable part is copied into a new file; the damaged file is
-    renamed to oblique.sqlite.damaged. The command of the run then runs the unreadable folds again.
+    If pages of the results file are damaged, the records before and after them go into a new file; the damaged file is
+    then oblique.sqlite.damaged. The command of the run runs the lost folds again.
 
     Example: oblique repair bupa_hhgdt --check
     """
@@ -39,16 +39,16 @@ def repair(
     if not is_sound(path):
         if check:
             raise StoreError(f"{path} is damaged: oblique repair saves what can be read.")
-        saved = salvage(path)
-        note(f"{path}: {saved.records} records saved; the damaged file is {saved.aside}.")
-        if saved.lost:
-            folds = f", among them {cut_list(saved.folds)}" if saved.folds else ""
-            note(f"{path}: {saved.lost} records or more are lost{folds}.")
+        saved, aside = salvage(path)
+        note(
+            f"{path}: {saved} records saved; the damaged file is {aside}. Give the command of every run again, which "
+            "runs what is lost."
+        )
     with Store(path, must_exist=True) as store:
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
         damaged = {name: store.damage(name) if check else store.repair(name) for name in names}
         described = {name for name in damaged if not check and store.is_described(name)}
-        for name in sorted(described) if saved and saved.lost else ():
+        for name in sorted(described) if saved else ():
             with contextlib.suppress(UnknownName):  # a step of a study, which has no table
                 say_missing(store.run(name))
     damaged = {name: damage for name, damage in damaged.items() if damage}

@@ -12,8 +12,10 @@ from oblique_cli.cli._common import columns, database, facts, write_json
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from oblique_cli.experiments.remaining_time import Estimate
-    from oblique_cli.experiments.store import Run, Session, Store
+    from oblique_cli.experiments.store import Run, Store
 
 # Columns of a failed fold.
 FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
@@ -49,7 +51,7 @@ def status(
             lines = [[str(cell) for cell in _cells(stored, times[stored.name])] for stored in runs]
             click.echo(columns([header, *lines], right=range(1, 6), header=True))
             for stored in runs:
-                for writer in _at_work(stored):
+                for writer in stored.writers:
                     click.echo(f"{stored.name}: {_writer(writer)}")
     else:
         (stored,) = runs
@@ -60,7 +62,7 @@ def status(
         else:
             counts = {key: str(value) for key, value in _counts(stored, times[stored.name]).items() if key in _SHOWN}
             packages = [f"{name} {version}" for name, version in stored.environment.get("packages", {}).items()]
-            writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(_at_work(stored))}
+            writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(stored.writers)}
             time_left = str(times[stored.name] or "")
             click.echo(facts({**counts, "time left": time_left, **writers, "packages": ", ".join(packages)}))
             for failure in failed:
@@ -103,24 +105,12 @@ def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
         "command": shlex.join(run.argv),
         "damaged": run.damaged,
         "seconds_left": None if time_left is None else time_left.seconds,
-        "writers": [
-            {**session.process, "since": session.started, "last_stored": session.beat} for session in _at_work(run)
-        ],
+        "writers": list(run.writers),
     }
 
 
-def _at_work(run: Run) -> list[Session]:
-    """Return the sessions whose process may still be running."""
-    return [session for session in run.writers if session.alive is not False]
-
-
-def _writer(session: Session) -> str:
-    process = session.process
-    unsure = "" if session.alive else ", if it still runs"
-    return (
-        f"process {process['pid']} on {process['host']} is running it since {_time(session.started)}, "
-        f"last stored at {_time(session.beat)}{unsure}"
-    )
+def _writer(process: Mapping[str, Any]) -> str:
+    return f"process {process['pid']} is running it since {_time(process['since'])}"
 
 
 def _time(text: str) -> str:

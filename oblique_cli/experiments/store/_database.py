@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -48,7 +46,6 @@ class Database:
     def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
         self.path = path
         self.read_only = False
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._gone: StoreError | None = None
         if (size := len(os.fsencode(path.absolute()))) > LONGEST:
             raise ConfigError(
@@ -56,7 +53,7 @@ class Database:
                 "--results."
             )
         if must_exist and not path.is_file():
-            raise StoreError(f"there are no results at {path} yet: start with oblique run.")
+            raise missing(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -119,19 +116,15 @@ class Database:
         return int(tables)
 
     def _open_as_it_is(self) -> None:
-        """Open a read-only file. If a log beside it has folds, read both from a copy."""
+        """Open a read-only file. Raise StoreError if a log beside it has folds, which SQLite would not read."""
         log = self.path.with_name(self.path.name + "-wal")
-        source = self.path
         if log.is_file() and log.stat().st_size:
-            self._folder = tempfile.TemporaryDirectory(prefix="oblique-results-")
-            source = Path(self._folder.name, self.path.name)
-            for file in (self.path, log):
-                shutil.copyfile(file, source.with_name(file.name))
-            self._connect(str(source))
-        else:
-            self._connect(f"{source.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+            raise StoreError(
+                f"{self.path} cannot be written, and its last folds are in {log.name}: copy both to another folder."
+            )
+        self._connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         if not self._tables():
-            raise StoreError(f"there are no results at {self.path} yet: start with oblique run.")
+            raise missing(self.path)
         self.read_only = True
 
     def _keep_a_log(self, wait_seconds: float) -> None:
@@ -149,8 +142,6 @@ class Database:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
-        if self._folder is not None:
-            self._folder.cleanup()
 
     def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         return self._db.execute(statement, values)
@@ -230,6 +221,11 @@ class Database:
         return StoreError(
             f"{self.path} is damaged ({line}): save what can be read with oblique repair, or bring back a copy."
         )
+
+
+def missing(path: Path) -> StoreError:
+    """Return the error for a path without a results file."""
+    return StoreError(f"there are no results at {path} yet: start with oblique run.")
 
 
 def free_name(path: Path, ending: str) -> Path:

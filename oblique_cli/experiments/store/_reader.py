@@ -13,8 +13,8 @@ from typing import Any, Self
 from oblique_cli.errors import ConfigError, StoreError, UnknownName, cut_list
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._database import Damage, Database
-from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, contradiction, is_intact
-from oblique_cli.experiments.store._runs import PLAIN, SESSION, Run, Session, is_alive, refuse_changes, repeats_of
+from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, is_intact
+from oblique_cli.experiments.store._runs import PLAIN, SESSION, Run, is_at_work, refuse_changes, repeats_of
 from oblique_cli.experiments.store._schema import OF_A_RUN
 from oblique_cli.ground.nouns import Job, Row, Tuning
 from oblique_cli.ground.registry import close_matches
@@ -25,10 +25,9 @@ HIDDEN = "/"
 
 @dataclass(frozen=True)
 class Held:
-    """State of a run begun by this object: token, session, environment and repetitions."""
+    """State of a run begun by this object: token, environment and repetitions."""
 
     token: str
-    session: int
     environment: str
     repeats: int | None
 
@@ -122,9 +121,9 @@ class Reader:
             damaged=counts["damaged"],
             created=run[1],
             writers=tuple(
-                Session(session["started"], session["process"], session["beat"], is_alive(session["process"]))
+                {**session["process"], "since": session["started"]}
                 for session in sessions
-                if session["process"] and not session["ended"]
+                if is_at_work(session["process"])
             ),
             **{key: latest[key] for key in ("content", "total", "argv", "environment", "presentation", "workers")},
         )
@@ -147,15 +146,12 @@ class Reader:
     def _divided_sessions(self, run: str) -> tuple[list[dict[str, Any]], list[int]]:
         """Return the intact sessions of a run, and the numbers of the others."""
         intact, damaged = [], []
-        for id_, *values, digest, beat, ended in self._records(
-            "sessions LEFT JOIN leases ON session = id", "run = ? ORDER BY id", run, columns=LEASED
-        ):
-            if not is_intact("sessions", (id_, *values, digest)):
-                damaged.append(id_)
+        for record in self._records("sessions", "run = ? ORDER BY id", run):
+            if not is_intact("sessions", record):
+                damaged.append(record[0])
                 continue
-            session = dict(zip(SESSION, values, strict=True))
-            session |= {key: json.loads(session[key]) for key in PLAIN}
-            intact.append({**session, "beat": beat or session["started"], "ended": ended or ""})
+            session = dict(zip(SESSION, record[1:-1], strict=True))
+            intact.append(session | {key: json.loads(session[key]) for key in PLAIN})
         return intact, damaged
 
     def _records(self, table: str, where: str, *values: Any, columns: str = "*") -> list[tuple[Any, ...]]:
@@ -210,18 +206,12 @@ class Reader:
 
     def _divided(self, kind: Kind, run: str) -> tuple[list[Any], list[Damage]]:
         """Return the intact records of a run, and the damage of the others."""
-        records, damage, places = [], [], set()
+        records, damage = [], []
         for stored in self._records(kind.table, "run = ?", run):
-            owner, *values, _ = stored
-            if is_intact(kind.table, stored) and owner == run:
-                record: Any = kind.record(values)
-                place = tuple(getattr(record, name) for name in kind.place)
-                # A damaged index can return one row twice, in place of another row.
-                if place not in places and not contradiction(record):
-                    places.add(place)
-                    records.append(record)
-                    continue
-            damage.append(damage_of(run, kind, values))
+            if is_intact(kind.table, stored):
+                records.append(kind.record(stored[1:-1]))
+            else:
+                damage.append(damage_of(run, kind, stored[1:-1]))
         return records, damage
 
     # ---- environments ------------------------------------------------------------------------------------------------
@@ -400,10 +390,6 @@ class Reader:
             rows = [(ROWS, row, self._packed(run, row.key) or b"") for row in self._good(ROWS, run)]
             tunings = [(TUNINGS, tuning, b"") for tuning in self._good(TUNINGS, run)]
             return self._sessions(run)[-1], [*rows, *tunings]
-
-
-# The columns of a session, then those of its lease.
-LEASED = f"id, {', '.join(SESSION)}, digest, beat, ended"
 
 
 def damage_of(run: str, kind: Kind, values: Sequence[Any]) -> Damage:
