@@ -6,6 +6,7 @@ keys of configurations, their JSON schema and the tables of the documentation.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,8 @@ from oblique_cli.ground.constraints import Constraint
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "unset"})()  # the declaration of a base class is used
 SECTION = "Parameters\n----------\n"
+MOST_LINES = 80  # of a docstring with the whole text of each parameter
+POINTER = "`parameters[name].help` of the class is the whole text of a parameter; docs/algorithms/ has tables."
 # Not a parameter: scikit-learn's `set_callbacks` sets it to watch fits; it is no part of a model.
 CALLBACKS = "_skl_callbacks"
 
@@ -48,7 +51,7 @@ class Alias:
         return (value is None or isinstance(value, str)) and value in table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameter:
     """Declared parameter.
 
@@ -186,7 +189,9 @@ def _constructor(cls: type[Any]) -> Any:
 
 
 def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | None:
-    """Return a docstring with a section of parameters before the attributes; unchanged if it has the section."""
+    """Return a docstring with a section of parameters before the attributes; unchanged if it has the section.
+
+    A parameter has one line, and the section a pointer, where a docstring of all texts has more than 80 lines."""
     if (
         doc is None
         or not any(parameter.help for parameter in parameters.values())
@@ -196,12 +201,22 @@ def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | No
     text, mark, behind = doc.partition("\nAttributes\n----------\n")
     if not mark:
         text, mark, behind = doc.partition("\nNotes\n-----\n")
-    blocks = [f"{parameter.heading(name)}\n{wrapped(parameter.help)}" for name, parameter in parameters.items()]
-    section = "\n".join(["", SECTION.rstrip("\n"), *(block.rstrip("\n") for block in blocks), ""])
-    return f"{text.rstrip()}\n{section}{mark}{behind}"
+    texts = [_texts(name, parameter) for name, parameter in parameters.items()]
+    made = ""
+    for blocks in ([whole for whole, _ in texts], [*(line for _, line in texts), "", POINTER]):
+        made = "\n".join([text.rstrip(), "", SECTION.rstrip("\n"), *blocks, ""]) + mark + behind
+        if made.count("\n") < MOST_LINES:
+            break
+    return made
 
 
-def wrapped(words: str) -> str:
-    """Return the meaning of a parameter as indented lines below its heading."""
-    indent = "    "
-    return textwrap.fill(words, 116, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+@functools.cache
+def _texts(name: str, parameter: Parameter) -> tuple[str, str]:
+    """Return the heading of a parameter with its meaning below it, and one line of both."""
+    heading, indent = parameter.heading(name), "    "
+    meaning = textwrap.fill(
+        parameter.help, 116, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+    first = parameter.help.partition(". ")[0].rstrip(".")
+    line = textwrap.shorten(f"{heading}. {first}", 118, placeholder=" ...") if first else heading
+    return f"{heading}\n{meaning}".rstrip(), heading if len(heading) > 100 else line

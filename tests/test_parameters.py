@@ -153,7 +153,7 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     assert ended.code == 0, ended.err
     seen = json.loads(ended.out)
     assert seen["signature"] == "slant: 'float' = 0.5"
-    assert "slant : a number in [0, 2], default 0.5\n    How far the line leans." in seen["help"]
+    assert "slant : a number in [0, 2], default 0.5. How far the line leans\n" in seen["help"]
     assert "slant: float = 0.5," in seen["stub"] and "How far the line leans." in seen["stub"]
     assert "| `slant` (also `lean`) | 0.5 | How far the line leans. |" in seen["table"]
     (listed,) = (one for one in seen["list"] if one["name"] == "slanted")
@@ -181,7 +181,7 @@ def test_an_algorithm_says_the_same_of_its_parameters_everywhere(cls):
     assert hasattr(cls.__init__, "declared") and all(one.help for one in cls.parameters.values() if one.allowed)
     assert sorted(names) == sorted(cls().get_params(deep=False)) == sorted(cls.parameters)
     for name, one in cls.parameters.items():
-        assert f"{one.heading(name)}\n" in f"{inspect.getdoc(cls)}\n", name
+        assert f"\n{one.heading(name)}" in inspect.getdoc(cls), name
         assert inspect.signature(cls).parameters[name].default == one.default
     assert dict(cls.constraints) == {name: one.allowed for name, one in cls.parameters.items() if one.allowed}
 

@@ -123,6 +123,15 @@ def test_the_class_of_a_heuristic_is_an_ordinary_class(name):
         cls(0.1)
 
 
+def test_a_docstring_has_at_most_80_lines():
+    classes = [getattr(oblique_cli, name) for name in oblique_cli.__all__]
+    classes += [algorithm.estimator for algorithm in ALGORITHMS.values()]
+    lines = {cls.__name__: len(inspect.getdoc(cls).splitlines()) for cls in classes if isinstance(cls, type)}
+    assert {name: count for name, count in lines.items() if count > 80} == {}
+    short = inspect.getdoc(oblique_cli.HHCARTClassifier)
+    assert "\nmin_parent : a number in [0, inf), default 2. A node is split only if it weighs more than this\n" in short
+
+
 @pytest.fixture
 def registered():
     """Registers a heuristic as a file does, for one test."""

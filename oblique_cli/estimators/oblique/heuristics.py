@@ -108,11 +108,10 @@ def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier
 
 
 def _documented(proposer: type[Proposer]) -> str:
-    """Return the heuristic's docstring, followed by the tree's sections on attributes and randomness."""
-    behind = (inspect.getdoc(ObliqueTreeClassifier) or "").partition("\nAttributes\n")[2]
+    """Return the heuristic's docstring, with a pointer to the tree's attributes."""
     text = (inspect.getdoc(proposer) or proposer.__name__).partition(f"\n{SECTION}")[0]
     first, _, rest = text.removeprefix(f"{proposer.title}: ").partition("\n")
     lines = [f"{proposer.title or proposer.__name__}: a top-down tree.", "", first[:1].upper() + first[1:]]
     lines += ["", f"Source: {proposer.source}."]
     lines += ["", rest.strip()] if rest.strip() else []
-    return "\n".join([*lines, "", "Attributes", behind])
+    return "\n".join([*lines, "", "Attributes", "-" * 10, "As in `ObliqueTreeClassifier`, whose notes hold here too."])
