@@ -229,6 +229,7 @@ def test_every_floor_is_lived_on():
                 "evaluation/significance_tests.py",
                 "estimators/machines.py",
                 "estimators/fitted.py",
+                "ground/nodes.py",
                 "estimators/oblique/mixtures.py",
                 "estimators/outside/child.py",
                 "models/explaining/nearest.py",

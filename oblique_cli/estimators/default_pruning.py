@@ -82,7 +82,8 @@ def pruning_of(spec: AlgorithmSpec) -> str:
             return "pruned by the rule of the algorithm"
         if value not in (none, False):
             return f"pruned by {name} {value}"
-        stops = ("max_depth", "max_leaf_nodes", algorithm.path_parameter or LIMIT, "epsilon", LIMIT, "min_parent")
+        stops = ["max_depth", "max_leaf_nodes", algorithm.path_parameter or LIMIT, "epsilon", LIMIT, "min_parent"]
+        stops += ["min_samples_split", "min_impurity_decrease"]
         limit = next((key for key in stops if key in spec.params or key in spec.grid), "")
         return f"not pruned; {limit} stops it" if limit else "not pruned: it grows until it fits the training rows"
     return ""

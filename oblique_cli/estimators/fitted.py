@@ -17,8 +17,7 @@ import oblique_cli
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.nodes import Indicator
-from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
+from oblique_cli.ground.nodes import Indicator, paths, ranges_of
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
@@ -33,7 +32,15 @@ TrainingRows = tuple[Array, NDArray[Any]] | None
 
 
 class LogProbabilities:
-    """Common method of classifiers with `predict_proba`."""
+    """What classifiers with `predict_proba` share."""
+
+    classes_: NDArray[Any]
+    n_outputs_ = 1
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
 
     def predict_log_proba(self, X: ArrayLike) -> Array:
         """Return the natural logarithm of `predict_proba`, minus infinity for 0. X : (n, p); returns (n, C)."""
@@ -264,7 +271,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         self.depth_ = tree.depth
 
     def _decreases(self) -> Array:
-        return gini_decreases_by_feature(self.tree_, self._ranges)[None]
+        return self.tree_.compute_feature_importances(False, self._ranges)[None]
 
 
 class SeveralTrees(TreeKind):
@@ -322,21 +329,6 @@ class SeveralTrees(TreeKind):
         if not 0 <= number < n:
             raise ConfigError(f"number of a tree must be from 0 to {n - 1}. Got {number!r}.")
         return self._tree(number)
-
-
-def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
-    """Return which nodes lie on the path to each leaf. leaves : (n,) node numbers; returns (n, n_nodes), sparse."""
-    there, which = np.unique(leaves, return_inverse=True)
-    ways = []
-    for leaf in there.tolist():
-        way = [leaf]
-        while parents[way[-1]] >= 0:
-            way.append(int(parents[way[-1]]))
-        ways.append(np.array(way[::-1], dtype=np.int64))
-    lengths = np.array([len(way) for way in ways], dtype=np.int64)[which]
-    columns = np.concatenate([ways[i] for i in which.tolist()])
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    return csr_matrix((np.ones(len(columns), dtype=np.int64), columns, starts), shape=(len(leaves), len(parents)))
 
 
 def visits(leaves: NDArray[Any], parents: NDArray[np.int64], codes: NDArray[Any], n_classes: int) -> Array:

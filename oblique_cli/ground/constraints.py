@@ -132,6 +132,61 @@ class Choice(Constraint):
 
 
 @dataclass(frozen=True)
+class CountOrShare(Constraint):
+    """A whole number between `low` and `high`, or a share in (0, 1]: as in scikit-learn, 1 is one and 1.0 are all."""
+
+    low: int = 1
+    high: int | None = None
+    share: ClassVar[Real] = Real(0.0, 1.0, open_low=True)
+
+    @property
+    def number(self) -> Integer:
+        """Allowed whole numbers."""
+        return Integer(self.low, self.high)
+
+    def holds(self, value: Any) -> bool:
+        return self.number.holds(value) if isinstance(value, numbers.Integral) else self.share.holds(value)
+
+    def describe(self) -> str:
+        return f"{self.number.describe()}, or a share in (0, 1]"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.number.schema(), self.share.schema()]}
+
+
+@dataclass(frozen=True)
+class FeatureCount(CountOrShare):
+    """Number of features drawn at a node: a number, a share, or a rule."""
+
+    rules: ClassVar[Choice] = Choice(("auto", "sqrt", "log2"))
+
+    def holds(self, value: Any) -> bool:
+        return super().holds(value) or self.rules.holds(value)
+
+    def describe(self) -> str:
+        return f"{self.number.describe()}, a share in (0, 1], or {self.rules.describe()}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.number.schema(), self.share.schema(), self.rules.schema()]}
+
+    @staticmethod
+    def of(value: Any, p: int, planes: bool = False) -> int:
+        """Return the number of features out of p that an allowed value means; "auto" is the square root, rounded.
+        planes : whether a share or a rule gives at least two if p > 1, since a plane on one feature is axis-parallel"""
+        if value is None:
+            return p
+        if isinstance(value, numbers.Integral):
+            return int(value)
+        if value == "auto":
+            count: int = round(p**0.5)
+        elif value in ("sqrt", "log2"):
+            count = int(math.sqrt(p) if value == "sqrt" else math.log2(p))
+        else:
+            count = int(value * p)
+        return min(p, max(count, 2 if planes else 1))
+
+
+@dataclass(frozen=True)
 class Choices(Choice):
     """One of several words, or a list of some of them."""
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 INDENT = "    "
 
@@ -115,3 +118,28 @@ def spread_decreases(
     moved = ((means[below] - means[parents[below]]) ** 2).sum(axis=1)
     np.add.at(out, parents[below], weights[below] * moved)
     return out
+
+
+def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
+    """Return which nodes lie on the path to each leaf. leaves : (n,) node numbers; returns (n, n_nodes), sparse."""
+    from scipy.sparse import csr_matrix  # predictions by files do without it
+
+    there, which = np.unique(leaves, return_inverse=True)
+    ways = []
+    for leaf in there.tolist():
+        way = [leaf]
+        while parents[way[-1]] >= 0:
+            way.append(int(parents[way[-1]]))
+        ways.append(np.array(way[::-1], dtype=np.int64))
+    lengths = np.array([len(way) for way in ways], dtype=np.int64)[which]
+    columns = np.concatenate([ways[i] for i in which.tolist()])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return csr_matrix((np.ones(len(columns), dtype=np.int64), columns, starts), shape=(len(leaves), len(parents)))
+
+
+def ranges_of(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return half the range of every column, ignoring NaN, 0 for a column of NaN only, (p,). X : (n, p)."""
+    low = np.fmin.reduce(X, axis=0).astype(np.float64)
+    high = np.fmax.reduce(X, axis=0).astype(np.float64)
+    # Half of it, since the range of finite numbers may overflow.
+    return np.where(np.isnan(low), 0.0, high / 2 - low / 2)

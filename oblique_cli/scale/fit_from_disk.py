@@ -120,7 +120,7 @@ def fit(
             right, tested = _n_right(estimator, rows) if division.test else (0.0, 0)
         else:
             who: Asker = Here(rows, threads) if asker is None else asker(rows)
-            grown = grow(who, rows, _with_least_leaf(plans[0], who, estimator), checkpoint, say)
+            grown = grow(who, rows, _with_shares(plans[0], who, estimator), checkpoint, say)
             tree = _pruned(who, estimator._cut(grown.tree), estimator)
             levels, (wrong, tested) = grown.levels, _tested(who, tree) if division.test else (0.0, 0)
             right = tested - wrong
@@ -159,20 +159,21 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
 def _plan(estimator: Any, memory: int) -> Plan:
     """Return the plan of an estimator's tree; ConfigError for an unsupported heuristic before the table is copied."""
     of_node = estimator.misrate_of == "node"
-    stopping = Stopping(estimator.min_parent, estimator.epsilon if of_node else 0.0, estimator.max_depth)
+    stopping = Stopping(estimator._parent_limit(0.0), estimator.epsilon if of_node else 0.0, estimator.max_depth)
     least = max(float(estimator.min_samples_leaf), 1e-300)
     plan = Plan(estimator._checked_proposer(), estimator.criterion, stopping, least, estimator.ties, memory)
     plan.family  # noqa: B018
     return plan
 
 
-def _with_least_leaf(plan: Plan, who: Asker, estimator: Any) -> Plan:
-    """Return a plan with the least leaf weight; a share of the total weight takes a pass."""
+def _with_shares(plan: Plan, who: Asker, estimator: Any) -> Plan:
+    """Return a plan with the least weights of a leaf and of its parent; shares of the total weight take a pass."""
     least, share = estimator.min_samples_leaf, estimator.min_weight_fraction_leaf
-    if not share and least >= 1:
+    if not share and least >= 1 and not isinstance(estimator.min_samples_split, float):
         return plan
     total = float(who.ask("boxes", 0, {"n_slots": 1})["weight"].sum())
-    return replace(plan, min_leaf=max(rows_of(least, total), share * total))
+    stopping = replace(plan.stopping, min_parent=estimator._parent_limit(total))
+    return replace(plan, stopping=stopping, min_leaf=max(rows_of(least, total), share * total))
 
 
 def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
@@ -196,8 +197,8 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
             f"pruning {estimator.pruning!r} needs all rows in memory. A table larger than that takes one of "
             f"{', '.join(PRUNED_HERE)}."
         )
-    if estimator.missing in (IMPUTE, LEARN) or estimator.engine == "reference":
-        what = "engine 'reference'" if estimator.engine == "reference" else f"missing {estimator.missing!r}"
+    if estimator.missing in (IMPUTE, LEARN) or estimator._in_python():
+        what = estimator._in_python() or f"missing {estimator.missing!r}"
         raise ConfigError(
             f"{what} needs all rows in memory; a table larger than that has to be complete, engine 'auto'."
         )

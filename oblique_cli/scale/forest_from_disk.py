@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, proposers_of
-from oblique_cli.estimators.forest.base import FeatureCount
 from oblique_cli.estimators.forest.refined import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
+from oblique_cli.ground.constraints import FeatureCount
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint, digest_of, stored
 from oblique_cli.scale.growing import Level, Plan, grow

@@ -18,7 +18,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import crimcoord, level_codes, level_table
 from oblique_cli.ground.magnitudes import summable
-from oblique_cli.tree.missing import divide
+from oblique_cli.tree.missing import divide, divide_drawn, halved
 from oblique_cli.tree.monotone import OPEN, Bounds, Signs, children_bounds, second_shares, way_across
 from oblique_cli.tree.splitting import EQUAL, PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -113,6 +113,8 @@ class GrowthOptions:
     missing : whether the tree learns a side for rows with NaN (`missing.divide`), in the reference engine if X has NaN;
         ConfigError with engine "native"
     finish : refinement of the heuristic's split; n_threads : of native growth, which never change the tree
+    max_features : features drawn at each node, None for all; zero_gain : whether a node that no split improves is
+        divided (`missing.halved`); both in the reference engine only
     signs : (p,) of 1, -1 and 0, the order in which the second class's share is monotonic (monotone.py); None
         without. Not allowed with `missing` or a `finish`"""
 
@@ -126,6 +128,8 @@ class GrowthOptions:
     missing: bool = False
     finish: Finish = PLAIN
     n_threads: int = 1
+    max_features: int | None = None
+    zero_gain: bool = False
     signs: Signs | None = None
 
 
@@ -147,7 +151,8 @@ def grow_top_down(
     if incomplete and growth.engine == "native":
         raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")
     family = proposer.native_family()
-    if growth.engine == "reference" or family is None or incomplete:
+    in_python = growth.engine == "reference" or growth.max_features is not None or growth.zero_gain
+    if in_python or family is None or incomplete:
         return _grow_reference(X, y, n_classes, proposer, weights, growth)
     options = growth_options(
         growth.criterion, growth.stopping, growth.min_leaf, growth.ties, growth.seed, growth.finish
@@ -219,7 +224,12 @@ def _grow_reference(
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
         how = (growth.criterion, growth.ties, min_leaf, growth.seed)
         node = Node(Z, y[rows], w, n_classes, depth, *how, path, signs, bounds)
-        division = divide(node, proposer, min_leaf, growth.finish)
+        if growth.max_features is None:
+            division = divide(node, proposer, min_leaf, growth.finish)
+        else:
+            division = divide_drawn(node, proposer, min_leaf, growth.finish, growth.max_features)
+        if division is None and growth.zero_gain:
+            division = halved(node, min_leaf)
         if division is None or division.goes_left.all() or not division.goes_left.any():
             return None
         split, goes_left, missing_left = division

@@ -56,6 +56,54 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0, finish: Finish
     return chosen._replace(split=chosen.split._replace(gain=best.gain))
 
 
+def divide_drawn(node: Node, proposer: Proposer, min_leaf: float, finish: Finish, count: int) -> MissingDivision | None:
+    """Return the division of a node as `divide` does, from `count` features that are drawn among those that vary at the
+    node; from all features where these have no split, as in scikit-learn."""
+    low, high = np.fmin.reduce(node.X), np.fmax.reduce(node.X)
+    varied = np.flatnonzero((high > low) | (np.isnan(node.X).any(axis=0) & ~np.isnan(low)))
+    chosen = np.sort(node.rng("features").permutation(varied)[:count])
+    if len(chosen) == len(varied):
+        return divide(node, proposer, min_leaf, finish)
+    signs = None if node.signs is None else node.signs[chosen]
+    part = replace(node, X=np.ascontiguousarray(node.X[:, chosen]), signs=signs)
+    division = divide(part, proposer, min_leaf, finish)
+    if division is None:
+        return divide(node, proposer, min_leaf, finish)
+    coef = np.zeros(node.X.shape[1])
+    coef[chosen] = division.split.coef
+    return division._replace(split=division.split._replace(coef=coef))
+
+
+def halved(node: Node, min_leaf: float) -> MissingDivision | None:
+    """Return the division of a node at the middle of a feature, for a node that no split improves; None without any.
+
+    Of the features, the one is taken whose halves the best axis-parallel cuts improve most, the first of equals."""
+    weights = np.ones(len(node.X)) if node.weights is None else node.weights
+    options = []
+    for j, column in enumerate(node.X.T):
+        known = ~np.isnan(column)
+        values, place = np.unique(column[known], return_inverse=True)
+        below = np.cumsum(np.bincount(place, weights[known], len(values)))
+        allowed = (below >= min_leaf) & (below[-1:] - below >= min_leaf)
+        if not allowed[:-1].any():
+            continue
+        k = int(np.argmin(np.where(allowed, np.abs(2 * below - below[-1]), np.inf)))
+        middle = values[k] / 2 + values[k + 1] / 2
+        threshold = middle if middle < values[k + 1] else values[k]
+        options.append(_either_side(node, Split(np.eye(1, node.X.shape[1], j)[0], float(threshold), 0.0, j))[0])
+
+    def improvement(option: MissingDivision) -> float:
+        total = 0.0
+        for side in (option.goes_left, ~option.goes_left):
+            w = None if node.weights is None else node.weights[side]
+            half = replace(node, X=np.nan_to_num(node.X[side]), y=node.y[side], weights=w, signs=None)
+            best = search(half, [Candidates.axes()], min_leaf)
+            total += 0.0 if best is None else best.gain * float(half.class_weights.sum())
+        return total
+
+    return max(options, key=improvement, default=None)
+
+
 def _on_complete_rows(
     node: Node, features: NDArray[np.intp], proposer: Proposer | None, min_leaf: float, finish: Finish = PLAIN
 ) -> Split | None:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Ints
-from oblique_cli.ground.nodes import depths_of, parents_of
+from oblique_cli.ground.nodes import depths_of, parents_of, paths, spread_decreases
 from oblique_cli.tree.payloads import SHARES, Classes, Equations, LeafModels, Payload
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 SCHEMA = "oblique-tree/1"
 
 EVERYTHING = float(np.finfo(np.float64).max)  # threshold of a cut with every value on its left
+UNDEFINED = -2  # scikit-learn's feature and threshold of a leaf
 
 
 @dataclass(eq=False, repr=False)
@@ -37,6 +41,9 @@ class Tree:
     missing_left: (n_nodes,) bool     whether a row that is NaN in a feature of non-zero coefficient goes left, False at
                                       leaves; None in a tree that takes no missing values
     payload     : Payload             what a leaf answers: class shares, a number, or a linear model of either
+    criterion   : str                 what `impurity` measures in classification, "gini" or "entropy"; not in files
+
+    `children_left`, `feature`, `threshold`, `value` and the other names of scikit-learn's trees are here as well.
 
     A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
     whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there."""
@@ -52,6 +59,7 @@ class Tree:
     level_scores: Array = field(default_factory=lambda: np.empty((0, 0)))
     missing_left: NDArray[np.bool_] | None = None
     payload: Payload = SHARES
+    criterion: str = "gini"
 
     def __post_init__(self, coef: Array) -> None:
         self.coef_ = _frozen(coef, np.float64)
@@ -233,6 +241,115 @@ class Tree:
         """Return the number of leaves for each limit of `apply_limits`, (m,)."""
         return np.asarray(self.walker.leaves_of_limits(rates, np.ascontiguousarray(limits)))
 
+    @property
+    def children_left(self) -> Ints:
+        """Left child of each node, -1 at leaves, (n_nodes,)."""
+        return self.left
+
+    @property
+    def children_right(self) -> Ints:
+        """Right child of each node, -1 at leaves, (n_nodes,)."""
+        return self.right
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes, leaves included."""
+        return self.n_nodes
+
+    @property
+    def max_depth(self) -> int:
+        """Longest path from the root, 0 for a single leaf."""
+        return self.depth
+
+    @cached_property
+    def feature(self) -> NDArray[np.int64]:
+        """Feature of each axis-parallel split, (n_nodes,): x[feature] <= threshold goes left. -2 elsewhere: at leaves,
+        at planes of several features, at scores of levels, and where a negative coefficient turns the sides."""
+        alone = (np.count_nonzero(self.coef_, axis=1) == 1) & (self.coef_.max(axis=1) == 1.0)
+        feature = np.where(alone, self.coef_.argmax(axis=1), UNDEFINED)
+        feature[np.isin(feature, list(self.level_columns))] = UNDEFINED
+        return feature
+
+    @cached_property
+    def threshold(self) -> Array:
+        """Threshold of each split, -2 at leaves, (n_nodes,)."""
+        return np.where(self.is_leaf, float(UNDEFINED), self.thresholds)
+
+    @property
+    def n_node_samples(self) -> NDArray[Any]:
+        """Training rows at each node, (n_nodes,)."""
+        return self.n_rows
+
+    @property
+    def weighted_n_node_samples(self) -> Array:
+        """Weight of the training rows at each node, in units of the smallest weight, (n_nodes,)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.equations.n_outputs if self.is_regression else 1
+
+    @property
+    def n_classes(self) -> NDArray[np.int64]:
+        """Number of classes of each output, 1 in regression, (n_outputs,)."""
+        return np.full(self.n_outputs, 1 if self.is_regression else self.counts.shape[1])
+
+    @cached_property
+    def value(self) -> Array:
+        """Class shares, or the number of a constant, of each node, (n_nodes, n_outputs, C); NaN for a linear model."""
+        if not self.is_regression:
+            return self.shares[:, None, :]
+        equations = self.equations
+        linear = equations.coef.any(axis=-1)
+        return np.where(linear, np.nan, equations.intercept).reshape(self.n_nodes, -1, 1)
+
+    @cached_property
+    def impurity(self) -> Array:
+        """Impurity of each node's training rows, (n_nodes,): Gini's or entropy by `criterion`, in regression the mean
+        squared error of the node's model over its outputs."""
+        weights = self.weighted_n_node_samples
+        if self.is_regression:
+            return np.asarray(self.equations.rss / weights / self.n_outputs)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = self.counts / weights[:, None]
+        if self.criterion == "entropy":
+            return np.asarray(-(shares * np.log2(np.where(shares > 0.0, shares, 1.0))).sum(axis=1))
+        return np.asarray(1.0 - (shares**2).sum(axis=1))
+
+    def predict(self, X: NDArray[Any]) -> Array:
+        """Return `value` of the leaf of each row: class shares (n, C), or numbers (n, n_outputs, 1). X : (n, p)"""
+        values = self.value[self.apply(X)]
+        return values if self.is_regression else values[:, 0]
+
+    def decision_path(self, X: NDArray[Any]) -> csr_matrix:
+        """Return the nodes of each row's path, (n, n_nodes) of 0 and 1, sparse. X : (n, p)"""
+        return paths(self.apply(X), self.parents)
+
+    def compute_feature_importances(self, normalize: bool = True, ranges: Array | float = 1.0) -> Array:
+        """Return the decrease of Gini impurity by feature, (p,), in regression that of the residual sum.
+
+        A node's decrease, weighted by its rows as in Breiman et al. (1984), is divided among its features by
+        |coefficient| times range. normalize : whether they add up to 1
+        ranges : (p,) of the training rows, in any common unit; of a qualitative feature that of its scores at the node.
+        The estimator's `feature_importances_` has those of the fit"""
+        spans_of_all = np.broadcast_to(np.asarray(ranges, dtype=np.float64), self.n_features)
+        totals = self.counts.sum(axis=1)
+        gains = self.gains
+        if not self.is_regression:
+            gains = spread_decreases(self.parents, totals / totals[0], self.counts / totals[:, None])
+        out = np.zeros(self.n_features)
+        for node in np.flatnonzero(gains > 0):
+            reach = np.abs(self.coef_[node])
+            spans = spans_of_all.copy()
+            for j, columns in self.level_columns.items():
+                spans[j] = np.ptp(self.level_scores[node, columns]) / 2
+            largest = float(spans[reach > 0].max())
+            # A cut that separates missing values may use only features that are constant in the training rows.
+            moved = reach * (spans / largest) if largest > 0 else reach
+            out += gains[node] * moved / moved.sum()
+        return out / out.sum() if normalize and out.any() else out
+
     def with_missing_to_the_heavier(self) -> Tree:
         """Return the tree with missing values sent to the heavier child, the left one on a tie."""
         weights = self.counts.sum(axis=1)
@@ -262,6 +379,7 @@ class Tree:
             np.where(inner[:, None], self.level_scores[order], 0.0),
             None if self.missing_left is None else inner & self.missing_left[order],
             self.payload.at(order),
+            self.criterion,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from runner_support import toy
 from oblique_cli import config
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.forest.base import FeatureCount
 from oblique_cli.experiments.jobs import expand
+from oblique_cli.ground.constraints import FeatureCount
 
 # As written, as it was before, and what jobs and results have.
 PAIRS = [

@@ -11,8 +11,10 @@ from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import random_tree, walk
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tree_support import tree_of
 
+from oblique_cli import AxisParallelClassifier, ObliqueTreeRegressor
 from oblique_cli.errors import DataError
 from oblique_cli.tree.structure import TreeBuilder
 
@@ -216,3 +218,46 @@ def test_any_change_of_the_node_numbers_is_refused_or_still_a_tree(data):
     children = [*tree.left[internal], *tree.right[internal]]
     assert sorted(children) == list(range(1, 5))  # every node but the root is the child of one other
     assert len(tree.apply(np.random.default_rng(0).normal(size=(5, 2)))) == 5
+
+
+def test_it_has_the_names_of_scikit_learns_trees():
+    data = real_set("glass")
+    codes = np.array(data.y)
+    theirs = DecisionTreeClassifier(random_state=0, max_depth=4, min_samples_split=6).fit(data.X, codes)
+    ours = AxisParallelClassifier(criterion="gini", max_depth=4, min_samples_split=6).fit(data.X, codes)
+    tree, twin = ours.tree_, theirs.tree_
+    assert (tree.n_outputs, tree.n_classes.tolist()) == (twin.n_outputs, twin.n_classes.tolist())
+    assert tree.node_count == len(tree.children_left) == len(tree.children_right) and tree.max_depth == twin.max_depth
+    inner = tree.children_left >= 0
+    assert (tree.feature[~inner] == -2).all() and (tree.threshold[~inner] == -2.0).all()
+    at = tree.decision_path(data.X).toarray().astype(bool)
+    for node in np.flatnonzero(inner):
+        goes_left = data.X[at[:, node], tree.feature[node]] <= tree.threshold[node]
+        np.testing.assert_array_equal(at[at[:, node], tree.children_left[node]], goes_left)
+    np.testing.assert_array_equal(at.sum(axis=0), tree.n_node_samples)
+    np.testing.assert_array_equal(tree.weighted_n_node_samples, tree.n_node_samples)
+    np.testing.assert_array_equal(at[np.arange(len(at)), tree.apply(data.X)], True)
+    np.testing.assert_array_equal(tree.predict(data.X), ours.predict_proba(data.X))
+    assert tree.impurity[0] == pytest.approx(twin.impurity[0]) and tree.value.shape == twin.value.shape
+    np.testing.assert_allclose(tree.value[0], twin.value[0])
+    np.testing.assert_allclose(tree.compute_feature_importances(), ours.feature_importances_)
+    entropy = AxisParallelClassifier(criterion="entropy").fit(data.X, codes).tree_
+    np.testing.assert_allclose(entropy.impurity[0], -(tree.value[0] * np.log2(tree.value[0])).sum())
+
+
+def test_a_plane_of_several_features_and_a_negative_coefficient_have_no_single_feature():
+    tree = small_tree()
+    turned = tree.changed(coef=tree.coef_ * [[1.0], [0.0], [-1.0], [0.0], [0.0]])
+    assert tree.feature.tolist() == [0, -2, 1, -2, -2] and turned.feature.tolist() == [0, -2, -2, -2, -2]
+    several = tree.changed(coef=np.add(tree.coef_, np.outer([1, 0, 0, 0, 0], [0.6, 0.8])))
+    assert several.feature.tolist() == [-2, -2, 1, -2, -2] and several.threshold.tolist() == [1.0, -2, 2.0, -2, -2]
+
+
+def test_a_regression_tree_has_their_names_too():
+    X = np.arange(20.0)[:, None]
+    y = (X[:, 0] > 9) * 2.0 + X[:, 0] / 100
+    tree = ObliqueTreeRegressor(pruning="none", max_depth=1).fit(X, y).tree_
+    twin = DecisionTreeRegressor(max_depth=1).fit(X, y).tree_
+    for name in ("children_left", "feature", "threshold", "impurity", "n_node_samples", "value", "n_classes"):
+        np.testing.assert_allclose(getattr(tree, name), getattr(twin, name), atol=1e-12)
+    np.testing.assert_allclose(tree.compute_feature_importances(), [1.0])

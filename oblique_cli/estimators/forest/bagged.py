@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.base import FeatureCount, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import ForestClassifier, relative
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import LARGEST
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, CountOrShare, FeatureCount, Optional, check
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -78,21 +79,11 @@ def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, 
     return families
 
 
-class RowCount(Constraint):
+@dataclass(frozen=True)
+class RowCount(CountOrShare):
     """Number of rows drawn for a tree: a number or a share."""
 
-    number = Integer(1, LARGEST)
-    share = Real(0.0, 1.0, open_low=True)
-
-    def holds(self, value: Any) -> bool:
-        whole = isinstance(value, int | np.integer)
-        return self.number.holds(value) if whole else self.share.holds(value)
-
-    def describe(self) -> str:
-        return f"{self.number.describe()}, or a share in (0, 1]"
-
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [self.number.schema(), self.share.schema()]}
+    high: int | None = LARGEST
 
     @staticmethod
     def of(value: Any, n: int, owner: str) -> int:

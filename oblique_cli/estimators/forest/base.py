@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import numbers
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
+from oblique_cli.ground.constraints import Boolean, Choice, Either, FeatureCount, Integer, Optional, Real, Text, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, parameter
@@ -41,41 +40,6 @@ VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000
 PARTS_A_WORKER = 4  # tasks per worker of a distributed forest: a slow worker delays a quarter of its share
 FAINT = 2.0**-300  # a weight next to 1 that is lost in a sum and has a normal cube
-
-
-class FeatureCount(Constraint):
-    """Number of features drawn at a node: a number, a share, or a rule."""
-
-    number = Integer(1)
-    share = Real(0.0, 1.0, open_low=True)
-    rules = Choice(("auto", "sqrt", "log2"))
-
-    def holds(self, value: Any) -> bool:
-        # As in scikit-learn, 1 is one feature and 1.0 are all of them.
-        whole = isinstance(value, numbers.Integral)
-        return self.number.holds(value) or (not whole and self.share.holds(value)) or self.rules.holds(value)
-
-    def describe(self) -> str:
-        return f"{self.number.describe()}, a share in (0, 1], or {self.rules.describe()}"
-
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [self.number.schema(), self.share.schema(), self.rules.schema()]}
-
-    @staticmethod
-    def of(value: Any, p: int, planes: bool = False) -> int:
-        """Return the number of features out of p that an allowed value means; "auto" is the square root, rounded.
-        planes : whether a share or a rule gives at least two if p > 1, since a plane on one feature is axis-parallel"""
-        if value is None:
-            return p
-        if isinstance(value, numbers.Integral):
-            return int(value)
-        if value == "auto":
-            count: int = round(p**0.5)
-        elif value in ("sqrt", "log2"):
-            count = int(math.sqrt(p) if value == "sqrt" else math.log2(p))
-        else:
-            count = int(value * p)
-        return min(p, max(count, 2 if planes else 1))
 
 
 def moderate(weights: Array) -> Array:

@@ -18,7 +18,6 @@ from oblique_cli.estimators.forest.base import (
     MOST_TREES,
     CoreForest,
     CoreTrees,
-    FeatureCount,
     ForestClassifier,
     core_options,
     moderate,
@@ -29,7 +28,7 @@ from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Integer, Optional, Real, check
+from oblique_cli.ground.constraints import FeatureCount, Integer, Optional, Real, check
 from oblique_cli.ground.row_groups import Groups, share_of
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer

@@ -24,9 +24,9 @@ from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
+from oblique_cli.ground.nodes import ranges_of
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
-from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.logistic_forests import COMPLEXITIES, Member, Rows, choose_forest, finished, trees_that_choose
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -219,7 +219,7 @@ class LogisticForestClassifier(
         return [tree.parents for tree in self.trees_]
 
     def _decreases(self) -> Array:
-        return np.array([gini_decreases_by_feature(tree, self._ranges) for tree in self.trees_])
+        return np.array([tree.compute_feature_importances(False, self._ranges) for tree in self.trees_])
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the mean number of nodes of a tree and the mean depth."""

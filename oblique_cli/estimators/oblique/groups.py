@@ -7,7 +7,18 @@ from typing import Any
 
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import N_JOBS
-from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Either, Integer, Optional, Real, Text
+from oblique_cli.ground.constraints import (
+    Boolean,
+    Choice,
+    ClassWeight,
+    CountOrShare,
+    Either,
+    FeatureCount,
+    Integer,
+    Optional,
+    Real,
+    Text,
+)
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.probabilities import RULES
@@ -31,6 +42,12 @@ class Growth(Declared, kw_only=True):
         allowed=Real(0.0),
         help="A node is split only if it weighs more than this. Rows weigh 1; with sample weights the unit is the "
         "smallest positive weight, so that weight 2 is a doubled row and scaling all weights changes nothing.",
+    )
+    min_samples_split: int | float | None = parameter(
+        default=None,
+        allowed=Optional(CountOrShare(2)),
+        help="A node is split only if it weighs at least this, in the unit of `min_parent`, whose place it takes: a "
+        "number, or a share of the rows that the tree is grown on, rounded up. None is the limit of `min_parent`.",
     )
     max_misrate: float = parameter(
         default=0.0,
@@ -76,6 +93,19 @@ class Growth(Declared, kw_only=True):
         help="Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike "
         "`min_samples_leaf` it does not depend on the smallest weight, so it is the one to use with very unequal "
         "class weights.",
+    )
+    min_impurity_decrease: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0)),
+        help="A split that takes less off the impurity of all rows makes a leaf: its score times the node's share of "
+        'the weight, with "gini" and "entropy" as in scikit-learn. 0 also splits a node that no cut improves, such '
+        "exclusive or, at the middle of a feature. None takes only splits that improve the criterion.",
+    )
+    max_features: int | float | str | None = parameter(
+        default=None,
+        allowed=Optional(FeatureCount()),
+        help='Features drawn at each node for the heuristic: a number, a share, or a rule ("auto" is the square root, '
+        "rounded). Where these have no split, all features are searched. None for all.",
     )
     class_weight: str | Mapping[Any, float] | None = parameter(
         default=None,

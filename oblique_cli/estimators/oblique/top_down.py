@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import numbers
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -38,7 +40,7 @@ from oblique_cli.estimators.oblique.groups import (
 from oblique_cli.estimators.oblique.training import Draws, Training, divided, weights_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Choice, check, rows_of
+from oblique_cli.ground.constraints import Choice, FeatureCount, check, rows_of
 from oblique_cli.ground.magnitudes import refuse_apart, refuse_wide
 from oblique_cli.ground.row_groups import checked_groups
 from oblique_cli.parameters import parameter
@@ -133,6 +135,19 @@ class ObliqueTreeClassifier(
         return self.max_misrate
 
     @property
+    def max_features_(self) -> int:
+        """Number of features that are searched at a node."""
+        return min(FeatureCount.of(self.max_features, self.n_features_in_), self.n_features_in_)
+
+    def _in_python(self) -> str:
+        """Return the parameter and value that native growth does not have, empty if there is none."""
+        in_python = {"engine": "reference", "max_features": self.max_features, "min_impurity_decrease": 0.0}
+        for name, value in in_python.items():
+            if value is not None and getattr(self, name) == value:
+                return f"{name} {value!r}"
+        return ""
+
+    @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` needs held-out rows for pruning."""
         rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
@@ -157,7 +172,7 @@ class ObliqueTreeClassifier(
         proposer = self._checked_proposer()
         # Native growth reads rows in single precision without a copy.
         plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
-        native = self.engine != "reference" and proposer.native_family() is not None
+        native = not self._in_python() and proposer.native_family() is not None
         rows, labels = self._training_rows(X, y, plain and native and self._rule().rows == NO_ROWS)
         self._refuse_levels(proposer)
         refuse_wide(rows, type(self).__name__)
@@ -370,11 +385,14 @@ class ObliqueTreeClassifier(
         check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
         if self.engine == "native" and proposer.native_family() is None:
             raise ConfigError(no_native(type(proposer).__name__))
+        if self.engine == "native" and self._in_python():
+            raise ConfigError(f"engine 'native' of {owner} does not have {self._in_python()}; set engine to 'auto'.")
         return proposer
 
     def _grow(self, training: Training, proposer: Proposer, draws: Draws) -> Tree:
-        of_node, total = self.misrate_of == "node", training.total / training.unit
-        limits = Stopping(self.min_parent, self.epsilon, self.max_depth, self.max_leaf_nodes)
+        total = training.total / training.unit
+        as_grown = self.misrate_of == "node" and not self.min_impurity_decrease
+        limits = Stopping(self._parent_limit(total), self.epsilon, self.max_depth, self.max_leaf_nodes)
         tree = grow_top_down(
             training.X,
             training.codes,
@@ -382,7 +400,7 @@ class ObliqueTreeClassifier(
             proposer,
             weights=training.weights,
             criterion=self.criterion,
-            stopping=limits if of_node else replace(limits, epsilon=0.0, max_leaf_nodes=None),
+            stopping=limits if as_grown else replace(limits, epsilon=0.0, max_leaf_nodes=None),
             min_leaf=max(rows_of(self.min_samples_leaf, total), self.min_weight_fraction_leaf * total),
             ties=self.ties,
             engine=self.engine,
@@ -391,14 +409,28 @@ class ObliqueTreeClassifier(
             missing=self._gaps == LEARN,
             finish=Finish(self.polish, self.split_cost, self.max_terms),
             n_threads=threads_of(self),
+            max_features=None if self.max_features is None else self.max_features_,
+            zero_gain=self.min_impurity_decrease == 0.0,
             signs=self._signs(),
         )
+        if self.criterion == "entropy":
+            tree = tree.changed(criterion=self.criterion)
         # Splits do not depend on the limits, so the tree may be cut afterwards.
-        return tree if of_node else self._cut(tree)
+        return tree if as_grown else self._cut(tree)
+
+    def _parent_limit(self, total: float) -> float:
+        """Return the weight above which a node may be split. total : weight of all rows, in units of the smallest"""
+        if self.min_samples_split is None:
+            return self.min_parent
+        least = self.min_samples_split
+        least = least if isinstance(least, numbers.Integral) else max(2, math.ceil(least * total))
+        return float(np.nextafter(least, 0.0))
 
     def _cut(self, tree: Tree) -> Tree:
-        """Return a tree grown without the limits of errors and leaves, cut as these require."""
-        tree = tree.collapse(self._rates(tree) <= self.epsilon)
+        """Return a tree grown without the limits of errors, leaves and decreases, cut as these require."""
+        weights = tree.weighted_n_node_samples
+        small = tree.gains * weights / weights[0] + np.finfo(np.float64).eps < (self.min_impurity_decrease or 0.0)
+        tree = tree.collapse((self._rates(tree) <= self.epsilon) | small)
         if self.max_leaf_nodes is None:
             return tree
         return best_first(tree, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)

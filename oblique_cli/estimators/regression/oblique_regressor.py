@@ -18,10 +18,10 @@ from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
+from oblique_cli.ground.nodes import ranges_of
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.ground.seeds import integer
 from oblique_cli.parameters import as_in, parameter
-from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.pruning import RuleParameters, chosen_alpha, fixed_alpha
 from oblique_cli.tree.refining import REFINEMENTS
 from oblique_cli.tree.refining_equations import FOLDS, refined

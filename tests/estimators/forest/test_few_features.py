@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from oblique_cli import make
-from oblique_cli.estimators.forest.base import FeatureCount
+from oblique_cli.ground.constraints import FeatureCount
 
 NAMES = (
     *("hhgdt_forest", "bagged_forest", "tao_forest", "oblique_boosting"),

@@ -414,3 +414,67 @@ def test_a_union_with_a_member_that_the_core_does_not_grow_takes_single_precisio
         for rows in (X, X.astype(np.float64))
     )
     assert single.tree_.to_dict() == double.tree_.to_dict()
+
+
+# scikit-learn's limits
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(("limit", "least"), [(2, 2), (30, 30), (0.1, 15), (1.0, 150)])
+def test_min_samples_split_is_the_least_weight_of_a_split_node(engine, limit, least):
+    X, y = labeled("iris")
+    for weights in (None, np.full(len(y), 0.25)):
+        tree = make("axis_parallel", min_samples_split=limit, engine=engine).fit(X, y, weights).tree_
+        assert tree.n_node_samples[~tree.is_leaf].min() >= least
+    same = make("axis_parallel", min_parent=least - 1, engine=engine).fit(X, y).tree_
+    assert tree.to_dict() == same.to_dict()
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("misrate_of", ["node", "parent"])
+def test_min_impurity_decrease_cuts_what_takes_less_off_the_impurity(criterion, misrate_of):
+    X, y = labeled("glass")
+    whole, cut = (
+        make("hhcart_d", criterion=criterion, misrate_of=misrate_of, min_impurity_decrease=value).fit(X, y).tree_
+        for value in (None, 0.02)
+    )
+    parts = []
+    for tree in (whole, cut):
+        inner, w = ~tree.is_leaf, tree.weighted_n_node_samples / len(y)
+        children = sum(w[side[inner]] * tree.impurity[side[inner]] for side in (tree.left, tree.right))
+        parts.append((w * tree.impurity)[inner] - children)
+    assert parts[0].min() < 0.02 <= parts[1].min() and 1 < cut.n_leaves < whole.n_leaves
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a"])
+def test_an_exclusive_or_is_split_without_a_gain_where_that_is_requested(name):
+    noise, *pair = np.indices((4, 6, 6)).reshape(3, -1)
+    X, y = np.column_stack([noise, *pair]).astype(float), (pair[0] < 3) ^ (pair[1] < 3)
+    never = make(name, criterion="gini", max_terms=1).fit(X, y)
+    split = make(name, criterion="gini", max_terms=1, min_impurity_decrease=0.0).fit(X, y)
+    assert never.n_leaves_ == 1 and split.score(X, y) == 1.0 and split.n_leaves_ == 4
+    gone = np.where(np.arange(len(X))[:, None] % 7 == [0, 1, 2], np.nan, X)
+    assert make(name, max_terms=1, min_impurity_decrease=0.0, missing="learn").fit(gone, y).score(gone, y) > 0.7
+
+
+def test_max_features_are_drawn_at_every_node_from_its_stream():
+    X, y = labeled("glass")
+    few_ = make("axis_parallel", max_features=2, random_state=3)
+    tree = few_.fit(X, y).tree_
+    assert few_.max_features_ == 2 and tree.to_dict() == few_.fit(X, y).tree_.to_dict()
+    assert tree.to_dict() != clone(few_).set_params(random_state=4).fit(X, y).tree_.to_dict()
+    top = clone(few_).set_params(max_depth=2).fit(X, y).tree_
+    assert tree.collapse(tree.depths == 2).to_dict() == top.to_dict()
+    everything = make("axis_parallel", max_features=1.0).fit(X, y)
+    assert everything.max_features_ == X.shape[1] and make("axis_parallel").fit(X, y).max_features_ == X.shape[1]
+    assert everything.tree_.to_dict() == make("axis_parallel").fit(X, y).tree_.to_dict()
+    planes = make("hhcart_a", max_features=3, random_state=0).fit(X, y).tree_
+    assert np.count_nonzero(planes.coef_, axis=1).max() <= 3
+    with pytest.raises(ConfigError, match=r"^engine 'native' .*max_features 2"):
+        make("axis_parallel", max_features=2, engine="native").fit(X, y)
+
+
+@pytest.mark.parametrize("name, bad", [("min_samples_split", 1), ("max_features", 0), ("min_impurity_decrease", -1.0)])
+def test_a_limit_out_of_range_is_refused_by_name_and_value(name, bad):
+    with pytest.raises(ValueError, match=rf"^{name} of axis_parallel must be .* Got {bad}\."):
+        make("axis_parallel", **{name: bad}).fit(*labeled("iris"))
