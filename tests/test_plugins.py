@@ -216,10 +216,52 @@ def test_validate_imports_nothing_unless_it_is_told_to(imports):
     (imports / "my_things.py").write_text(MODULE + "\nopen('was_here', 'w').close()\n")
     ended = run(imports, "validate", "my.yaml")
     assert ended.code == 0 and not (imports / "was_here").exists()
-    said = "ok as far as can be said without running my_things.py (--import runs it and checks the rest)"
-    assert ended.out == f"my.yaml: {said}\n"
-    ended = run(imports, "validate", "my.yaml", "--import")
+    assert ended.out == "my.yaml: ok as far as known without my_things.py (--allow-code runs it and checks the rest)\n"
+    ended = run(imports, "validate", "my.yaml", "--allow-code")
     assert ended.out == "my.yaml: ok (2 data sets x 3 algorithms x 4 folds)\n" and (imports / "was_here").exists()
+
+
+NAMES = """
+from oblique_cli.api import PruningRule, criterion, pruning_rule
+
+
+@criterion("farthest")
+def farthest(left, right):
+    \"\"\"Distance of the class shares.\"\"\"
+    return np.abs(left / left.sum(axis=1)[:, None] - right / right.sum(axis=1)[:, None]).sum(axis=1)
+
+
+@pruning_rule("as_grown")
+class AsGrown(PruningRule):
+    \"\"\"No pruning.\"\"\"
+
+    rows = "none"
+
+    def prune(self, tree, rows):
+        return tree
+"""
+NAMED = """version: 1
+dataset: iris
+algorithms:
+  - {name: axis_parallel, criterion: farthest, pruning: as_grown}
+  - {name: hhcart_a, criterion: {grid: [gini, farthest]}}
+cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}
+import: [my_things.py]
+"""
+
+
+def test_values_that_a_file_registers_are_checked_when_the_file_is_imported(imports):
+    (imports / "my_things.py").write_text(MODULE + NAMES)
+    (imports / "my.yaml").write_text(NAMED)
+    assert run(imports, "validate", "my.yaml").code == 0
+    refused = run(imports, "run", "my.yaml")
+    assert refused.code == 2 and "--allow-code" in refused.err and refused.err.endswith("1 error.\n")
+    assert run(imports, "validate", "my.yaml", "--allow-code").code == 0
+    (imports / "my.yaml").write_text(NAMED.replace("criterion: farthest", "criterion: nearest"))
+    wrong = run(imports, "validate", "my.yaml", "--allow-code")
+    assert wrong.code == 2 and "my.yaml:4:" in wrong.err
+    (imports / "my.yaml").write_text(NAMED.replace("import: [my_things.py]", ""))
+    assert run(imports, "validate", "my.yaml").err.endswith("3 errors.\n")
 
 
 @pytest.mark.long

@@ -94,6 +94,7 @@ MOVED_OPTIONS = {
     "--cv": {"compare": "--set cv.scheme=NAME"},
     "--class-weight": {"fit": "--set class_weight=balanced"},
     "--datasets": {"compare": "--dataset"},
+    "--import": {"validate": "--allow-code"},
     "--keep-column": {"predict": "--keep"},
     "--no-color": dict.fromkeys(("run", "compare", "repair", "reproduce"), "the default: it prints no colors"),
     "--out": {"fit": "--output"},

@@ -24,15 +24,15 @@ def validate(
     configs: tuple[str, ...] = declare.argument(metavar="CFG...", nargs=-1),
     overrides: tuple[str, ...] = declare.changes("cv.repeats=2"),
     allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration."),
-    imports: bool = declare.flag("--import", "Import the classes and files that configurations name, too."),
+    allow_code: bool = declare.ALLOW_CODE,
     schema: bool = declare.flag("--schema", "Print the JSON schema of configurations, for editors, and check none."),
 ) -> None:
     """Check configurations: files, or names of bundled ones; without CFG, all bundled ones.
 
     Prints every error of a file with its place, then every conflict with its data sets; data sets that are not
     available are skipped. No code is imported: a table has the classes of other libraries and their parameters;
-    --import imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2 if a
-    configuration is wrong, else 4 if data cannot be used.
+    --allow-code imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2 if
+    a configuration is wrong, else 4 if data cannot be used.
 
     \b
     Example: oblique validate bupa_hhgdt my.yaml
@@ -55,18 +55,16 @@ def validate(
     dataset = functools.cache(_dataset)
     for name in configs or composing.bundled():
         try:
-            experiment = config.load(name, overrides, allow_outside, outside.ALLOW if imports else outside.LEAVE)
+            experiment = config.load(name, overrides, allow_outside, outside.ALLOW if allow_code else outside.LEAVE)
         except ConfigError as error:
             codes.add(error.exit_code)
             note(str(error))
             continue
-        if experiment.code and not imports:
+        if experiment.code and not allow_code:
             files = ", ".join(Path(path).name for path in experiment.code)
-            click.echo(
-                f"{name}: ok as far as can be said without running {files} (--import runs it and checks the rest)"
-            )
+            click.echo(f"{name}: ok as far as known without {files} (--allow-code runs it and checks the rest)")
             continue
-        faults, folds = _conflicts(experiment, dataset, imports)
+        faults, folds = _conflicts(experiment, dataset, allow_code)
         # The error of an algorithm recurs for every data set.
         note(*dict.fromkeys(f"{name}: {fault}" for fault in faults))
         codes |= {fault.exit_code for fault in faults}
@@ -93,7 +91,7 @@ def _dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Da
 
 
 def _conflicts(
-    experiment: Experiment, dataset: Callable[..., Dataset | None], imports: bool
+    experiment: Experiment, dataset: Callable[..., Dataset | None], allow_code: bool
 ) -> tuple[list[ObliqueError], set[int]]:
     """Return the error messages of an experiment on its data sets, and the numbers of folds."""
     from oblique_cli import schemes
@@ -107,7 +105,7 @@ def _conflicts(
             groups = schemes.SCHEMES[experiment.cv.scheme].group_column(experiment.cv)
             data = dataset(spec, experiment.data_dir, task_of_experiment(experiment), groups)
             if data is not None:
-                jobs.check(experiment, spec, data, imports)
+                jobs.check(experiment, spec, data, allow_code)
                 folds.add(len(schemes.places(experiment.cv, data)))
         except (ConfigError, DataError) as error:
             faults.append(error)

@@ -37,8 +37,9 @@ from oblique_cli.estimators.outside import known
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import comparable
 from oblique_cli.ground.bounds import FOLDS
-from oblique_cli.ground.constraints import ClassWeight, Constraint, Optional, SignsOfColumns, Text
+from oblique_cli.ground.constraints import Choice, ClassWeight, Constraint, Optional, SignsOfColumns, Text
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+from oblique_cli.ground.registry import Registry
 from oblique_cli.ground.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
 from oblique_cli.schemes import SCHEMES
 
@@ -153,6 +154,12 @@ class _Checking(Walk):
     def may_be_imported(self) -> bool:
         """Return whether an unknown name may be registered by files that are not, or must not be, imported."""
         return self.imports and self.code != outside.ALLOW
+
+    def may_be_registered(self, value: YamlValue, constraint: Constraint) -> bool:
+        """Return whether a value is an unknown name of a registry that files that are not imported may extend."""
+        inner = _within(constraint)
+        open_list = isinstance(inner, Choice) and isinstance(inner.names, Registry) and self.may_be_imported()
+        return open_list and isinstance(value.data, str) and not constraint.holds(value.data)
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
         """Note a contradiction between the missing-value settings of an algorithm and a data set."""
@@ -375,7 +382,7 @@ class _Checking(Walk):
             elif isinstance(entry.data, list) and not _within(constraints[key]).takes_list:
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
                 self.problems.add(entry.place, message)
-            else:
+            elif not self.may_be_registered(entry, constraints[key]):
                 params[key] = self.scalar(entry, owner, constraints[key])
         stored = {key: algorithm.stored(key, [setting]) for key, setting in params.items()}
         params = {key: values[0] for key, values in stored.values()}
@@ -390,7 +397,9 @@ class _Checking(Walk):
                 self.problems.add(value.place, f"{owner} must be one value or {{grid: ...}}.")
             return ()
         if not isinstance(listed.data, dict):
-            return tuple(self.scalar(item, owner, constraint) for item in self.items(listed, f"the grid of {owner}"))
+            items = self.items(listed, f"the grid of {owner}")
+            known_items = (item for item in items if not self.may_be_registered(item, constraint))
+            return tuple(self.scalar(item, owner, constraint) for item in known_items)
         return self.steps(listed, owner, constraint)
 
     def cv(self, value: YamlValue) -> CVSpec:
