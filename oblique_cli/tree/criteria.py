@@ -54,9 +54,10 @@ def criterion(name: str, gain: Gain | None = None) -> Callable[[Value], Value]:
     """Decorator that registers a function of class weights as the criterion `name`, which both engines then know.
 
     The function takes left, right : (m, K) float64, the weights of the K classes of a node on either side of m cuts,
-    and returns (m,) finite numbers, of which the largest wins. Weights are in units of the smallest weight of a row;
-    both sides of a cut hold some, though none of a class may be left. Which of the sides is called left must not
-    matter, and no value may depend on another row, on randomness, or on what was asked before: any thread calls it.
+    and returns (m,) finite numbers, of which the largest wins. Weights are 0 or more, in units of the smallest weight
+    of a row; both sides of a cut hold some, though none of a class may be left. A class without rows on a side can have
+    a rounding error of sums as its weight there. Exchanging the sides must not change a value, and no value may depend
+    on another row, on randomness or on earlier calls: any thread calls it.
     gain : a function of (values (m,), totals (K,)) that returns published scores, linear in the values and growing
     with them; a cut is worth making where its score is above 0. Without it the score is the value
 
@@ -105,7 +106,7 @@ def _numbers(output: Any, m: int) -> Array | str:
 
 
 def _trials() -> list[tuple[Array, Array]]:
-    """Return cuts for trying a criterion: two to four classes, counts and weights, absent and one-sided classes."""
+    """Return cuts for trying a criterion: two to four classes, counts, weights, residues, absent and one-sided classes."""
     rng = np.random.default_rng(0)
     out = [(np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([[2.0, 3.0], [1.0, 2.0], [3.0, 0.0]]))]
     for classes in (2, 3, 4):
@@ -113,7 +114,8 @@ def _trials() -> list[tuple[Array, Array]]:
         left[:, 0], right[:, -1] = left[:, 0] + 1.0, right[:, -1] + 1.0
         out += [(left, right), (left * 1.37, right * 1.37)]
     absent = np.array([[1.0, 0.0, 4.0], [2.0, 0.0, 0.0]])
-    return [*out, (absent, absent[::-1].copy())]
+    residue = np.array([[1.0, 4.5e-13, 4.0], [2.0, 0.0, 1e-12]])  # of sums of weights
+    return [*out, (absent, absent[::-1].copy()), (residue, residue[::-1].copy())]
 
 
 def _fault_of_values(value: Value) -> str | None:

@@ -51,8 +51,9 @@ def own():
     criterion("own_gini", gain=decrease)(gini)
     criterion("own_apart")(apart)
     criterion("own_faulty", gain=decrease)(faulty)
+    criterion("roots")(hellinger)
     yield
-    for name in ("own_gini", "own_apart", "own_faulty"):
+    for name in ("own_gini", "own_apart", "own_faulty", "roots"):
         del CRITERIA._things[name]
 
 
@@ -64,7 +65,7 @@ def fails(request):
 
 
 def test_the_list_has_those_of_the_core_and_those_that_are_given():
-    assert list(CRITERIA) == [*_core.criteria(), "own_gini", "own_apart", "own_faulty"]
+    assert list(CRITERIA) == [*_core.criteria(), "own_gini", "own_apart", "own_faulty", "roots"]
     assert "own_gini" in _core.families()["hhcart_a"]["criterion"]
 
 
@@ -229,3 +230,19 @@ def test_an_unknown_one_is_an_error_in_both_engines():
     for engine in ("native", "reference"):
         with pytest.raises(ValueError, match=r"ginni.*|one of 'gini', .*'own_gini'"):
             grow_top_down(data.X, data.y, 3, AxisParallel(), criterion="ginni", engine=engine)
+
+
+def hellinger(left: Any, right: Any) -> Any:
+    """Squared Hellinger distance of the class shares of both sides."""
+    shares = (side / side.sum(axis=1, keepdims=True) for side in (left, right))
+    return ((np.subtract(*map(np.sqrt, shares))) ** 2).sum(axis=1)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("seed", range(3))
+def test_class_weights_are_never_negative(engine, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 3, 300).astype(np.int32)
+    weights = rng.uniform(0.1, 1000.0, 300)
+    tree = grow("hhcart_a", X, y, engine=engine, weights=weights, criterion="roots")
+    assert tree.n_leaves > 20

@@ -1,4 +1,6 @@
 // Python bindings of the search at one node.
+#include <algorithm>
+
 #include "bindings/bindings.hpp"
 #include "heuristic/climbing/line_search.hpp"
 #include "split/candidates.hpp"
@@ -171,13 +173,18 @@ double impurity(const Doubles& of_class, const std::string& criterion) {
   return with_criterion(criterion, [&]<class Criterion>() { return Criterion::impurity(totals); });
 }
 
-// The arrays are copies: Python code may store them after the call.
+// A copy, since Python code may store it after the call. A weight below 0 is a rounding error of a difference of sums.
+nb::object class_weights(const Vector& weights, size_t m) {
+  Vector copy(weights.size());
+  std::transform(weights.begin(), weights.end(), copy.begin(), [](double w) { return std::max(w, 0.0); });
+  return array(std::move(copy), {m, weights.size() / m});
+}
+
 void give_criterion_of_python(const std::string& name, const nb::callable& values, const nb::object& gain) {
   GivenCriterion criterion;
   criterion.values = [values](const Vector& left, const Vector& right, size_t m, double* out) {
     const nb::gil_scoped_acquire lock;
-    const size_t k = left.size() / m;
-    const auto cut_values = nb::cast<Doubles>(values(array(Vector(left), {m, k}), array(Vector(right), {m, k})), false);
+    const auto cut_values = nb::cast<Doubles>(values(class_weights(left, m), class_weights(right, m)), false);
     require(cut_values.shape(0) == m, "a criterion must return a value for each cut");
     std::copy_n(cut_values.data(), m, out);
   };
