@@ -106,7 +106,7 @@ def _numbers(output: Any, m: int) -> Array | str:
 
 
 def _trials() -> list[tuple[Array, Array]]:
-    """Return cuts for trying a criterion: two to four classes, counts, weights, residues, absent and one-sided classes."""
+    """Return cuts for trials: two to four classes, counts, weights, residues, absent and one-sided classes."""
     rng = np.random.default_rng(0)
     out = [(np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([[2.0, 3.0], [1.0, 2.0], [3.0, 0.0]]))]
     for classes in (2, 3, 4):

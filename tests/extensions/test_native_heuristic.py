@@ -202,11 +202,9 @@ def test_a_heuristic_and_the_split_of_a_forest_are_one_cpp_file_and_a_criterion_
     (tmp_path / "means_forest.py").write_text(ITS_CLASS, encoding="utf-8")
     criteria = tmp_path / "core" / "split" / "criteria.hpp"
     listed = "template <class... Each>\nstruct CriterionList"
-    text = (
-        criteria.read_text(encoding="utf-8")
-        .replace(listed, CRITERION + listed)
-        .replace("SumMinority>;", "SumMinority, Distance>;")
-    )
+    text = criteria.read_text(encoding="utf-8").replace(listed, CRITERION + listed)
+    text, n_lists = re.subn(r"(using Criteria = CriterionList<[^>]*)>", r"\1, Distance>", text)
+    assert n_lists == 1
     criteria.write_text(text, encoding="utf-8")
     module = built(tmp_path / "core", tmp_path / "build", OBLIQUE_OPTIMIZATION="-O0")
     (tmp_path / "principal_axes.py").write_text(PROPOSER, encoding="utf-8")
