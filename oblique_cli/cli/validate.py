@@ -31,8 +31,8 @@ def validate(
 
     Prints every error of a file with its place, then every conflict with its data sets; data sets that are not
     available are skipped. No code is imported: a table has the classes of other libraries and their parameters;
-    --allow-code imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2 if
-    a configuration is wrong, else 4 if data cannot be used.
+    --allow-code imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2
+    if a configuration is wrong, else 4 if data cannot be used.
 
     \b
     Example: oblique validate bupa_hhgdt my.yaml
