@@ -269,6 +269,9 @@ class Either(Constraint):
         return {"anyOf": [self.first.schema(), self.second.schema()]}
 
 
+LEAST_ROWS = Either(Integer(1), Real(0.0, 1.0, open_low=True, open_high=True))  # of a leaf; a share as in `rows_of`
+
+
 @dataclass(frozen=True)
 class ClassWeight(Constraint):
     """ "balanced", or a mapping of class labels to weights of at least 0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, propose
 from oblique_cli.estimators.forest.refined import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import FeatureCount
+from oblique_cli.ground.constraints import FeatureCount, rows_of
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint, digest_of, stored
 from oblique_cli.scale.growing import Level, Plan, grow
@@ -101,6 +102,7 @@ def grow_forest(
 
     def grown(number: int) -> dict[str, Any]:
         plan = plans[number % len(plans)]
+        plan = replace(plan, min_leaf=rows_of(plan.min_leaf, drawn))
         identity = [digest_of(plan), seed, number, many, drawn, estimator._draws_rows, n]
         file = None if kept_in is None else KeptTree(kept_in, number, identity, (p, C))
         if file is not None and (state := file.load()) is not None:

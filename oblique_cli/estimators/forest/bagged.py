@@ -14,7 +14,16 @@ from oblique_cli.estimators.forest.base import ForestClassifier, relative
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import LARGEST
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, CountOrShare, FeatureCount, Optional, check
+from oblique_cli.ground.constraints import (
+    Boolean,
+    Choice,
+    Constraint,
+    CountOrShare,
+    FeatureCount,
+    Optional,
+    check,
+    rows_of,
+)
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -145,8 +154,11 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         help="Features drawn once for each tree, of which `max_features` are drawn at its nodes: random subspaces (Ho "
         "1998).",
     )
-    min_samples_leaf: int = parameter(
-        default=1, also="min_leaf", help="Least weight of a child, rows drawn twice counting twice."
+    min_samples_leaf: float = parameter(
+        default=1,
+        also="min_leaf",
+        help="Least weight of a child, rows drawn twice counting twice. A value below 1 is a share of the rows drawn "
+        "for a tree, rounded up.",
     )
     bootstrap: bool | None = parameter(
         default=None, help="Whether rows are drawn with replacement. None is True, and False with `node_bootstrap`."
@@ -178,8 +190,8 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
     def _rows_drawn(self, n: int) -> int:
         return RowCount.of(self.max_samples, n, type(self).__name__)
 
-    def _families(self) -> list[tuple[str, dict[str, Any]]]:
-        return families(self.proposer, self.criterion, self.min_samples_leaf)
+    def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
+        return families(self.proposer, self.criterion, rows_of(self.min_samples_leaf, drawn))
 
     def _measured(self, weights: Array) -> Array:
         return relative(weights)

@@ -27,7 +27,19 @@ from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Boolean, Choice, Either, FeatureCount, Integer, Optional, Real, Text, check
+from oblique_cli.ground.constraints import (
+    LEAST_ROWS,
+    Boolean,
+    Choice,
+    Either,
+    FeatureCount,
+    Integer,
+    Optional,
+    Real,
+    Text,
+    check,
+    rows_of,
+)
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, parameter
@@ -170,11 +182,12 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         '"auto" is what the paper takes, the square root of p rounded to the nearest, and all with base "rof", '
         'which takes "auto" and None only. "sqrt" is rounded down.',
     )
-    min_samples_leaf: int = parameter(
+    min_samples_leaf: float = parameter(
         default=1,
-        allowed=Integer(1),
+        allowed=LEAST_ROWS,
         also="minleaf",
-        help="An impure node of this many rows or fewer is a leaf; rows drawn twice count twice. The limit is the "
+        help="An impure node of this many rows or fewer is a leaf; rows drawn twice count twice. A value below 1 is a "
+        "share of the rows drawn for a tree, rounded up. The limit is the "
         "paper's `minleaf`: unlike scikit-learn's it does not forbid a larger node to have a smaller child.",
     )
     max_depth: int | None = parameter(
@@ -251,9 +264,11 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
             raise ConfigError(message)
         threads_of(self)  # raises for 0
         self._families()  # raises for heuristics without a family in the core, before the fit starts
+        drawn = self._rows_drawn(len(rows))
+        features, least = FeatureCount.of(self.max_features, rows.shape[1]), rows_of(self.min_samples_leaf, drawn)
         options = (
-            core_options(self.max_depth, self._draws_rows, self._rows_drawn(len(rows)))
-            | {"mtry": FeatureCount.of(self.max_features, rows.shape[1]), "minleaf": float(self.min_samples_leaf)}
+            core_options(self.max_depth, self._draws_rows, drawn)
+            | {"mtry": features, "minleaf": least}
             | self._options(rows.shape[1])
         )
         if not again:
@@ -309,15 +324,17 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
 
     def _grow(self, forest: Any, table: Table, options: dict[str, Any], more: int, threads: int) -> None:
         """Grow further trees of a forest, or of a part of a forest, in this process."""
-        before, grown_by, signs = len(forest), self._families(), self._seen(self._signs())
+        before, signs = len(forest), self._seen(self._signs())
+        grown_by = self._families(self._rows_drawn(len(table.rows)))
 
         def grow() -> None:
             forest.grow(table.rows, table.codes, table.weights, options, more, threads, grown_by, signs=signs)
 
         self._watched(more, lambda: int(forest.finished) - before, grow)
 
-    def _families(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return the core's families that trees use in turn, with their options, if splits come from families."""
+    def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
+        """Return the core's families that trees use in turn, with their options, if splits come from families.
+        drawn : rows drawn for a tree"""
         return []
 
     def _measured(self, weights: Array) -> Array:

@@ -61,7 +61,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
     def _options(self, p: int) -> dict[str, Any]:
         return {}
 
-    def _families(self) -> list[tuple[str, dict[str, Any]]]:
+    def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
         return families(self.proposer, "gini", 1.0)
 
     def _measured(self, weights: Array) -> Array:

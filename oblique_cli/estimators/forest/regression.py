@@ -19,7 +19,7 @@ from oblique_cli.estimators.forest.scores import means_of_trees
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
+from oblique_cli.ground.constraints import LEAST_ROWS, Choice, Either, Integer, Optional, Real, Text, rows_of
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
@@ -93,10 +93,11 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     max_samples: int | float | None = as_in(BaggedForestClassifier, "max_samples")
     max_features: int | float | str | None = as_in(BaggedForestClassifier, "max_features")
     max_features_per_tree: int | float | str | None = as_in(BaggedForestClassifier, "max_features_per_tree")
-    min_samples_leaf: int | None = parameter(
+    min_samples_leaf: float | None = parameter(
         default=None,
-        allowed=Optional(Integer(1)),
-        help="Least weight of a child, rows drawn twice counting twice; None for 5, of linear leaves 10.",
+        allowed=Optional(LEAST_ROWS),
+        help="Least weight of a child, rows drawn twice counting twice; None for 5, of linear leaves 10. A value below "
+        "1 is a share of the rows drawn for a tree, rounded up.",
     )
     max_depth: int | None = as_in(ForestClassifier, "max_depth")
     max_bins: int = parameter(
@@ -122,7 +123,8 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         drawn, bootstrap = RowCount.of(self.max_samples, n, owner), self.bootstrap is not False
         options = core_options(self.max_depth, bootstrap, drawn, **family_features(self, p))
         seed = int(check_random_state(self.random_state).randint(2**31))
-        grown_by, least = families(self.proposer, "gini", 1.0), float(self.min_samples_leaf or LEAST[self.leaves])
+        grown_by = families(self.proposer, "gini", 1.0)
+        least = rows_of(self.min_samples_leaf or LEAST[self.leaves], drawn)
         forest = _core.Forest(p, 1, seed)
         centered = targets - np.average(targets, axis=0, weights=weights)
         by_output = np.ascontiguousarray(np.atleast_2d(centered.T))

@@ -16,7 +16,17 @@ from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_by_column
 from oblique_cli.estimators.regression.tree_regressor import ShownRegression, left_out
-from oblique_cli.ground.constraints import Choice, Constraint, Either, Integer, Optional, Real, SignsOfColumns
+from oblique_cli.ground.constraints import (
+    LEAST_ROWS,
+    Choice,
+    Constraint,
+    CountOrShare,
+    Either,
+    Integer,
+    Optional,
+    Real,
+    SignsOfColumns,
+)
 from oblique_cli.ground.magnitudes import comparable, refuse_extreme
 from oblique_cli.ground.row_groups import Groups, checked_groups
 from oblique_cli.tree.payloads import Equations
@@ -36,10 +46,10 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
 
     Parameters
     ----------
-    min_samples_leaf : int, default 1
-        Least rows of a child.
-    min_samples_split : int, default 2
-        A node with fewer rows is a leaf.
+    min_samples_leaf : int or float, default 1
+        Least rows of a child; below 1 a share of the rows.
+    min_samples_split : int or float, default 2
+        A node with fewer rows is a leaf; a float is a share of the rows.
     max_depth : int or None, default None
         Longest path from the root to a leaf; None for no limit.
     max_leaf_nodes : int or None, default None
@@ -54,8 +64,8 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     random_state: Any
     needs_pruning_rows: ClassVar[bool] = False
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "min_samples_leaf": Integer(1),
-        "min_samples_split": Integer(2),
+        "min_samples_leaf": LEAST_ROWS,
+        "min_samples_split": CountOrShare(2),
         "max_depth": Optional(Integer(1)),
         "max_leaf_nodes": Optional(Integer(2)),
         "ccp_alpha": Either(Choice((CV,)), Real(0.0)),

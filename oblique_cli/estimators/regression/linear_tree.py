@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
+from oblique_cli.ground.constraints import LEAST_ROWS, Choice, Either, Integer, Optional, Real, Text, rows_of
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
@@ -58,7 +58,11 @@ class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
         allowed=Real(0.0),
         help="The share of the squared error that twice the leaves have to take away in that comparison.",
     )
-    min_samples_leaf: int = parameter(default=10, allowed=Integer(1), help="Least rows on either side of a cut.")
+    min_samples_leaf: float = parameter(
+        default=10,
+        allowed=LEAST_ROWS,
+        help="Least rows on either side of a cut. A value below 1 is a share of the rows, rounded up.",
+    )
     max_depth: int | None = replace(as_in(Growth, "max_depth"), default=8)
     max_leaf_nodes: int | None = parameter(
         default=40,
@@ -75,7 +79,7 @@ class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
             targets,
             CUTS if self.base == SEVERAL else (self.base,),
             PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),),
-            Limits(self.min_samples_leaf, self.max_depth, self.max_leaf_nodes),
+            Limits(int(rows_of(self.min_samples_leaf, len(rows))), self.max_depth, self.max_leaf_nodes),
             left_out(len(rows), self.folds, seed, "linear folds", groups),
             truncate=self.truncate,
             doubling_price=self.doubling_price,

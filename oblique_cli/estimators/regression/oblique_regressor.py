@@ -17,7 +17,7 @@ from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
+from oblique_cli.ground.constraints import LEAST_ROWS, Choice, Integer, Optional, Real, rows_of
 from oblique_cli.ground.nodes import ranges_of
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.ground.seeds import integer
@@ -66,10 +66,11 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         help="What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the "
         "same.",
     )
-    min_samples_leaf: int | None = parameter(
+    min_samples_leaf: float | None = parameter(
         default=None,
-        allowed=Optional(Integer(1)),
-        help="Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1).",
+        allowed=Optional(LEAST_ROWS),
+        help="Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1). A value below 1 is a share of the "
+        "rows, rounded up.",
     )
     max_depth: int | None = as_in(Growth, "max_depth")
     max_leaf_nodes: int | None = parameter(
@@ -117,7 +118,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
 
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        settings = self._settings(rows.shape[1])
+        settings = self._settings(*rows.shape)
         if settings.signs is not None and self.refine != "none":
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is not kept with refine {self.refine!r}; set refine to 'none'."
@@ -162,7 +163,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         tags.target_tags.multi_output = self._for_one_output() is None
         return tags
 
-    def _settings(self, p: int) -> Settings:
+    def _settings(self, n: int, p: int) -> Settings:
         linear = self.leaves == "linear"
         least = self.min_samples_leaf or (max(5, 2 * (p + 1)) if linear else 5)
-        return Settings(least, self.max_depth, linear, self.max_leaf_nodes, signs_of(self))
+        return Settings(int(rows_of(least, n)), self.max_depth, linear, self.max_leaf_nodes, signs_of(self))

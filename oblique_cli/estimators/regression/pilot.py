@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Integer, Real
+from oblique_cli.ground.constraints import LEAST_ROWS, Integer, Real, rows_of
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.pilot_models import Settings, grow
@@ -27,7 +27,11 @@ class PILOTRegressor(TreeRegressor, kw_only=True):
     Nothing is drawn at random, and the order of the training rows does not matter."""
 
     min_fit: int = parameter(default=10, allowed=Integer(1), help="A node of fewer rows gets no further model.")
-    min_samples_leaf: int = parameter(default=5, allowed=Integer(1), help="Least rows on either side of a cut.")
+    min_samples_leaf: float = parameter(
+        default=5,
+        allowed=LEAST_ROWS,
+        help="Least rows on either side of a cut. A value below 1 is a share of the rows, rounded up.",
+    )
     max_depth: int = parameter(
         default=12, allowed=Integer(0), help="Most cuts on the way to a leaf; lines without a cut do not count."
     )
@@ -51,7 +55,7 @@ class PILOTRegressor(TreeRegressor, kw_only=True):
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         settings = Settings(
             self.min_fit,
-            self.min_samples_leaf,
+            int(rows_of(self.min_samples_leaf, len(rows))),
             self.max_depth,
             self.max_models,
             self.min_values,

@@ -24,7 +24,7 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier
 
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.estimators.oblique.training import shuffled_folds
 from oblique_cli.proposers.hhcart import HHCART
@@ -112,6 +112,22 @@ def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
 
 
 # Weights
+
+
+FORESTS = ("raf", "mpraf_t", "bagged_forest", "hhgdt_forest", "heterogeneous_forest", "oblique_forest_regression")
+NUMBERS = ("cart_regression", "linear_tree", "pilot", "hhcart_regression", "tao_model_tree")
+
+
+@pytest.mark.parametrize("name", [*FORESTS, *NUMBERS])
+def test_forests_and_regression_trees_take_a_share_too(name):
+    data = real_set("iris")
+    y = data.X[:, 0] * data.X[:, 1] if ALGORITHMS[name].family.task == "regression" else data.y
+    further = {"n_estimators": 3} if name in FORESTS else {}
+    fits = [make(name, random_state=0, min_samples_leaf=least, **further).fit(data.X, y) for least in (0.11, 17)]
+    assert np.array_equal(*(fit.predict(data.X) for fit in fits)) and fits[0].n_leaves_ == fits[1].n_leaves_
+    for bad in (0.0, 1.5, -3):
+        with pytest.raises(ValueError, match="min_samples_leaf"):
+            make(name, min_samples_leaf=bad).fit(data.X, y)
 
 
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt", "oc1", "c45"])
