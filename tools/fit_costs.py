@@ -71,8 +71,7 @@ def noisy(n: int, p: int, n_classes: int) -> Dataset:
 
 def tables() -> Iterator[tuple[str, Dataset]]:
     """Yield the tables that can be read here, with their names."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from tables import corpus, judging
+    from tools.corpus import corpus, judging
 
     for name in CATALOGUE:
         try:

@@ -1,0 +1,1 @@
+"""Tables of installed packages with labels by hand, and what is measured on them."""
