@@ -151,7 +151,7 @@ def grow_top_down(
     if incomplete and growth.engine == "native":
         raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")
     family = proposer.native_family()
-    in_python = growth.engine == "reference" or growth.max_features is not None or growth.zero_gain
+    in_python = growth.engine == "reference" or growth.max_features is not None
     if in_python or family is None or incomplete:
         return _grow_reference(X, y, n_classes, proposer, weights, growth)
     options = growth_options(
@@ -169,6 +169,10 @@ def grow_top_down(
         signs=growth.signs,
     )
     tree = tree_of(arrays, levels)
+    if growth.zero_gain and tree.n_leaves != growth.stopping.max_leaf_nodes:
+        leaves = np.flatnonzero(tree.is_leaf)
+        if not all(growth.stopping.is_leaf(tree.counts[node], int(tree.depths[node])) for node in leaves):
+            return _grow_reference(X, y, n_classes, proposer, weights, growth)  # a node that no split improves
     return tree.with_missing_to_the_heavier() if growth.missing else tree
 
 

@@ -234,7 +234,8 @@ class RuleParameters(Declared, kw_only=True):
     ccp_alpha: float = parameter(
         default=0.0,
         allowed=Real(0.0),
-        help='Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.',
+        help='Complexity at which "ccp_alpha" cuts, and "none" if it is above 0, in units of the training '
+        "misclassification rate.",
     )
     prior_weight: float = parameter(
         default=2.0,

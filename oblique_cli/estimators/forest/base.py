@@ -396,6 +396,12 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         self.oob_votes_ = votes
         self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
 
+    @property
+    def oob_decision_function_(self) -> Array:
+        """Shares of the out-of-bag votes of each training row, (n, C); NaN for a row that every tree drew."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.oob_votes_ / self.oob_votes_.sum(axis=1, keepdims=True))
+
     def _votes(self, X: ArrayLike) -> Array:
         """Return the votes of the trees for each class, (n, C), or the sums of their leaves' probabilities."""
         rows = self._rows(X)

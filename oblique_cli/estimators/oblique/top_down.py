@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -57,6 +57,7 @@ from oblique_cli.tree.pruning import (
     LabeledRows,
     PruningRule,
     RuleParameters,
+    cost_complexity_path,
     pruned,
     reserve,
 )
@@ -199,6 +200,20 @@ class ObliqueTreeClassifier(
         self._keep(tree, growing.X)
         warn_of_flat(self, signs, tree.used_features, growing.X, growing.codes)
         return self
+
+    def cost_complexity_pruning_path(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Bunch:
+        """Return the sequence of minimal cost-complexity pruning of the tree that is grown on these rows.
+
+        Arguments are those of `fit`. ``ccp_alphas`` (m,) rises from 0, the whole tree, to that of the root alone;
+        ``impurities`` (m,) are the shares of the weight that the trees get wrong, in place of scikit-learn's impurity:
+        `ccp_alpha` is in their units. The tree with `ccp_alpha` at one of these values is that of the sequence"""
+        grown = clone(self).set_params(pruning="none", ccp_alpha=0.0, path=False).fit(X, y, sample_weight).tree_
+        path = cost_complexity_path(grown)
+        members = [0, *(k for k, alpha in enumerate(path.alphas) if alpha > 0.0)]
+        trees = [path.member(grown, k) for k in members]
+        errors = [float(tree.errors[tree.is_leaf].sum() / tree.counts[0].sum()) for tree in trees]
+        alphas = np.maximum(path.alphas[members], 0.0)
+        return Bunch(ccp_alphas=alphas, impurities=np.array(errors))
 
     def at(self, number: int) -> ObliqueTreeClassifier:
         """Return the classifier with member `number` of `path_`, from 0, as its tree; ConfigError without a path."""
@@ -445,7 +460,8 @@ class ObliqueTreeClassifier(
                         "that has its own parameters; give the value to the instance, or name the rule instead."
                     )
             return self.pruning
-        rule = PRUNINGS[str(self.pruning)]
+        name = "ccp_alpha" if self.pruning == "none" and self.ccp_alpha > 0.0 else str(self.pruning)
+        rule = PRUNINGS[name]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in RuleParameters.parameters})
 
     def _folds(

@@ -1,0 +1,216 @@
+"""scikit-learn's tests of its trees, forests and boosting, run on the classes of this package.
+
+Tables replace the classes of the installed test modules. A test of a feature that the classes do not have is skipped
+with its reason, which `pytest -rs` prints. Messages of errors are in this package's words: only types are compared."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import re
+from collections.abc import Collection
+from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+import sklearn.ensemble
+import sklearn.tree
+
+from oblique_cli import (
+    AxisParallelClassifier,
+    BaggedForestClassifier,
+    CARTRegressor,
+    HHCARTClassifier,
+    HHCARTForestClassifier,
+    HHGDTClassifier,
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueForestRegressor,
+)
+from oblique_cli.parameters import parameter
+
+# Defaults that differ from scikit-learn's, which its tests rely on.
+THEIR_DEFAULTS = {
+    "criterion": "gini",
+    "min_samples_split": 2,
+    "min_impurity_decrease": 0.0,
+    "missing": "learn",
+    "epsilon": 0.0,
+    "quantile": 0.9,
+}
+
+
+def _with_their_defaults(cls: type[Any]) -> type[Any]:
+    """Return a subclass with scikit-learn's defaults."""
+    theirs = THEIR_DEFAULTS | ({"min_samples_leaf": 1} if issubclass(cls, ObliqueForestRegressor) else {})
+    changed = {name: parameter(default=value) for name, value in theirs.items() if name in cls.parameters}
+    made = type(cls)(cls.__name__.removesuffix("Classifier"), (cls,), {"__module__": __name__, **changed})
+    globals()[made.__name__] = made  # for pickles
+    return made
+
+
+AXIS_PARALLEL, HHCART, HHGDT, BAGGED, HHCART_FOREST, FOREST, BOOSTING, NUMBERS = map(
+    _with_their_defaults,
+    (
+        AxisParallelClassifier,
+        HHCARTClassifier,
+        HHGDTClassifier,
+        BaggedForestClassifier,
+        HHCARTForestClassifier,
+        ObliqueForestRegressor,
+        ObliqueBoostingClassifier,
+        ObliqueBoostingRegressor,
+    ),
+)
+TABLES: dict[str, Any] = {
+    "CLF_TREES": {"AxisParallel": AXIS_PARALLEL, "HHCART": HHCART, "HHGDT": HHGDT},
+    "REG_TREES": {"CART": CARTRegressor},
+    "SPARSE_TREES": {},
+    "FOREST_CLASSIFIERS": {"Bagged": BAGGED, "HHCARTForest": HHCART_FOREST},
+    "FOREST_REGRESSORS": {"ObliqueForest": FOREST},
+    "FOREST_TRANSFORMERS": {},
+    "CLF_CRITERIONS": ("gini", "entropy"),  # scikit-learn calls entropy log_loss as well
+}
+IMPORTED = {
+    "DecisionTreeClassifier": AXIS_PARALLEL,
+    "ExtraTreeClassifier": HHCART,
+    "DecisionTreeRegressor": CARTRegressor,
+    "ExtraTreeRegressor": CARTRegressor,
+    "RandomForestClassifier": BAGGED,
+    "ExtraTreesClassifier": HHCART_FOREST,
+    "RandomForestRegressor": FOREST,
+    "ExtraTreesRegressor": FOREST,
+    "GradientBoostingClassifier": BOOSTING,
+    "GradientBoostingRegressor": NUMBERS,
+}
+MODULES = {
+    "trees": "sklearn.tree.tests.test_tree",
+    "forests": "sklearn.ensemble.tests.test_forest",
+    "boosting": "sklearn.ensemble.tests.test_gradient_boosting",
+}
+
+SPARSE = "sparse rows are refused in a sentence, by choice"
+SEVERAL = "a classification has a single output, by choice"
+COMPILED = "it tests the compiled objects of scikit-learn's trees"
+SPLITTER = "there is no parameter splitter: `max_features` draws features, and thresholds are not drawn"
+DOES_NOT_APPLY = {  # name, and what the parameters contain -> reason
+    "trees_no_sparse_y_support": SPARSE,
+    "trees_min_weight_leaf_split_level csc": SPARSE,
+    "trees_apply_path_readonly_all_trees Parallel|HHCART|HHGDT": SPLITTER,
+    "trees_memory_layout": SPARSE,
+    "trees_multioutput Parallel|HHCART|HHGDT": SEVERAL,
+    "trees_classes_shape": SEVERAL,
+    "trees_class_weights": SEVERAL,
+    "trees_prune_tree_classifier_are_subtrees multilabel": SEVERAL,
+    "trees_importances_gini_equal_squared_error": "of equal splits scikit-learn draws one; ours take the first",
+    "trees_almost_constant_feature Parallel|HHCART|HHGDT": "the unit of a feature does not matter: 1e-7 is no constant",
+    "trees_big_input": "rows are in double precision, so 1e40 is an ordinary number",
+    "trees_huge_allocations": SPLITTER,
+    "trees_pickle": "it reads `tree_.capacity`, the allocated memory of a compiled tree",
+    "trees_criterion_entropy_same_as_log_loss": "entropy has one name",
+    "trees_missing_values_best_splitter_missing_both_classes_has_nan": "of two equal sides the left one is first here",
+    "trees_random_splitter_missing_values_uses_non_missing_min_max": SPLITTER,
+    "forests_iris_criterion|forests_importances log_loss": "entropy has one name",
+    "forests_forest_oob_warning": "rows that every tree drew are left out of the score without a warning",
+    "forests_multioutput|forests_multioutput_string|forests_classes_shape Bagged|HHCART|^$": SEVERAL,
+    "forests_sparse_input|forests_forest_y_sparse|forests_read_only_buffer cs|coo": SPARSE,
+    "forests_memory_layout ObliqueForest": SPARSE,
+    "forests_warm_start_equal_n_estimators": "a fit that adds no tree gives no warning",
+    "forests_backend_respected": "trees grow in threads of the core, or on workers of `parallel_config`",
+    "forests_max_samples_geq_one": "a tree draws at most as many rows as there are",
+    "forests_max_samples_bootstrap": "without bootstrap, `max_samples` rows are drawn without replacement",
+    "forests_missing_value.*": "NaN is for data frames, whose columns are encoded",
+    "boosting_single_class_with_sample_weight|boosting_degenerate_targets": "rows of one class give a constant model",
+    "boosting_gradient_boosting_validation_fraction": "trees after the least loss are dropped",
+    ".*_friedman_mse_deprecation|boosting_criterion_param_deprecation Oblique": "there is no criterion",
+    "forests_forest_classifier_oob y3": SEVERAL,
+    "forests_forest_.*_oob sparse_cs": SPARSE,
+    "forests_forest_.*_oob oob_score1|explained": "`oob_score` is true or false, not a function",
+    "boosting_early_stopping_n_classes": "a class without rows in the growing part is fitted, at 0",
+    "boosting_more_verbose_output": "lines of progress have another form",
+    "boosting_feature_importance_regression": "it downloads a data set",
+    "boosting_.* huber": "there is no loss huber",
+    "boosting_huber_vs_mean_and_median": "there is no loss huber",
+    "boosting_squared_error_exact_backward_compat": "it has the numbers of scikit-learn's own splits",
+    "trees_build_pruned_tree_py|trees_build_pruned_tree_infinite_loop": COMPILED,
+}
+LONG = {"test_trees_prune_tree_classifier_are_subtrees", "test_trees_with_only_one_non_constant_features"}
+
+# Parameters and attributes of scikit-learn that its tests use and these ensembles do not have.
+ABSENT = {
+    "forests": "criterion max_leaf_nodes min_samples_split min_weight_fraction_leaf min_impurity_decrease class_weight "
+    "warm_start max_samples estimator estimators_ estimators_samples_ _set_oob_score_and_attributes len",
+    "boosting": "loss init subsample alpha min_samples_split min_impurity_decrease max_leaf_nodes warm_start criterion "
+    "ccp_alpha estimators_ max_features_ staged_predict staged_predict_proba",
+}
+NAMED = re.compile(
+    r"unexpected keyword argument '(\w+)'|Invalid parameter '(\w+)'|has no attribute '(\w+)'|has no (len)"
+)
+
+
+def _without_absent_names(test: Any, absent: Collection[str]) -> Any:
+    """Return a test that is skipped at a name which the classes do not have."""
+
+    @functools.wraps(test)
+    def tried(*arguments: Any, **named: Any) -> None:
+        try:
+            test(*arguments, **named)
+        except (TypeError, ValueError, AttributeError, pytest.fail.Exception) as error:
+            name = next(filter(None, match.groups())) if (match := NAMED.search(str(error))) else ""
+            if name not in absent:
+                raise
+            pytest.skip(f"there is no {name}")
+
+    return tried
+
+
+def _tests_of(short: str, module: str) -> dict[str, Any]:
+    """Return the tests of an installed test module, with the classes of this package in its tables."""
+    # Everything that the module imports is loaded before names are replaced.
+    origin = str(importlib.import_module(module).__file__)
+    with open(origin, encoding="utf-8") as file:
+        program = ast.parse(file.read(), origin)
+    for statement in program.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+        if isinstance(target, ast.Name) and target.id in TABLES:
+            statement.value = ast.parse(f"_TABLES[{target.id!r}]", mode="eval").body  # type: ignore[attr-defined]
+    for call in (node for node in ast.walk(program) if isinstance(node, ast.Call)):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "parametrize":  # pytest wants lists
+            call.args[1] = ast.Call(ast.Name("list", ast.Load()), [call.args[1]], [])
+    names: dict[str, Any] = {"__name__": module, "__file__": origin, "_TABLES": TABLES}
+    with ExitStack() as patches:
+        for name, cls in IMPORTED.items():
+            home = sklearn.tree if hasattr(sklearn.tree, name) else sklearn.ensemble
+            patches.enter_context(mock.patch.object(home, name, cls))
+        exec(compile(ast.fix_missing_locations(program), origin, "exec"), names)
+    names["pytest"] = SimpleNamespace(**{**vars(pytest), "raises": lambda error, match="": pytest.raises(error)})
+    absent = ABSENT.get(short, "").split()
+    return {
+        f"test_{short}_{name[5:]}": _without_absent_names(test, absent)
+        for name, test in names.items()
+        if name.startswith("test_")
+    }
+
+
+@pytest.fixture
+def global_random_seed() -> int:
+    return 42
+
+
+@pytest.fixture(autouse=True)
+def _applies(request: pytest.FixtureRequest) -> None:
+    name, _, parameters = request.node.name.removeprefix("test_").partition("[")
+    for key, reason in DOES_NOT_APPLY.items():
+        names, _, contained = key.partition(" ")
+        if re.fullmatch(names, name) and re.search(contained, parameters):
+            pytest.skip(reason)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+for _short, _module in MODULES.items():
+    globals().update(_tests_of(_short, _module))
+for _name in LONG & globals().keys():
+    globals()[_name] = pytest.mark.long(globals()[_name])
