@@ -13,7 +13,7 @@ from typing import Any
 
 from oblique_cli.ground.later import names_in_stub
 
-API_VERSION = "1.0"
+API_VERSION = "1.1"
 
 _PLACES = names_in_stub(__file__)
 __all__ = ["API_VERSION", *_PLACES]

@@ -20,6 +20,7 @@ from oblique_cli.evaluation.metrics import PROBABILITIES as PROBABILITIES
 from oblique_cli.evaluation.metrics import REGRESSION as REGRESSION
 from oblique_cli.evaluation.metrics import ROW as ROW
 from oblique_cli.evaluation.metrics import SUM as SUM
+from oblique_cli.evaluation.metrics import Metric as Metric
 from oblique_cli.evaluation.metrics import Undefined as Undefined
 from oblique_cli.evaluation.metrics import metric as metric
 from oblique_cli.ground.constraints import Boolean as Boolean

@@ -182,6 +182,13 @@ class Metric:
         return self.combined([self.of(row) for row in rows], [row.n_test for row in rows])
 
 
+# Fields that a metric needs, each with an example of its value
+REQUIRED = {
+    "title": "'recall'", "unit": "'%'", "larger_is_better": "True", "task": "CLASSIFICATION", "needs": "LABELS",
+    "aggregate": "MEAN",
+}  # fmt: skip
+
+
 def _fault(metric: Metric) -> str | None:
     """Return the error of a metric as words that follow its name, or None."""
     if fault := fault_of_type(metric, Metric, "put @metric(...) over its function"):
@@ -193,6 +200,8 @@ def _fault(metric: Metric) -> str | None:
     }
     if isinstance(metric.function, type) or not callable(metric.function):
         return "is no function"
+    if absent := [key for key in REQUIRED if getattr(metric, key) is None]:
+        return f"has no {', '.join(absent)}; give, for example, {', '.join(f'{key}={REQUIRED[key]}' for key in absent)}"
     for key in ("title", "unit"):
         if not isinstance(getattr(metric, key), str):
             return f"has no {key}; give {key}=, a text"

@@ -261,6 +261,12 @@ class Experiment:
         return hashlib.sha256(json.dumps(self.content(), sort_keys=True).encode()).hexdigest()
 
 
+def _no_rows() -> np.ndarray:
+    import numpy as np
+
+    return np.empty(0, dtype=np.intp)
+
+
 class TuningPair(NamedTuple):
     """Row ids of one division that may choose parameters: fit on `train`, compare on `valid`."""
 
@@ -274,7 +280,8 @@ class Fold:
     """Row ids of one train/test division, each array sorted.
 
     train, test   disjoint, but for an `apparent` fold; a scheme that draws with replacement has rows in `train` again
-    pruning       the part of `train` that an algorithm which prunes on an independent set must not grow on
+    pruning       the part of `train` that an algorithm which prunes on an independent set must not grow on; without
+                  rows here, `pruning_fraction` of `train` is drawn
     tuning        pairs that may choose parameters, () if the scheme has none. Nested: inside `train`. Two-stage: the
                   same pairs for every fold, over all rows, so they overlap `test`
     tuning_id     not empty for folds that share their tuning pairs, so that tuning runs once for all of them
@@ -285,7 +292,7 @@ class Fold:
     index: int
     train: np.ndarray
     test: np.ndarray
-    pruning: np.ndarray
+    pruning: np.ndarray = field(default_factory=_no_rows)
     tuning: Iterable[TuningPair] = ()
     tuning_id: str = ""
     apparent: bool = False

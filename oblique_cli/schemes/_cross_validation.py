@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import check_cut
-from oblique_cli.schemes._draws import Cut, TuningFolds, cut, pruning_rows, without
+from oblique_cli.schemes._draws import Cut, TuningFolds, cut, without
 from oblique_cli.schemes._scheme import FOLDS, Dataset, Places, Scheme
 
 
@@ -32,14 +33,13 @@ class CrossValidation(Scheme):
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         rows = np.arange(dataset.n)
         for index, test in enumerate(self.cut(dataset, cv, cv.folds, rows, seed, "folds", repeat)):
-            train = without(rows, test)
-            yield Fold(repeat, index, train, test, pruning_rows(dataset, cv, train, seed, "pruning", repeat, index))
+            yield Fold(repeat, index, without(rows, test), test)
 
     def draw_nested(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         """Yield the folds of `CrossValidation.draw` with tuning pairs inside each training set."""
         for fold in CrossValidation.draw(self, dataset, cv, seed, repeat):
             tuning = TuningFolds(dataset, cv, seed, fold.train, (repeat, fold.index), self.cut)
-            yield Fold(repeat, fold.index, fold.train, fold.test, fold.pruning, tuning)
+            yield replace(fold, tuning=tuning)
 
     def protocol(self, cv: CVSpec) -> str:
         strata = ", stratified" if cv.stratified and not self.fixed.get("stratified") else ""

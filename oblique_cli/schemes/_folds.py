@@ -16,6 +16,7 @@ import numpy as np
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec, Experiment, Fold, TuningPair
+from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Dataset, Places, Scheme, is_stratified, stated
 
 
@@ -108,6 +109,9 @@ class Repetition:
                     f"scheme {self.cv.scheme!r}, data set {self.dataset.name!r}, repetition {self.repeat}, fold "
                     f"{fold.index}: two draws differ: draw from oblique_cli.ground.seeds only."
                 )
+            if not len(fold.pruning):
+                rows, names = np.unique(fold.train), ("pruning", fold.repeat, fold.index)
+                fold = replace(fold, pruning=pruning_rows(self.dataset, self.cv, rows, self.seed, *names))
             if not made.tunes:
                 yield fold
                 continue
@@ -160,7 +164,7 @@ def _fault_of_rows(
         if not (isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu"):
             kind = f"an array of {rows.dtype}" if isinstance(rows, np.ndarray) else f"a {type(rows).__name__}"
             return f"the {name} rows are {kind}, not an array of whole numbers"
-        if not len(rows):
+        if not len(rows) and (name != "pruning" or test_name == "validation"):
             return f"there are no {name} rows"
         outside = rows[(rows < 0) | (rows >= n)]
         if len(outside):

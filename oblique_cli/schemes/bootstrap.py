@@ -13,7 +13,6 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Constraint
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, CVSpec, Fold, Row
 from oblique_cli.schemes._checks import check_train
-from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import Dataset, Places, Scheme, is_stratified, scheme
 
 OUT_OF_BAG = Fraction(632, 1000)  # 1 - 1/e: the expected share of distinct rows in a bootstrap sample
@@ -68,13 +67,10 @@ class Bootstrap(Scheme):
             )
 
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
-        train, test = _sample(dataset, cv, seed, repeat)
-        pruning = pruning_rows(dataset, cv, np.unique(train), seed, "pruning", repeat, 0)
-        yield Fold(repeat, 0, train, test, pruning)
+        yield Fold(repeat, 0, *_sample(dataset, cv, seed, repeat))
         if repeat == ALL_ROWS[0]:
             rows = np.arange(dataset.n)
-            pruning = pruning_rows(dataset, cv, rows, seed, "pruning", *ALL_ROWS)
-            yield Fold(*ALL_ROWS, rows, rows, pruning, apparent=True)
+            yield Fold(*ALL_ROWS, rows, rows, apparent=True)
 
     def protocol(self, cv: CVSpec) -> str:
         strata = ", stratified" if cv.stratified else ""

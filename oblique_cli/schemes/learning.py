@@ -13,7 +13,7 @@ from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation
-from oblique_cli.schemes._draws import cut, draw_share, pruning_rows, without
+from oblique_cli.schemes._draws import cut, draw_share, without
 from oblique_cli.schemes._scheme import FOLDS, Dataset, Places, scheme
 
 STEPS = 4  # 1/8, 1/4, 1/2 and all of the training rows
@@ -64,9 +64,7 @@ class Learning(CrossValidation):
                 half = len(trains[-1]) // 2
                 trains.append(draw_share(dataset, cv, trains[-1], half, seed, "learning", repeat, fold, len(trains)))
             for step, train in enumerate(reversed(trains)):
-                index = fold * steps + step
-                pruning = pruning_rows(dataset, cv, train, seed, "pruning", repeat, index)
-                yield Fold(repeat, index, train, test, pruning)
+                yield Fold(repeat, fold * steps + step, train, test)
 
     def protocol(self, cv: CVSpec) -> str:
         return f"{cv.repeats} x {cv.folds}-fold CV, {self.steps(cv)} sizes of the training set (learning)"

@@ -10,7 +10,6 @@ import numpy as np
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
-from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import Dataset, Places, Scheme, scheme
 
 
@@ -45,9 +44,7 @@ class LeaveOneOut(Scheme):
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         rows = np.arange(dataset.n)
         for index in range(dataset.n):
-            train = np.delete(rows, index)
-            pruning = pruning_rows(dataset, cv, train, seed, "pruning", repeat, index)
-            yield Fold(repeat, index, train, rows[index : index + 1], pruning)
+            yield Fold(repeat, index, np.delete(rows, index), rows[index : index + 1])
 
     def protocol(self, cv: CVSpec) -> str:
         return f"{cv.repeats} x leave-one-out CV"

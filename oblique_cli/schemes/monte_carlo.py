@@ -11,7 +11,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
-from oblique_cli.schemes._draws import draw_share, pruning_rows, share, without
+from oblique_cli.schemes._draws import draw_share, share, without
 from oblique_cli.schemes._scheme import FRACTION, Dataset, Places, Scheme, scheme
 
 
@@ -40,8 +40,7 @@ class MonteCarlo(Scheme):
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         rows = np.arange(dataset.n)
         test = draw_share(dataset, cv, rows, share(dataset.n, cv.test_fraction), seed, "folds", repeat)
-        train = without(rows, test)
-        yield Fold(repeat, 0, train, test, pruning_rows(dataset, cv, train, seed, "pruning", repeat, 0))
+        yield Fold(repeat, 0, without(rows, test), test)
 
     def protocol(self, cv: CVSpec) -> str:
         return f"{cv.repeats} x one training and test set ({self.name})"

@@ -10,7 +10,6 @@ import numpy as np
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
-from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import Dataset, Places, Scheme, scheme
 
 
@@ -37,8 +36,7 @@ class Split(Scheme):
 
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         assert dataset.split is not None  # `check` has raised an error otherwise
-        train, test = (np.sort(part) for part in dataset.split)
-        yield Fold(repeat, 0, train, test, pruning_rows(dataset, cv, train, seed, "pruning", repeat, 0))
+        yield Fold(repeat, 0, *map(np.sort, dataset.split))
 
     def protocol(self, cv: CVSpec) -> str:
         return f"{cv.repeats} x one training and test set ({self.name})"
