@@ -1,7 +1,7 @@
 """Declared parameters: a class field states name, type, default, allowed values and meaning in one line.
 
 The constructor is generated from these fields, as for a dataclass. The same fields define the checks of values, the
-keys of configurations and the tables of the documentation.
+keys of configurations, their JSON schema and the tables of the documentation.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import pickle
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 from cli_support import python
 from sklearn.base import BaseEstimator, clone
@@ -123,6 +124,7 @@ import inspect, json
 from pathlib import Path
 import slanted
 from oblique_cli.cli import listing
+from oblique_cli.config.json_schema import schema
 from oblique_cli.estimators.algorithms import ALGORITHMS, make, take_up_proposers
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from tools import algorithm_pages, stubs
@@ -135,6 +137,7 @@ print(json.dumps({
     "help": inspect.getdoc(made),
     "stub": stubs._stub_of("Slanted", known),
     "table": algorithm_pages._parameters([ALGORITHMS["slanted"]]),
+    "schema": schema(),
     "list": listing.KINDS["algorithms"](),
     "alias": make("slanted", lean=1.5).slant,
 }))
@@ -142,7 +145,7 @@ print(json.dumps({
 
 
 @pytest.mark.long
-def test_a_line_in_one_file_is_in_signature_help_stub_list_and_table(tmp_path):
+def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_path):
     """Of a heuristic that is in no file but its own."""
     (tmp_path / "slanted.py").write_text(HEURISTIC, encoding="utf-8")
     code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}]\n{SEEN}"
@@ -156,6 +159,11 @@ def test_a_line_in_one_file_is_in_signature_help_stub_list_and_table(tmp_path):
     (listed,) = (one for one in seen["list"] if one["name"] == "slanted")
     expected = {"default": 0.5, "allowed": "a number in [0, 2]", "meaning": "How far the line leans.", "also": "lean"}
     assert listed["parameters"]["slant"] == expected
+    config = {"version": 1, "dataset": "iris", "algorithm": {"name": "slanted", "slant": 1.0}, "cv": {"folds": 2}}
+    jsonschema.validate(config, seen["schema"])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(config | {"algorithm": {"name": "slanted", "slant": 3.0}}, seen["schema"])
+    assert '"description": "How far the line leans."' in json.dumps(seen["schema"])
     assert seen["alias"] == 1.5
 
 

@@ -57,7 +57,7 @@ SECTIONS = {
         "run": ("run.run", "Run or resume configurations, or compare on a table."),
         "compare": ("compare.compare", "Compare algorithms data set by data set."),
         "bias-variance": ("bias_variance.bias_variance", "Split errors into bias and variance."),
-        "validate": ("validate.validate", "Check configurations."),
+        "validate": ("validate.validate", "Check configurations, or print their JSON schema."),
     },
     "Results": {
         "status": ("status.status", "List stored runs and what is left of them."),
@@ -86,7 +86,7 @@ COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in
 MOVED_COMMANDS = {
     "convert": "`oblique data convert`",
     "retry": "`oblique run`: the command of the run, which `oblique status` prints, runs failed folds again",
-    "schema": "`oblique validate`, which names each wrong key with its place and a suggestion",
+    "schema": "`oblique validate --schema`",
 }
 OF_RUN = "an option of `oblique run`, whose run is named here"
 MOVED_OPTIONS = {
@@ -105,7 +105,6 @@ MOVED_OPTIONS = {
     "--no-color": dict.fromkeys(("run", "compare", "repair", "reproduce"), "the default: it prints no colors"),
     "--offline": {"bias-variance": OF_RUN, "plot": OF_RUN},
     "--out": {"fit": "--output"},
-    "--schema": {"validate": "the command itself, which names each wrong key with its place and a suggestion"},
     "--set": {"bias-variance": OF_RUN},
     "--threshold": {"taxonomy": "--purity"},
     "--workers": {"fit": "--jobs"},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import note
+from oblique_cli.cli._common import note, write_json
 from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, DataError, ObliqueError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def validate(
     overrides: tuple[str, ...] = declare.changes("cv.repeats=2"),
     allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration."),
     allow_code: bool = declare.ALLOW_CODE,
+    schema: bool = declare.flag("--schema", "Print the JSON schema of configurations, for editors, and check none."),
 ) -> None:
     """Check configurations: files, or names of bundled ones; without CFG, all bundled ones.
 
@@ -33,9 +34,17 @@ def validate(
     --allow-code imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2
     if a configuration is wrong, else 4 if data cannot be used.
 
+    \b
     Example: oblique validate bupa_hhgdt my.yaml
+             oblique validate --schema > oblique.schema.json
     """
     from oblique_cli import config
+
+    if schema:
+        if configs or overrides:
+            raise click.UsageError("--schema goes without CFG and --set: all configurations have one schema")
+        write_json(config.schema())
+        return
     from oblique_cli.config import composing, outside
     from oblique_cli.data import catalogue
 

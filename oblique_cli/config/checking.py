@@ -1,7 +1,7 @@
 """Conversion of a configuration file to a frozen `Experiment`, or to one error that lists all its problems.
 
 The tables of `keys`, of the schemes and of the parameters of algorithms alone define the allowed values of each key:
-they check values and word the errors.
+they check values, word the errors and make the JSON schema for editors (`json_schema`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keys of a configuration and their constraints: the tables that check values and word errors."""
+"""Keys of a configuration and their constraints: the tables that check values, word errors and make the schema."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ class Format(Constraint):
 
     def describe(self) -> str:
         return "1, the only format there is"
+
+    def schema(self) -> dict[str, Any]:
+        return {"const": 1}
 
 
 ID = Text(r"[a-z0-9][a-z0-9._-]{0,63}", "a short name of a-z, 0-9, '.', '_' and '-', such as hhcart-05")

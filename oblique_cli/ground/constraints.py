@@ -1,4 +1,4 @@
-"""Constraints on parameters as data: one table checks values and gives the error messages."""
+"""Constraints on parameters as data: one table checks values, gives the error messages and the JSON schema."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ class Constraint(ABC):
     @abstractmethod
     def describe(self) -> str:
         """Return the allowed values as text that follows "must be"."""
+
+    @abstractmethod
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the allowed values."""
 
     def fault(self, value: Any) -> str:
         """Return details of the fault of a forbidden value; empty if `describe` is sufficient."""
@@ -60,6 +64,14 @@ class Real(Constraint):
         left = "(" if self.open_low or self.low == -math.inf else "["
         right = ")" if self.open_high or self.high == math.inf else "]"
         return f"a number in {left}{self.low:g}, {self.high:g}{right}"
+
+    def schema(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"type": "number"}
+        if self.low != -math.inf:
+            out["exclusiveMinimum" if self.open_low else "minimum"] = self.low
+        if self.high != math.inf:
+            out["exclusiveMaximum" if self.open_high else "maximum"] = self.high
+        return out
 
 
 def rows_of(limit: float, total: float) -> float:
@@ -94,6 +106,14 @@ class Integer(Constraint):
             return f"a whole number, at most {self.high}"
         return f"a whole number from {self.low} to {self.high}"
 
+    def schema(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"type": "integer"}
+        if self.low is not None:
+            out["minimum"] = self.low
+        if self.high is not None:
+            out["maximum"] = self.high
+        return out
+
 
 @dataclass(frozen=True)
 class Choice(Constraint):
@@ -106,6 +126,9 @@ class Choice(Constraint):
 
     def describe(self) -> str:
         return "one of " + ", ".join(repr(n) for n in self.names)
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.names)}
 
 
 @dataclass(frozen=True)
@@ -127,6 +150,9 @@ class CountOrShare(Constraint):
     def describe(self) -> str:
         return f"{self.number.describe()}, or a share in (0, 1]"
 
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.number.schema(), self.share.schema()]}
+
 
 @dataclass(frozen=True)
 class FeatureCount(CountOrShare):
@@ -139,6 +165,9 @@ class FeatureCount(CountOrShare):
 
     def describe(self) -> str:
         return f"{self.number.describe()}, a share in (0, 1], or {self.rules.describe()}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.number.schema(), self.share.schema(), self.rules.schema()]}
 
     @staticmethod
     def of(value: Any, p: int, planes: bool = False) -> int:
@@ -171,6 +200,10 @@ class Choices(Choice):
     def describe(self) -> str:
         return f"{super().describe()}, or a list of these"
 
+    def schema(self) -> dict[str, Any]:
+        word = super().schema()
+        return {"anyOf": [word, {"type": "array", "items": word, "minItems": 1}]}
+
 
 @dataclass(frozen=True)
 class Text(Constraint):
@@ -185,6 +218,9 @@ class Text(Constraint):
     def describe(self) -> str:
         return self.words
 
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
+
 
 @dataclass(frozen=True)
 class Boolean(Constraint):
@@ -195,6 +231,9 @@ class Boolean(Constraint):
 
     def describe(self) -> str:
         return "true or false"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
@@ -209,6 +248,9 @@ class Optional(Constraint):
     def describe(self) -> str:
         return f"{self.inner.describe()}, or none"
 
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.inner.schema(), {"type": "null"}]}
+
 
 @dataclass(frozen=True)
 class Either(Constraint):
@@ -222,6 +264,9 @@ class Either(Constraint):
 
     def describe(self) -> str:
         return f"{self.first.describe()}, or {self.second.describe()}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.first.schema(), self.second.schema()]}
 
 
 LEAST_ROWS = Either(Integer(1), Real(0.0, 1.0, open_low=True, open_high=True))  # of a leaf; a share as in `rows_of`
@@ -240,6 +285,10 @@ class ClassWeight(Constraint):
     def describe(self) -> str:
         return "'balanced', or a mapping of class labels to numbers in [0, inf)"
 
+    def schema(self) -> dict[str, Any]:
+        weights = {"type": "object", "additionalProperties": Real(0.0).schema(), "minProperties": 1}
+        return {"anyOf": [{"const": "balanced"}, weights]}
+
 
 @dataclass(frozen=True)
 class SignsOfColumns(Constraint):
@@ -256,6 +305,11 @@ class SignsOfColumns(Constraint):
 
     def describe(self) -> str:
         return "1, -1 or 0 for each column, or a mapping of columns to these"
+
+    def schema(self) -> dict[str, Any]:
+        sign = {"enum": [-1, 0, 1]}
+        by_name = {"type": "object", "additionalProperties": sign, "minProperties": 1}
+        return {"anyOf": [{"type": "array", "items": sign, "minItems": 1}, by_name]}
 
     @staticmethod
     def _is_sign(value: Any) -> bool:

@@ -27,6 +27,17 @@ class Members(Constraint):
     def describe(self) -> str:
         return "a list of heuristics, names or mappings such as {name: hhgdt, tau: 0.1}"
 
+    def schema(self) -> dict[str, Any]:
+        names = sorted(name for name, cls in PROPOSERS.items() if not _is_union(cls))
+        forms: list[dict[str, Any]] = [{"enum": names}]
+        for name in names:
+            table = {key: constraint.schema() for key, constraint in PROPOSERS[name].constraints.items()}
+            properties = {"name": {"const": name}, **table}
+            forms.append(
+                {"type": "object", "properties": properties, "required": ["name"], "additionalProperties": False}
+            )
+        return {"type": "array", "items": {"anyOf": forms}, "minItems": 1}
+
     def fault(self, value: Any) -> str:
         if not isinstance(value, list | tuple):
             return ""

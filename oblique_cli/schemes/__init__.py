@@ -2,7 +2,7 @@
 
 Every module in this folder without a leading underscore registers its scheme when used. To add a scheme: a file here
 with a `Scheme` subclass under `@scheme("name")`, its `places` and its `draw`. It is then a value of `cv.scheme`,
-listed, and checked by `oblique validate`. `monte_carlo.py` is the shortest example.
+listed, checked by `oblique validate` and in the schema for editors. `monte_carlo.py` is the shortest example.
 
 Every draw comes from a stream named after its purpose (`oblique_cli.ground.seeds`): data set, purpose, repetition,
 fold. Stream names do not include algorithms or schemes, so all algorithms of an experiment have the same folds, and a

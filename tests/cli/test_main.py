@@ -184,7 +184,7 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 
 @pytest.mark.sample(1)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["validate", "smoke"], ["data", "list"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["validate", "--schema"], ["data", "list"], ["--help"]])
 def test_an_output_without_room_is_a_sentence_whatever_the_command(tmp_path, arguments):
     ended = forked(tmp_path, *arguments, first="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
     assert (ended.code, ended.err.count("\n")) == (errors.EXIT_STORE, 1)

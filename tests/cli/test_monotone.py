@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
 from oblique_cli import config
 from oblique_cli.cli import call
+from oblique_cli.config.json_schema import schema
 from oblique_cli.models import load
 
 # The command line shows no warnings of libraries; what they say stands in its text.
@@ -46,8 +48,12 @@ def test_a_configuration_names_columns(tmp_path: Path) -> None:
         "dataset": {"name": "bupa"},
         "algorithm": {"name": "hhcart_a", "monotonic_cst": {"mcv": 1, "drinks": -1}},
     }
+    validator = jsonschema.Draft202012Validator(schema())
+    validator.validate(plain)
     spec = config.from_mapping(plain, "own").algorithms[0]
     assert spec.params["monotonic_cst"] == {"mcv": 1, "drinks": -1}
     plain["algorithm"]["monotonic_cst"] = {"mcv": 2}
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(plain)
     with pytest.raises(Exception, match="must be 1, -1 or 0 for each column"):
         config.from_mapping(plain, "own")

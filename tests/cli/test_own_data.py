@@ -209,7 +209,7 @@ def test_a_full_disk_is_a_sentence_whatever_is_written(tmp_path):
     outputs = (
         ["tree", PLAIN, "--target", "variety", "--output", "tree.txt"],
         ["taxonomy", "iris", "--format", "svg", "--output", "tree.svg"],
-        ["data", "list"],
+        ["validate", "--schema"],
     )
     limit = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "

@@ -1,10 +1,12 @@
 """`oblique validate`, called in process."""
 
+import json
+
 import pytest
 from cli_support import invoke
 
 from oblique_cli.cli.validate import validate
-from oblique_cli.config import composing
+from oblique_cli.config import composing, json_schema
 from oblique_cli.data import catalogue
 
 GOOD = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {folds: 3, repeats: 2}\n"
@@ -129,3 +131,8 @@ def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one
     (call.folder / "bad.yaml").write_text(BAD)
     assert call("validate", "bytes.yaml").code == 4
     assert call("validate", "bytes.yaml", "bad.yaml").code == 2
+
+
+def test_schema_prints_a_schema_that_is_valid_json():
+    result = invoke(validate, ["--schema"])
+    assert result.exit_code == 0 and json.loads(result.output) == json.loads(json.dumps(json_schema.schema()))

@@ -1,9 +1,11 @@
 """Configurations: what a good one becomes, and that every bad one is refused in words, with its place."""
 
 import dataclasses
+import json
 import re
 from types import SimpleNamespace
 
+import jsonschema
 import pytest
 
 from oblique_cli import config
@@ -41,7 +43,8 @@ def two_algorithms(monkeypatch):
     table = Registry("algorithm")
     table.register("bend")(SimpleNamespace(**common, parameters=bend))
     table.register("stump")(SimpleNamespace(**common, parameters={}))
-    monkeypatch.setattr("oblique_cli.config.checking.ALGORITHMS", table)
+    for module in ("checking", "json_schema"):
+        monkeypatch.setattr(f"oblique_cli.config.{module}.ALGORITHMS", table)
 
 
 @pytest.fixture
@@ -647,6 +650,26 @@ def test_the_template_works_once_its_csv_exists(tmp_path):
     assert [algorithm.id for algorithm in experiment.algorithms][-2:] == ["hhgdt-fixed", "hhgdt-tuned"]
 
 
+# The schema for editors
+
+
+def as_plain(text):
+    return strict_yaml.parse(strict_yaml.YamlSource("text", text), strict_yaml.Problems()).plain()
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = config.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("path", [*CONFIGS[::3], EXAMPLE], ids=lambda path: path.stem)
+def test_every_bundled_configuration_obeys_the_schema(path, validator):
+    validator.validate(as_plain(path.read_text()))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -663,10 +686,27 @@ def test_the_template_works_once_its_csv_exists(tmp_path):
         (":5.2", ":5.22"),
     ],
 )
-def test_a_wrong_word_of_a_bundled_configuration_is_refused(old, new, tmp_path):
+def test_the_schema_refuses_what_the_reader_refuses(old, new, validator, tmp_path):
     text = (resources.folder("configs") / "bupa_hhgdt.yaml").read_text()
     assert old in text
+    bad = text.replace(old, new, 1)
+    assert not validator.is_valid(as_plain(bad))
     path = tmp_path / "bad.yaml"
-    path.write_text(text.replace(old, new, 1))
+    path.write_text(bad)
     with pytest.raises(ConfigError):
         config.load(path)
+
+
+def test_the_schema_and_the_reader_know_the_same_keys():
+    properties = config.schema()["properties"]
+    assert set(properties) == set(config.keys.KEYS)
+    assert set(properties["cv"]["properties"]) == {*config.keys.cv(), "tune"}
+
+
+def test_the_schema_says_no_long_part_twice():
+    schema = config.schema()
+    parts = [json.dumps(part) for part in schema["$defs"].values()]
+    assert len(set(parts)) == len(parts) > 100
+    assert len(json.dumps(schema)) < 500_000
+    used = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema)))
+    assert used == set(schema["$defs"])

@@ -1,8 +1,10 @@
 """The parts of a configuration that name classes, sources of data and files of code."""
 
 import re
+from functools import cache
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
@@ -13,6 +15,16 @@ from oblique_cli.ground.nouns import Experiment
 from oblique_cli.ground.resources import PACKAGE
 
 PAGE = PACKAGE.parent / "docs" / "outside.md"
+
+
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(config.schema())
+
+
+def allowed(document: object) -> None:
+    """Raise jsonschema.ValidationError where the schema refuses a configuration; whether it is one is tested once."""
+    validator().validate(document)
 
 
 def of(**changes) -> Experiment:
@@ -127,6 +139,8 @@ def test_the_examples_of_the_page_are_good(block, tmp_path, monkeypatch):
         del plain["algorithm"]
     experiment = config.from_mapping(plain, code=outside.LEAVE)
     assert experiment.datasets
+    if "import" not in plain:  # the schema knows no names that files register
+        allowed(plain)
 
 
 def test_limits_hold_for_algorithms_of_this_package_and_for_all_of_them():
@@ -136,7 +150,16 @@ def test_limits_hold_for_algorithms_of_this_package_and_for_all_of_them():
     first, *others = limited.algorithms
     assert first.params == {"pruning": "cv"} and first.limits == {"time": 120.0, "memory": 1 << 30}
     assert all(spec.limits == {"time": 3.0, "memory": 1 << 30} for spec in others)
+    allowed({"version": 1, "dataset": "iris", **plain})
     same = [{"name": "oc1", "pruning": "cv"}, *plain["algorithms"][1:]]
     free = config.from_mapping({"version": 1, "dataset": "iris", "algorithms": same})
     assert [spec.limits for spec in free.algorithms] == [{}, {}, {}]
     assert free.digest() == limited.digest(), "limits decide no result"
+
+
+def test_the_schema_refuses_what_is_refused():
+    good = {"version": 1, "dataset": "iris", "algorithm": {"class": "sklearn.svm.SVC", "limits": {"time": "3s"}}}
+    allowed(good)
+    for key, value in (("limits", {"time": "soon"}), ("prepare", "scale"), ("colour", 1), ("class", "SVC")):
+        with pytest.raises(jsonschema.ValidationError):
+            allowed(good | {"algorithm": good["algorithm"] | {key: value}})

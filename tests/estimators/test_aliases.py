@@ -1,5 +1,8 @@
 """Papers' names of parameters beside scikit-learn's: both work, and neither changes the key of a job."""
 
+import json
+
+import jsonschema
 import numpy as np
 import pytest
 from contracts import real_set
@@ -78,11 +81,13 @@ def test_both_names_at_once_are_refused():
         experiment("raf", {"n_trees": 3, "n_estimators": 3})
 
 
-def test_messages_know_both_names():
+def test_messages_and_schema_know_both_names():
     with pytest.raises(ConfigError, match=r"n_trees of raf must be a whole number from 1 to 1000000\. Got 0"):
         experiment("raf", {"n_trees": 0})
+    schema = jsonschema.Draft202012Validator(config.schema())
     for params in ({"mtry": 3}, {"max_features": 0.5}, {"max_features": "sqrt"}, {"minleaf": 2}):
-        experiment("raf", params)
+        document = {"version": 1, "dataset": "iris", "algorithm": {"name": "raf", **params}}
+        schema.validate(json.loads(json.dumps(document)))
 
 
 @pytest.mark.parametrize(

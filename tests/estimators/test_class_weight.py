@@ -2,6 +2,7 @@
 
 import re
 
+import jsonschema
 import numpy as np
 import pytest
 from contracts import PRUNING_NAMES, assert_same_tree, real_set
@@ -88,9 +89,11 @@ def test_labels_are_texts_and_become_codes():
 
 
 def test_a_configuration_may_weigh_classes_or_choose_weights_from_a_grid(tmp_path):
+    validator = jsonschema.Draft202012Validator(config.schema())
     grid = {"grid": ["balanced", {"1": 2}, "none"]}
-    with pytest.raises(ConfigError):
-        config.from_mapping(plan(class_weight={"1": -2}))
+    for value in ("balanced", {"1": 2, "2": 0.5}, grid):
+        assert validator.is_valid(plan(class_weight=value)), value
+    assert not validator.is_valid(plan(class_weight={"1": -2}))
     assert config.from_mapping(plan(class_weight={"1": 2})).algorithms[0].params["class_weight"] == {"1": 2.0}
     nested = plan(class_weight=grid)
     nested["cv"] = {"scheme": "nested", "folds": 3, "repeats": 1, "tune": {"folds": 2}}

@@ -1,8 +1,10 @@
 """What holds for every estimator: scikit-learn's checks, what is refused, defaults, seeds and threads, weights of 0."""
 
+import json
 import re
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from contracts import PRUNING_NAMES, forbidden, real_set
@@ -167,6 +169,7 @@ def test_defaults_are_complete_allowed_and_those_of_the_estimator(name):
     for parameter, constraint in algorithm.parameters.items():
         value = algorithm.defaults[parameter]
         assert constraint.holds(value), parameter
+        assert jsonschema.Draft202012Validator(constraint.schema()).is_valid(json.loads(json.dumps(value))), parameter
     plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
     assert repr(plain) == repr(spelled_out)
     assert plain.get_params().keys() == spelled_out.get_params().keys()

@@ -1,10 +1,13 @@
-"""Constraints: what they allow, and how they say so."""
+"""Constraints: what they allow, how they say so, and the schema they give are one and the same."""
 
 import math
 
+import jsonschema
 import numpy as np
 import pytest
 from contracts import ALGORITHM_NAMES, forbidden
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -69,6 +72,21 @@ def test_numbers_of_numpy_are_numbers_and_truth_values_are_not():
 
 def test_none_is_allowed_only_where_it_says_so():
     assert Optional(Integer(0)).holds(None) and not Integer(0).holds(None)
+
+
+@given(
+    st.sampled_from(CONSTRAINTS),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-9, 9), st.floats(-3, 3), st.sampled_from(["a", "strict", "1", ""])
+    ),
+)
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_the_schema_allows_what_the_constraint_allows(constraint, value):
+    validator = jsonschema.Draft202012Validator(constraint.schema())
+    # JSON knows one kind of number: 2.0 is a whole number there.
+    if isinstance(value, float) and value.is_integer() and not constraint.holds(value):
+        return
+    assert validator.is_valid(value) == constraint.holds(value)
 
 
 def test_the_sentence_names_parameter_owner_allowed_and_got():

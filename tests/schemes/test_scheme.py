@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from runner_support import toy
 
-from oblique_cli import schemes
+from oblique_cli import config, schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.constraints import Integer
 from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
@@ -55,6 +55,7 @@ def test_a_key_of_a_scheme_is_checked_like_any_other(call):
     text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: own, blocks: 5, repeats: 1}\n"
     (call.folder / "x.yaml").write_text(text)
     assert call("validate", "x.yaml").code == 0
+    assert config.schema()["properties"]["cv"]["properties"]["blocks"] == Integer(2, 50).schema()
     refused = call("validate", "x.yaml", "--set", "cv.blocks=1")
     assert refused.code == 2 and "cv.blocks must be a whole number from 2 to 50. Got 1." in refused.err
     other = call("validate", "x.yaml", "--set", "cv={scheme: ordinary, blocks: 3}")

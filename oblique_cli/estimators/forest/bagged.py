@@ -46,6 +46,9 @@ class Heuristics(Constraint):
     def describe(self) -> str:
         return f"a heuristic with native growth, or several ({', '.join(native_names())})"
 
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"enum": [*native_names()]}, "minItems": 1}]}
+
 
 def listed_names(value: Any) -> Any:
     """Return the items of a list, of a text with commas, or of one heuristic; None for anything else."""

@@ -26,6 +26,10 @@ class Models(Constraint):
     def describe(self) -> str:
         return f"one or more of {', '.join(repr(name) for name in MODELS)} with commas between them"
 
+    def schema(self) -> dict[str, Any]:
+        names = {"type": "array", "items": {"enum": list(MODELS)}, "minItems": 1, "uniqueItems": True}
+        return {"anyOf": [{"type": "string"}, names]}
+
 
 def names_of(value: Any) -> list[str]:
     """Return the names of classifiers in a value, none if it is neither a text nor a list of texts."""

@@ -36,6 +36,9 @@ class GridSize(Constraint):
     def describe(self) -> str:
         return f"{Integer(SMALLEST_GRID, LARGEST_GRID).describe()}, or 'auto'"
 
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [Integer(SMALLEST_GRID, LARGEST_GRID).schema(), {"const": "auto"}]}
+
 
 class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMixin, BaseEstimator, kw_only=True):
     """A tree whose splits are pieces of lines around clusters, with the option to reject (Amalaman 2015, chapter 3).
