@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
-from oblique_cli.models.exporting._exporter import SINGLE, Source, exporter
-from oblique_cli.models.exporting._program import MOST_LEAVES
+from oblique_cli.models.exporting._exporter import BOOSTED, MOST, NUMBERS, Source, exporter
+from oblique_cli.models.exporting._program import MOST_LEAVES, outputs_of
 from oblique_cli.models.exporting._text import added, conclusion, folded, heading, quoted, summands
 from oblique_cli.models.procedure import (
+    CLIPPED,
     HALF_ROOT,
     MISSING,
     NUMBER,
+    TIE,
     Lane,
     Leaf,
     Procedure,
@@ -24,6 +26,7 @@ from oblique_cli.models.procedure import (
     fresh,
     square_of,
 )
+from oblique_cli.models.procedure import SUM as ADDED
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
@@ -36,11 +39,11 @@ LEAST_POWER = -700.0  # PostgreSQL raises an error for the exponential of less; 
     "sql",
     "a SELECT of standard SQL (SQLite, PostgreSQL, DuckDB)",
     ".sql",
-    kinds=SINGLE,
+    kinds=(*MOST, BOOSTED, NUMBERS),
     named="the table that holds the rows",
 )
 def write(source: Source) -> str:
-    """Return the statement: all columns of the table, the leaf, the prediction and its share."""
+    """Return the statement: all columns of the table, the leaf (of a single tree), the prediction and its share."""
     _refuse(source.procedure)
     return _Select(source).statement()
 
@@ -74,12 +77,14 @@ def number(value: float) -> str:
 
 def _refuse(procedure: Procedure) -> None:
     """Raise ConfigError for a model that databases would not accept."""
-    if (n_splits := len(procedure.tree.inner)) > MOST_SPLITS:
+    n_splits = sum(len(tree.inner) for tree in procedure.trees)
+    if n_splits > MOST_SPLITS:
+        what = "forests of at most {} splits in all" if procedure.is_forest else "trees of at most {} splits"
+        smaller = "" if procedure.is_forest else "prune it, as by --set pruning=cv, or "
         raise ConfigError(
-            f"format sql takes trees of at most {MOST_SPLITS} splits. This one has {n_splits}: prune it, as by --set "
-            "pruning=cv, or export python or c."
+            f"format sql takes {what.format(MOST_SPLITS)}. This one has {n_splits}: {smaller}export python or c."
         )
-    models = (leaf.scores for leaf in procedure.tree.leaves if leaf is not None and leaf.scores is not None)
+    models = (leaf.scores for leaf in procedure.trees[0].leaves if leaf is not None and leaf.scores is not None)
     summed = max((1 + sum(1 + bool(part.curve) for part in leaf_scores.parts) for leaf_scores in models), default=0)
     if summed > MOST_SUMMED:
         raise ConfigError(
@@ -118,10 +123,12 @@ def _largest(names: Sequence[str]) -> str:
     return f"CASE {' '.join(cases)} ELSE {names[-1]} END" if cases else names[0]
 
 
-def _within(value: str, bounds: tuple[float, float]) -> str:
-    """Return a number limited to bounds, as CASE: not every dialect has minimum and maximum of several numbers."""
+def _within(value: str, bounds: tuple[float, float], between: str = " ") -> str:
+    """Return a number limited to bounds, as CASE. between : separator of cases"""
     low, high = map(number, bounds)
-    return f"CASE WHEN {value} < {low} THEN {low}\n      WHEN {value} > {high} THEN {high}\n      ELSE {value} END"
+    # Not every dialect has functions for the minimum and maximum of several numbers.
+    cases = f"CASE WHEN {value} < {low} THEN {low}", f"WHEN {value} > {high} THEN {high}", f"ELSE {value} END"
+    return between.join(cases)
 
 
 def _moved(value: str, by: float) -> str:
@@ -129,17 +136,18 @@ def _moved(value: str, by: float) -> str:
     return f"({value}) {'-' if by < 0 else '+'} {number(abs(by))}"
 
 
-def _first(values: Sequence[str], conditions: Sequence[str], leaf: str) -> str:
+def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> str:
     """Return the first value whose condition holds, else the last value; NULL for rows without a leaf."""
-    cases = [f"WHEN {test} THEN {value}" for value, test in zip(values[:-1], conditions[:-1], strict=True)]
-    return f"CASE WHEN {leaf} IS NULL THEN NULL {' '.join([*cases, f'ELSE {values[-1]}'])} END"
+    cases = [f"WHEN {leaf} IS NULL THEN NULL"] if leaf else []
+    cases += [f"WHEN {test} THEN {value}" for value, test in zip(values[:-1], conditions[:-1], strict=True)]
+    return f"CASE {' '.join(cases)} ELSE {values[-1]} END" if cases else values[0]
 
 
 def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
     """Return the conditions on the path to each leaf. names : columns that are 1 if a row goes left at an inner node"""
     paths: dict[int, list[str]] = {}
     stack: list[tuple[int, list[str]]] = [(0, [])]
-    while stack:
+    while stack:  # from the root, as a forest may have nodes that no row reaches
         node, path = stack.pop()
         if tree.left[node] < 0:
             paths[node] = path
@@ -149,6 +157,10 @@ def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
                 (tree.left[node], [*path, f"{names[node]} = 1"]),
             ]
     return paths
+
+
+def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
+    return f"{at}\n" + "\n".join(f"    WHEN {node} THEN {value}" for node, value in values) + "\n  END"
 
 
 class _Select:
@@ -175,11 +187,23 @@ class _Select:
             "training.",
             f"-- The rows are those of the table {quoted(table)}.",
         ]
-        marked = self._or_null(_subquery(f"{self.prefix}leaf", self._placed(1)))
-        lines.append(f"WITH marked AS (SELECT *,\n  {marked} AS {self.names['leaf']}\nFROM {identifier(table)})")
-        columns = self._of_tree(self.names["leaf"])
+        if procedure.is_forest:
+            inner, origin = self._voted(2), identifier(table)
+            places = self._columns("p", len(procedure.classes) or 1)
+            if not procedure.is_regression:
+                values = self._of_shares(places) | self._set(places, "")
+            else:
+                values = {"prediction": places[0]}
+                if self.limits:
+                    below, above = map(number, self.limits.rows[-1])
+                    values |= {"low": f"{places[0]} - {below}", "high": f"{places[0]} + {above}"}
+            columns = {word: self._or_null(_subquery(value, inner)) for word, value in values.items()}
+        else:
+            marked = self._or_null(_subquery(f"{self.prefix}leaf0", self._placed(1)))
+            lines.append(f"WITH marked AS (SELECT *,\n  {marked} AS {self.names['leaf']}\nFROM {identifier(table)})")
+            columns, origin = self._of_tree(self.names["leaf"]), "marked"
         listed = ",\n".join(f"  {value} AS {self.names[word]}" for word, value in columns.items())
-        return "\n".join([*lines, "SELECT *,", listed, "FROM marked;"]) + "\n"
+        return "\n".join([*lines, "SELECT *,", listed, f"FROM {origin};"]) + "\n"
 
     def _of_tree(self, leaf: str) -> dict[str, str]:
         """Return the columns of the result by the leaf of a row."""
@@ -187,14 +211,13 @@ class _Select:
         numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
 
         def by_leaf(values: Iterable[str]) -> str:
-            cases = (f"    WHEN {node} THEN {value}" for (node, _), value in zip(numbered, values, strict=True))
-            return "\n".join([f"CASE {leaf}", *cases, "  END"])
+            return _by_leaf(f"CASE {leaf}", [(node, value) for (node, _), value in zip(numbered, values, strict=True)])
 
         if procedure.is_regression:
             values = [self._equation(tree_leaf) for _, tree_leaf in numbered]
             for i, (_, tree_leaf) in enumerate(numbered):
                 if tree_leaf.bounds is not None:
-                    values[i] = _within(values[i], tree_leaf.bounds)
+                    values[i] = _within(values[i], tree_leaf.bounds, "\n      ")
             columns = {"prediction": by_leaf(values)}
             if limits:
                 ends = [limits.at(node) for node, _ in numbered]
@@ -243,13 +266,17 @@ class _Select:
                 cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
             indent = "  " * (depth + 2)
             scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
-        names = self._score_names()
-        columns = [*zip(names, names, strict=True), (_largest(names), f"{o}top")]
-        return _layer(columns, _layer(scores, inner, "scored", depth + 1), "compared", depth)
+        return self._compared(_layer(scores, inner, "scored", depth + 1), depth)
+
+    def _compared(self, inner: str, depth: int) -> str:
+        """Return the scores s0, s1, ... of the table `inner`, and the largest score."""
+        names = self._columns("s", len(self.procedure.scored))
+        columns = [*zip(names, names, strict=True), (_largest(names), f"{self.prefix}top")]
+        return _layer(columns, inner, "compared", depth)
 
     def _powers(self) -> list[str]:
         """Return the exponential of each score less the largest score."""
-        logarithms = [f"{name} - {self.prefix}top" for name in self._score_names()]
+        logarithms = [f"{name} - {self.prefix}top" for name in self._columns("s", len(self.procedure.scored))]
         return [f"CASE WHEN {power} < {LEAST_POWER} THEN 0.0 ELSE EXP({power}) END" for power in logarithms]
 
     def _deviations(self, column: Scaled) -> str:
@@ -266,7 +293,7 @@ class _Select:
         """Return prediction, probability and set from the scores s0, s1, ... and the largest score."""
         scored, powers = self.procedure.scored, self._powers()
         total = f"({_sum(powers, '    ')})"
-        labels, names = [text(self.procedure.classes[code]) for code in scored], self._score_names()
+        labels, names = [text(self.procedure.classes[code]) for code in scored], self._columns("s", len(scored))
         label, share = _first(labels, [f"{name} = {self.prefix}top" for name in names], leaf), f"1.0 / {total}"
         if self.procedure.threshold is not None:
             code, least = self.procedure.threshold
@@ -300,34 +327,102 @@ class _Select:
                 test = f"{' + '.join([*likelier, f'0.5 * {shares[k]}'])} <= {limit}"
             pieces.append(f"CASE WHEN {test} THEN {text(BETWEEN + label)} ELSE '' END")
         members = f"SUBSTR({_sum(pieces, '    ', '||')}, {len(BETWEEN) + 1})"
-        return {"set": f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {members} END"}
+        return {"set": f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {members} END" if leaf else members}
+
+    def _voted(self, depth: int) -> str:
+        """Return the shares p0, p1, ... of a row in a forest, or the number p0."""
+        procedure, o, scores = self.procedure, self.prefix, self.procedure.has_scores
+        n = len(procedure.scored) if scores else len(procedure.classes) or 1
+        deep = depth + 3 * scores
+        inner = self._placed(deep + 3)
+        if procedure.has_bounds:
+            places, models = self._columns("leaf", len(procedure.trees)), []  # m0, m1, ...: models without bounds
+            for t, tree in enumerate(procedure.trees):
+                equations = [(node, self._equation(tree.leaf(node))) for node in tree.leaf_nodes]
+                models.append((_by_leaf(f"CASE {places[t]}", equations), f"{o}m{t}"))
+            inner = _layer([*zip(places, places, strict=True), *models], inner, "modeled", deep + 2)
+        votes = []
+        for k in range(n):
+            pieces = []
+            for t, tree in enumerate(procedure.trees):
+                cases = []
+                for node in tree.leaf_nodes:
+                    if (bounds := tree.leaf(node).bounds) is not None:
+                        cases.append(f"WHEN {node} THEN {_within(f'{o}m{t}', bounds)}")
+                    elif summand := outputs_of(procedure, tree.leaf(node))[k]:
+                        cases.append(f"WHEN {node} THEN {number(summand)}")
+                if cases:
+                    pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
+            votes.append(_sum(pieces, "  " * (deep + 3)) or "0.0")
+        weights, names = self._columns("w", n), self._columns("p", n)
+        clipped = procedure.voting == CLIPPED
+        if clipped:
+            sums = self._columns("v", n)
+            inner = _layer(list(zip(votes, sums, strict=True)), inner, "voted", deep + 2)
+            votes = [f"CASE WHEN {name} > 0.0 THEN {name} ELSE 0.0 END" for name in sums]
+        inner = _layer(list(zip(votes, weights, strict=True)), inner, "weighed", deep + 1)
+        total, trees = " + ".join(weights), number(float(len(procedure.trees)))
+        shares = [f"{weight} / {trees}" for weight in weights]
+        if clipped:
+            even = map(number, procedure.even)
+            shares = [
+                f"CASE WHEN {total} > 0.0 THEN {weight} / ({total}) ELSE {share} END"
+                for weight, share in zip(weights, even, strict=True)
+            ]
+        if procedure.voting == ADDED:
+            shares = [f"{weight} + {number(start)}" for weight, start in zip(weights, procedure.base, strict=True)]
+        if scores:
+            scored = list(zip(shares, self._columns("s", n), strict=True))
+            inner = self._compared(_layer(scored, inner, "scored", depth + 3), depth + 2)
+            powers = self._columns("e", n)
+            inner = _layer(list(zip(self._powers(), powers, strict=True)), inner, "raised", depth + 1)
+            of_class = dict(zip(procedure.scored, powers, strict=True))
+            names = self._columns("p", len(procedure.classes))
+            total = " + ".join(powers)
+            shares = [f"{of_class[code]} / ({total})" if code in of_class else "0.0" for code in range(len(names))]
+        return _layer(list(zip(shares, names, strict=True)), inner, "said", depth)
 
     def _placed(self, depth: int) -> str:
-        """Return the leaf of a row: splits are columns of 0 and 1, and each leaf is a path of them.
+        """Return the leaves leaf0, leaf1, ... of a row: splits are columns of 0 and 1, and each leaf is a path of them.
 
         Parsers of SQL limit nesting but accept long lists of cases.
         """
-        o, tree, inner = self.prefix, self.procedure.tree, ""
+        o, single = self.prefix, not self.procedure.is_forest
+        inner, decisions, leaves = "", [], []
         n_cells, n = len(self.procedure.cells), len(self.procedure.columns)
-        self.derived = {j: f"{o}c{j}" for j in range(n_cells, n)}
-        rotated = [(self._cell(j), name) for j, name in self.derived.items()]
-        for q, lane in enumerate(tree.rotated):
-            rotated.append((folded(self._sum_of([lane]), "      ").lstrip(), f"{o}r{q}"))
-        self.derived |= {n + q: f"{o}r{q}" for q in range(len(tree.rotated))}
-        sides = {node: f"{o}l{node}" for node in tree.inner}
-        decisions = [(self._goes_left(tree.split(node), "  " * (depth + 2)), side) for node, side in sides.items()]
-        cases = [
-            f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node)}"
-            + (f" -- {conclusion(self.procedure, node, 6)}" if len(tree.leaf_nodes) <= MOST_LEAVES else "")
-            for node, path in _paths(tree, sides).items()
-        ]
-        between = "\n" + "  " * (depth + 2)
+        codes = {j: f"{o}c{j}" for j in range(n_cells, n)}
+        rotated = [(self._cell(j), name) for j, name in codes.items()]
+        between = "\n" + "  " * (depth + 2) if single else " "
+        for t, tree in enumerate(self.procedure.trees):
+            self.derived = {}
+            sums = [folded(self._sum_of([lane]), "      ").lstrip() for lane in tree.rotated]
+            rotated += [(total, f"{o}r{t}_{q}") for q, total in enumerate(sums)]
+            self.derived = codes | {n + q: f"{o}r{t}_{q}" for q in range(len(sums))}
+            sides = {node: f"{o}l{t}_{node}" for node in tree.inner}
+            decisions += [(self._goes_left(tree.split(node), "  " * (depth + 2)), side) for node, side in sides.items()]
+            remarked = single and len(tree.leaf_nodes) <= MOST_LEAVES
+            cases = [
+                f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node) if single else node}"
+                + (f" -- {conclusion(self.procedure, node, 6)}" if remarked else "")
+                for node, path in _paths(tree, sides).items()
+            ]
+            leaves.append((f"CASE{between}{between.join(cases)}{between}END", f"{o}leaf{t}"))
         if rotated:
             inner = _layer(rotated, inner, "rotated", depth + 2)
         if decisions:
             inner = _layer(decisions, inner, "decided", depth + 1)
-        leaf = (f"CASE{between}{between.join(cases)}{between}END", f"{o}leaf")
-        return _layer([leaf], inner, "placed", depth)
+        return _layer(leaves, inner, "placed", depth)
+
+    def _of_shares(self, names: Sequence[str]) -> dict[str, str]:
+        """Return prediction and share from the columns of shares: the first largest one, or by the threshold."""
+        order: Sequence[int] = range(len(names))
+        top, tie = _largest(names), f" - {number(TIE)}" if self.procedure.voting == CLIPPED else ""
+        tests = [f"{name} >= {top}{tie}" for name in names]
+        if self.procedure.threshold:
+            code, share = self.procedure.threshold
+            order, tests = (code, 1 - code), [f"{names[code]} >= {number(share)}", ""]
+        labels = [text(self.procedure.classes[k]) for k in order]
+        return {"prediction": _first(labels, tests), "share": _first([names[k] for k in order], tests)}
 
     def _cell(self, j: int) -> str:
         """Return a number of a row, or a code."""
@@ -357,8 +452,8 @@ class _Select:
             name = f"COALESCE({name}, {text(cell.levels[int(cell.fill)])})"
         return f"{name} IS NULL" if level == MISSING else f"{name} = {text(cell.levels[level])}"
 
-    def _score_names(self) -> list[str]:
-        return [f"{self.prefix}s{k}" for k in range(len(self.procedure.scored))]
+    def _columns(self, letter: str, n: int) -> list[str]:
+        return [f"{self.prefix}{letter}{k}" for k in range(n)]
 
     # ---- sums --------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from oblique_cli import Model, make
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import conformal_limits as conformal
 from oblique_cli.estimators.conformal_limits import Held, guarantee_of
-from oblique_cli.models.exporting import FORMATS, export, kind_of
+from oblique_cli.models.exporting import export
 from oblique_cli.models.procedure import procedure_of
 
 RNG = np.random.default_rng(5)
@@ -82,8 +82,8 @@ def answers(format: str, source: str | bytes, model: Model, rows: np.ndarray, fo
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, format, tmp_path):
     model, rows = guaranteed(kind, name)
-    if kind_of(procedure_of(model)) not in FORMATS[format].kinds:
-        with pytest.raises(ConfigError, match=rf"^format {format} does not take .*; these do: "):
+    if kind == "boosting" and format == "onnx":
+        with pytest.raises(ConfigError, match=r"^format onnx does not take boosting of classes; these do: "):
             export(model, format)
         return
     if kind in ("linear leaves", "boosting"):  # shares to 1e-12, so none that lies on its limit

@@ -72,7 +72,8 @@ def test_columns_called_as_those_of_the_statement_are_not_mixed_up(tmp_path):
     inner = ("row_z0", "ROW_c0", "row__l0_1", "row_r0_0", "row_leaf", "row_s0")
     for case in (
         support.awkward(inner, leaf_models="logistic", leaf_penalty=1.0, max_depth=2),
-        support.iris("hhcart_a", max_depth=3),
+        support.iris("mprof_t", n_estimators=3),
+        support.iris("oblique_boosting", n_estimators=3),
     ):
         names = inner[: len(case.procedure.cells)]
         model = Model(**{**vars(case.model), "feature_names": names})
