@@ -91,7 +91,6 @@ MOVED_COMMANDS = {
 OF_RUN = "an option of `oblique run`, whose run is named here"
 MOVED_OPTIONS = {
     "--allow-code": {"bias-variance": OF_RUN},
-    "--alpha": {"diff": "an option of `oblique significance`, which tests differences"},
     "--algorithms": {"compare": "--algorithm"},
     "--backend": dict.fromkeys(("run", "compare", "repair", "reproduce"), "--scheduler ADDRESS alone"),
     "--cv": {"compare": "--set cv.scheme=NAME"},

@@ -48,7 +48,7 @@ def report(
     """Write all results of stored runs into one HTML file (oblique status lists runs).
 
     The page has tables to sort and to copy as LaTeX, CSV or Markdown, tests of significance with the
-    critical-difference diagram, plots, selected parameters, trees, failures, environments, digests
+    critical-difference diagram, plots, selected parameters of each fold, trees, failures, times, environments, digests
     of the data and the configuration. It needs no network, and is readable without scripts. Plots need matplotlib.
 
     For MODEL, a *.json of oblique fit, the page is the model card (docs/explaining.md) of oblique fit --report.

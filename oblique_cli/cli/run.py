@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,7 @@ from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.running import Shard
-    from oblique_cli.ground.nouns import Experiment
+    from oblique_cli.ground.nouns import Experiment, Row
 
 
 class Part(declare.OptionType):
@@ -57,7 +58,7 @@ class Params:
     )
     allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration.")
     allow_code: bool = declare.ALLOW_CODE
-    dry_run: bool = declare.flag("--dry-run", "Print what would run, and run nothing.")
+    dry_run: bool = declare.flag("--dry-run", "Print what would run and the estimated time, and run nothing.")
 
 
 @click.command()
@@ -142,29 +143,38 @@ def _load(
 
 
 def _plan(experiment: Experiment, runner: Runner) -> str:
-    """Return the plan of a run as text: folds per data set and algorithm.
+    """Return the plan of a run as text: folds per data set and algorithm, and their expected time.
 
+    The time is estimated from stored folds of the same data set and algorithm, divided among the workers.
     raises the errors that the run would raise for its data, its folds or a changed configuration
     """
     from oblique_cli.experiments import jobs as jobs_of
-    from oblique_cli.experiments.running import load_datasets
+    from oblique_cli.experiments.remaining_time import estimate, seconds_of
+    from oblique_cli.experiments.running import count_workers, load_datasets
     from oblique_cli.experiments.store import Store
 
     datasets = load_datasets(experiment, runner.data_dir, runner.offline)
     jobs = jobs_of.expand(experiment, datasets)
-    failed: Counter[tuple[str, str]] = Counter()
+    rows: list[Row] = []
     left = jobs
     path = database(runner.results)
     if path.is_file() and not runner.fresh:
         with Store(path, must_exist=True) as store:
             store.check(experiment.name, jobs_of.content(experiment, datasets))
             left, keys = store.pending(experiment.name, jobs), {job.key for job in jobs}
-            rows = [row for row in store.rows(experiment.name) if row.key in keys and row.status != "ok"]
-            failed.update((row.dataset, row.algorithm) for row in rows)
+            rows = [row for row in store.rows(experiment.name) if row.key in keys]
 
     folds, pending = (Counter((job.dataset, job.algorithm) for job in group) for group in (jobs, left))
-    lines: list[tuple[str, ...]] = [("data set", "algorithm", "folds", "stored", "failed", "left")]
+    seconds = seconds_of(rows)
+    failed = Counter((row.dataset, row.algorithm) for row in rows if row.status != "ok")
+    lines: list[tuple[str, ...]] = [("data set", "algorithm", "folds", "stored", "failed", "left", "a fold takes")]
     for cell, total in folds.items():
-        lines.append((*cell, *map(str, (total, total - pending[cell], failed[cell], pending[cell]))))
-    table = columns(lines, right=range(2, 6), header=True)
-    return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run\n{table}\n"
+        mean_time = f"{fmean(seconds[cell]):.2g} s" if cell in seconds else "-"
+        counts = (total, total - pending[cell], failed[cell], pending[cell])
+        lines.append((*cell, *map(str, counts), mean_time))
+    about = ""
+    if left:
+        time_left = str(estimate(pending, rows, count_workers(runner.jobs)))
+        about = f", {time_left or 'and no stored fold to tell the time from'}"
+    table = columns(lines, right=range(2, 7), header=True)
+    return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run{about}\n{table}\n"

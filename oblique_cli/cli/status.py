@@ -1,4 +1,4 @@
-"""`oblique status`: stored, failed and missing folds, and running processes."""
+"""`oblique status`: stored, failed and missing folds, the remaining time, and running processes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from oblique_cli.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oblique_cli.experiments.store import Run
+    from oblique_cli.experiments.remaining_time import Estimate
+    from oblique_cli.experiments.store import Run, Store
 
-# Columns of a failed fold, and of a run.
+# Columns of a failed fold.
 FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
-SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")
 
 
 @click.command()
@@ -28,9 +28,11 @@ def status(
     results: str = declare.RESULTS,
     as_json: bool = declare.AS_JSON,
 ) -> None:
-    """List stored runs: completed, failed and missing folds, and the processes that write.
+    """List stored runs: completed, failed and missing folds, the remaining time, and the processes that write.
 
-    With RUN, lists its failed folds with their messages. The exit code is 5 if stored folds are damaged.
+    With RUN, lists its failed folds with their messages. The remaining time is estimated from stored folds of the same
+    data set and algorithm, for the number of workers of the last session. The exit code is 5 if stored folds are
+    damaged.
 
     Example: oblique status bupa_hhgdt
     """
@@ -39,27 +41,30 @@ def status(
     with Store(database(results), must_exist=True) as store:
         runs = store.runs() if run is None else [store.run(run)]
         damaged = [stored.name for stored in runs if stored.damaged]
+        times = {stored.name: _time_left(store, stored) for stored in runs}
         failures = [row for row in store.rows(run) if row.status == "failed"] if run is not None and not damaged else []
-    counts = [_counts(stored) for stored in runs]
-    if run is None and as_json:
-        write_json(counts)
-    elif run is None:
-        lines = [[str(entry[key]) for key in SHOWN] for entry in counts]
-        header = [key.replace("begun", "begun (UTC)") for key in SHOWN]
-        click.echo(columns([header, *lines], right=range(1, 5), header=True))
-        for entry in counts:
-            for writer in entry["writers"]:
-                click.echo(f"{entry['run']}: {_writer(writer)}")
+    if run is None:
+        if as_json:
+            write_json([_counts(stored, times[stored.name]) for stored in runs])
+        else:
+            header = ("run", "folds", "done", "failed", "left", "time left", "begun (UTC)", "command")
+            lines = [[str(cell) for cell in _cells(stored, times[stored.name])] for stored in runs]
+            click.echo(columns([header, *lines], right=range(1, 6), header=True))
+            for stored in runs:
+                for writer in stored.writers:
+                    click.echo(f"{stored.name}: {_writer(writer)}")
     else:
-        ((stored,), (entry,)) = runs, counts
+        (stored,) = runs
         failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
         if as_json:
-            write_json({**entry, "environment": stored.environment, "failures": failed})
+            counts = _counts(stored, times[stored.name])
+            write_json({**counts, "environment": stored.environment, "failures": failed})
         else:
+            counts = {key: str(value) for key, value in _counts(stored, times[stored.name]).items() if key in _SHOWN}
             packages = [f"{name} {version}" for name, version in stored.environment.get("packages", {}).items()]
             writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(stored.writers)}
-            shown = {key: str(entry[key]) for key in SHOWN}
-            click.echo(facts({**shown, **writers, "packages": ", ".join(packages)}))
+            time_left = str(times[stored.name] or "")
+            click.echo(facts({**counts, "time left": time_left, **writers, "packages": ", ".join(packages)}))
             for failure in failed:
                 click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
     if damaged:
@@ -67,7 +72,29 @@ def status(
         raise StoreError(f"stored folds of {names} are damaged: oblique repair names them and runs them again.")
 
 
-def _counts(run: Run) -> dict[str, Any]:
+def _time_left(store: Store, run: Run) -> Estimate | None:
+    """Return the remaining time of a run; None if it is complete or damaged, or has no times to estimate from."""
+    if run.damaged or run.done + run.failed >= run.total or "datasets" not in run.content:
+        return None
+    from oblique_cli.experiments.remaining_time import estimate, left_of
+
+    rows = store.rows(run.name)
+    time_left = estimate(left_of(run, rows), rows, max(1, run.workers))
+    return time_left if time_left.seconds is not None else None
+
+
+_SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")
+
+
+def _cells(run: Run, time_left: Estimate | None) -> list[Any]:
+    from oblique_cli.experiments.progress import duration
+
+    counts = _counts(run, time_left)
+    left = "-" if time_left is None or time_left.seconds is None else duration(time_left.seconds)
+    return [*(counts[key] for key in _SHOWN[:5]), left, *(counts[key] for key in _SHOWN[5:])]
+
+
+def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
     return {
         "run": run.name,
         "folds": run.total,
@@ -77,6 +104,7 @@ def _counts(run: Run) -> dict[str, Any]:
         "begun": _time(run.created),
         "command": shlex.join(run.argv),
         "damaged": run.damaged,
+        "seconds_left": None if time_left is None else time_left.seconds,
         "writers": list(run.writers),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -63,6 +63,11 @@ class Tidy(Printed):
                 tidy.write_parquet(table, stream)
             else:
                 stream.writelines(part.encode(errors="replace") for part in tidy.FORMATS[self.format_](table))
+
+
+def _level(largest: float) -> Any:
+    limits = declare.NumberRange(0, largest, min_open=True, max_open=largest == 1)
+    return declare.option("--alpha", type=limits, default=0.05, help="Level of the tests.")
 
 
 @click.command()
@@ -160,9 +165,7 @@ def predictions(
 def significance(
     runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN..."),
     metrics: tuple[str, ...] = declare.metrics(),
-    alpha: float = declare.option(
-        "--alpha", type=declare.NumberRange(0, 0.5, min_open=True), default=0.05, help="Level of the tests."
-    ),
+    alpha: float = _level(0.5),
     rope: float = declare.option(
         "--rope",
         metavar="POINTS",
@@ -248,13 +251,15 @@ def diff(
     second_results: str | None = declare.option(
         "--second-results", metavar="DIR", help="Folder of results of SECOND.  [default: that of FIRST]"
     ),
+    alpha: float = _level(1),
     metrics: tuple[str, ...] = declare.metrics(),
     printed: Printed = declare.group(Printed),
 ) -> None:
-    """Show how the stored run SECOND differs from FIRST: which cells, by how much, which folds.
+    """Show how the stored run SECOND differs from FIRST: which cells, by how much, significantly or not, which folds.
 
     Algorithms are matched by their ids. Folds are compared one by one: correct rows, sizes, selected parameters, and
-    the number of test rows with another prediction. oblique significance tests the differences of two runs.
+    the number of test rows with another prediction. If both runs have the same folds of the same data, the differences
+    are tested.
 
     \b
     Example: oblique diff before after
@@ -272,7 +277,7 @@ def diff(
         return Side.of(store, run, rows, table_of(run.experiment, rows, names))
 
     with printed.store() as first_store, printed.store(second_results) as second_store:
-        comparison = compared(side(first_store, first), side(second_store, second), metrics)
+        comparison = compared(side(first_store, first), side(second_store, second), metrics, alpha)
     write(render(comparison, printed.format_), printed.output)
 
 

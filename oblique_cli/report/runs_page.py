@@ -1,4 +1,4 @@
-"""One page with all results of stored runs: tables, ranks, plots, choices, trees, failures, origin. It is one
+"""One page with all results of stored runs: tables, ranks, plots, choices, trees, failures, times, origin. It is one
 file that needs no network, and is readable without scripts.
 
 The page is one template with four fields, filled by `string.Template`; all other text is escaped by `html.escape`.
@@ -28,10 +28,12 @@ from oblique_cli.experiments import environment as environments
 from oblique_cli.ground.nouns import Row
 from oblique_cli.report.material import Material, Method, Shown
 from oblique_cli.report.plot_kinds import Request, draw
+from oblique_cli.report.prediction_plots import confusions
 
 # Kinds of plots that every report tries; a kind is omitted if the runs lack the data for it.
 PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration")
 FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
+MANY_CLASSES = 30  # a larger matrix is not shown
 FEW_TREES = 24  # shown without --trees
 LONG_SHEET = 400  # rows; a longer sheet has a single export format
 
@@ -66,6 +68,7 @@ def page(
         ("choices", "Choices of parameters", _choices(material)),
         ("trees", "Trees", _trees(material, tree_of, trees)),
         ("failures", "Failures", _failures(material)),
+        ("times", "Times", _times(material)),
         ("origin", "Where the numbers come from", _origin(material, command)),
     )
     style, script = markup.file("report/runs_page.css"), markup.file("report/runs_page.js")
@@ -179,7 +182,28 @@ def _plots(material: Material, request: Request) -> str:
     if left_out:
         notes = "".join(f"<li>{escape(why)}</li>" for why in left_out)
         rest = f'<details><summary>plots that are not here</summary><ul class="notes">{notes}</ul></details>'
-    return f'<div class="plots">{"".join(figures)}</div>{rest}'
+    matrices = _confusions(material) if material.task == "classification" else ""
+    return f'<div class="plots">{"".join(figures)}</div>{rest}{matrices}'
+
+
+def _confusions(material: Material) -> str:
+    """Return confusion matrices as tables, shaded by the share of their row."""
+    parts = []
+    for dataset in material.datasets:
+        try:
+            classes, counts_of = confusions(material, dataset)
+        except ConfigError:  # a run of an earlier version, without predictions
+            continue
+        if len(classes) > MANY_CLASSES:
+            continue
+        tables = "".join(markup.matrix(method.label, classes, counts) for method, counts in counts_of)
+        parts.append(f'<details><summary>{escape(dataset)}</summary><div class="plots">{tables}</div></details>')
+    if not parts:
+        return ""
+    return (
+        '<h3>Confusion matrices</h3><p class="soft">Test rows of each class by the class predicted, mean over '
+        f"repetitions; shades are shares of a row.</p>{''.join(parts)}"
+    )
 
 
 def _inline(svg: str, name: str) -> str:
@@ -199,8 +223,8 @@ def _inline(svg: str, name: str) -> str:
 
 
 def _choices(material: Material) -> str:
-    """Return the tuned parameters, counted over folds."""
-    counted = []
+    """Return the tuned parameters, counted over folds and fold by fold."""
+    counted, each = [], []
     for method in material.methods:
         if not method.spec.grid:
             continue
@@ -211,9 +235,16 @@ def _choices(material: Material) -> str:
                 if counts:
                     often = ", ".join(f"{value} ({count})" for value, count in counts.most_common())
                     counted.append((dataset, method.label, name, often))
+            each += [
+                (dataset, method.label, str(row.repeat), str(row.fold),
+                 ", ".join(f"{name} {_value(value)}" for name, value in row.chosen.items()), f"{len(row.inner)}")
+                for row in rows
+            ]  # fmt: skip
     if not counted:
         return ""
-    return markup.plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
+    table = markup.plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
+    folds = markup.plain_table(("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2)
+    return f"{table}<details><summary>fold by fold ({len(each)})</summary>{folds}</details>"
 
 
 def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str:
@@ -280,6 +311,23 @@ def _failures(material: Material) -> str:
     return how + (
         table if len(rows) <= MANY_ROWS else f"<details><summary>{len(rows)} folds</summary>{table}</details>"
     )
+
+
+def _times(material: Material) -> str:
+    rows = []
+    for method in material.methods:
+        rows_ = [row for dataset in material.datasets for row in method.rows(dataset)]
+        if not rows_:
+            continue
+        fit, tune = sum(row.fit_seconds for row in rows_), sum(row.tune_seconds for row in rows_)
+        predict, tested = sum(row.predict_seconds for row in rows_), sum(row.n_test for row in rows_)
+        speed = f"{tested / predict:,.0f}" if predict > 0 else "-"
+        rows.append((method.label, f"{len(rows_):,}", f"{fit / len(rows_):.4g}", f"{tune:.4g}", f"{fit:.4g}", speed))
+    header = ("algorithm", "folds", "fit s a fold", "tuning s", "fitting s", "rows predicted a second")
+    return markup.plain_table(header, rows, 1)
+
+
+# ---- origin ----------------------------------------------------------------------------------------------------------
 
 
 def _origin(material: Material, command: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -206,9 +207,11 @@ def test_a_dry_run_writes_nothing_and_tells_what_is_left(small):
     ended = small("run", "small.yaml", "--dry-run")
     assert (ended.code, ended.err) == (0, "") and not (small.folder / "results").exists()
     lines = ended.out.splitlines()
-    assert lines[0] == "small: 24 of 24 folds to run"
+    assert lines[0] == "small: 24 of 24 folds to run, and no stored fold to tell the time from"
     assert [line.split() for line in lines[2:]] == [
-        [name, algorithm, "6", "0", "0", "6"] for name in ("iris", "bupa") for algorithm in ("axis_parallel", "hhgdt")
+        [name, algorithm, "6", "0", "0", "6", "-"]
+        for name in ("iris", "bupa")
+        for algorithm in ("axis_parallel", "hhgdt")
     ]
 
 
@@ -222,14 +225,22 @@ def rewrite(small, change):
             store.append("small", row)
 
 
-def test_a_dry_run_and_the_status_count_stored_folds(finished):
+def test_a_dry_run_estimates_from_stored_folds(finished):
     assert finished("run", "small.yaml", "--dry-run").out.startswith("small: 0 of 24 folds to run\n")
-    assert finished("run", "small.yaml", "--dry-run", "--fresh").out.startswith("small: 24 of 24 folds to run\n")
-    rewrite(finished, lambda row: None if (row.repeat, row.algorithm) == (1, "hhgdt") else row)
-    lines = finished("run", "small.yaml", "--dry-run").out.splitlines()
-    assert lines[0] == "small: 6 of 24 folds to run" and lines[3].split() == ["iris", "hhgdt", "6", "3", "0", "3"]
-    assert finished("status").out.splitlines()[1].split()[:5] == ["small", "24", "18", "0", "6"]
-    assert json.loads(finished("status", "small", "--format", "json").out)["writers"] == []
+    assert finished("run", "small.yaml", "--dry-run", "--fresh").out.startswith("small: 24 of 24 folds to run, and no")
+    seconds = {"tune_seconds": 9.0, "fit_seconds": 0.75, "predict_seconds": 0.25}
+    rewrite(finished, lambda row: None if (row.repeat, row.algorithm) == (1, "hhgdt") else replace(row, **seconds))
+    lines = finished("run", "small.yaml", "--dry-run", "-j", "2").out.splitlines()
+    assert lines[0] == "small: 6 of 24 folds to run, about 0:30 with 2 workers"
+    assert lines[3].split() == ["iris", "hhgdt", "6", "3", "0", "3", "10", "s"]
+    status = finished("status").out.splitlines()[1]
+    assert status.split()[:6] == ["small", "24", "18", "0", "6", "0:30"]
+    detail = json.loads(finished("status", "small", "--format", "json").out)
+    assert detail["seconds_left"] == pytest.approx(30) and detail["writers"] == []
+    assert "time left  about 0:30 with 2 workers\n" in finished("status", "small").out
+    rewrite(finished, lambda row: None if row.dataset == "bupa" else row)
+    lines = finished("run", "small.yaml", "--dry-run", "-j", "1").out.splitlines()
+    assert lines[0] == "small: 15 of 24 folds to run, at least 0:30 with 1 worker"
 
 
 # ---- table and status ------------------------------------------------------------------------------------------------
@@ -262,7 +273,7 @@ def test_an_unfinished_run_has_a_table_with_marks(finished):
 def test_status_lists_runs_with_their_latest_command(finished):
     finished("run", "small.yaml", "--set", "name=other", "--set", "datasets=[iris]", "--quiet")
     lines = finished("status").out.splitlines()
-    assert lines[0].split() == ["run", "folds", "done", "failed", "left", "begun", "(UTC)", "command"]
+    assert lines[0].split() == ["run", "folds", "done", "failed", "left", "time", "left", "begun", "(UTC)", "command"]
     assert [line.split()[:5] for line in lines[1:]] == [
         ["small", "24", "24", "0", "0"],
         ["other", "12", "12", "0", "0"],

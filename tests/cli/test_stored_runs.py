@@ -156,20 +156,20 @@ def test_a_run_does_not_differ_from_itself(finished):
     assert found["folds"] == [] and {one["verdict"] for one in found["rows"]} == {"equal"}
 
 
-def test_a_diff_names_cells_and_folds(finished):
+def test_a_diff_names_cells_folds_and_what_is_significant(finished):
     stump = SMALL.replace("axis_parallel,", "{name: axis_parallel, max_depth: 1},")
     (finished.folder / "stump.yaml").write_text(stump)
     assert finished("run", "stump.yaml", "--quiet").code == 0
     found = json.loads(finished("diff", "small", "stump", "--format", "json").out)
     cells = {(one["dataset"], one["algorithm"], one["metric"]): one for one in found["rows"]}
     assert cells["iris", "hhgdt", "accuracy"]["verdict"] == "equal"
-    assert cells["iris", "axis_parallel", "accuracy"]["verdict"] == "differs"
+    assert cells["iris", "axis_parallel", "accuracy"]["verdict"] == "significant"
     assert cells["iris", "axis_parallel", "accuracy"]["difference"] < -20
     assert cells["iris", "axis_parallel", "accuracy"]["folds_differing"] == 6
     assert all(one["fold"].split("/")[1].startswith("axis_parallel") for one in found["folds"])
     assert "test rows predicted otherwise" in found["folds"][0]["what"]
     text = finished("diff", "small", "stump").out
-    assert "differs" in text and "algorithms.axis_parallel.params.max_depth (none) -> 1" in text
+    assert "significant" in text and "algorithms.axis_parallel.params.max_depth (none) -> 1" in text
     assert "12 folds differ" in text
 
 

@@ -49,7 +49,7 @@ def page(call, finished):
 
 def test_the_page_has_everything_and_no_address(page):
     text = page.read_text(encoding="utf-8")
-    for title in ("Results", "Plots", "Choices of parameters", "Trees", "Where the numbers come from"):
+    for title in ("Results", "Plots", "Choices of parameters", "Trees", "Times", "Where the numbers come from"):
         assert f"<h2>{title}</h2>" in text
     assert "<script>alert" not in text and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in text
     assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', re.sub(r'xlink:href="#[^"]*"', "", text))
