@@ -162,6 +162,17 @@ def _declared(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str], form
     return "\n".join([*head, "@data", *map(", ".join, filled)]).encode()
 
 
+def _orange(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str], short: bool = False) -> bytes:
+    header, *rows = lines
+    sign = {"levels": "D" if short else "discrete", "date": "S" if short else "string"}
+    signs = [sign.get(kinds[name], "C" if short else "continuous") for name in header]
+    flags = [*[""] * (len(header) - 1), "class"]
+    if short:
+        names = [f"{flag[:1]}{sign}#{name}" for flag, sign, name in zip(flags, signs, header, strict=True)]
+        return text("\t")([names, *rows], comma, kinds)
+    return text("\t")([header, signs, flags, *rows], comma, kinds)
+
+
 def libsvm(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str]) -> bytes:
     """The last column is the label; what a row leaves out is 0."""
     rows = [
@@ -230,6 +241,8 @@ DECLARED: dict[str, Write] = {
     "ARFF": _declared,
     "sparse ARFF": functools.partial(_declared, form="sparse"),
     "KEEL": functools.partial(_declared, form="keel"),
+    "Orange": _orange,
+    "Orange in one line": functools.partial(_orange, short=True),
 }
 TYPED: dict[str, Write] = {
     "JSON": _json,

@@ -1,4 +1,4 @@
-"""Text formats that declare their columns: ARFF and KEEL, LIBSVM, and JSON."""
+"""Text formats that declare their columns: ARFF and KEEL, the header of Orange, LIBSVM, and JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, Row, header_of_names, text_of
+from oblique_cli.data.own.text import ORANGE_KINDS, ORANGE_TARGETS, is_orange
 from oblique_cli.errors import DataError, quoted
 
 # ---- ARFF and KEEL ---------------------------------------------------------------------------------------------------
@@ -115,6 +116,43 @@ def _whole_row(text: str, zeros: Sequence[str], where: str) -> list[str]:
             raise DataError(f"{where} is no sparse row of ARFF with places from 0 to {len(zeros) - 1}")
         cells[int(place)] = (_cells(cell.strip()) or [""])[0]
     return cells
+
+
+# ---- Orange ----------------------------------------------------------------------------------------------------------
+
+_ORANGE_PREFIX = re.compile(r"([mciw]?)([CDST]?)#(.+)")
+_IGNORED = ("m", "meta", "i", "ignore", "w", "weight")
+
+
+class Orange(NamedTuple):
+    """Content of an Orange header; kinds and target as in `Opened`."""
+
+    names: list[str]
+    kinds: dict[str, str]
+    target: str
+
+
+def orange(header: Sequence[str], first: Sequence[Row]) -> Orange | None:
+    """Return the content of an Orange header, None for others (https://orange3.readthedocs.io, "Loading your data").
+
+    One line has prefixes such as C# (a number), D# (levels), cD# (levels of the target) and m# (no feature); of three
+    lines the second has kinds and the third flags. first : the two rows below the names
+    """
+    names, kinds, flags = list(header), [""] * len(header), [""] * len(header)
+    marked = [_ORANGE_PREFIX.fullmatch(name) for name in header]
+    if any(match and (match[1] or match[2]) for match in marked):
+        for i, match in enumerate(marked):
+            if match:
+                flags[i], kinds[i], names[i] = match[1], match[2].lower(), match[3]
+    elif len(first) == 2 and is_orange(first[0][1], first[1][1]):
+        kinds, flags = first[0][1], first[1][1]
+    else:
+        return None
+    declared = {}
+    for name, kind, flag in zip(names, kinds, flags, strict=True):
+        declared[name] = "ignored" if flag in _IGNORED else ORANGE_KINDS.get(kind, "levels" if kind else "")
+    target = next((name for name, flag in zip(names, flags, strict=True) if flag in ORANGE_TARGETS), "")
+    return Orange(names, {name: kind for name, kind in declared.items() if kind}, target)
 
 
 # ---- LIBSVM ----------------------------------------------------------------------------------------------------------

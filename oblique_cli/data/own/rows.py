@@ -124,14 +124,24 @@ def _named(
     notes: Sequence[str] = (),
 ) -> tuple[Opened, Callable[[Iterator[Row]], Iterator[Row]]]:
     """Return a table of text rows with its column names, and a function that ends other rows of it with its notes."""
-    written, kinds = [""] * len(first), dict[str, str]()
+    written, kinds, target = [""] * len(first), dict[str, str](), ""
     if options.header != "none":
         written = [one_line(cell) for cell in first]
-        if not options.header and all(is_number(cell.replace(",", ".")) for cell in written if cell):
+        top = list(itertools.islice(rows, 2)) if layout.orange else []
+        marks = None
+        if top or any("#" in cell for cell in written):
+            from oblique_cli.data.own import declared
+
+            marks = declared.orange(written, top)
+        if marks:
+            top = top if marks.names != written else []
+            written, kinds, target = marks.names, marks.kinds, marks.target
+        elif not options.header and all(is_number(cell.replace(",", ".")) for cell in written if cell):
             raise DataError(
                 f"{where}: the first row holds only numbers; it must be a header with the column names. Say --header "
                 "none if it is a row, or --header first if it has names"
             )
+        rows = itertools.chain(top, rows)
     names = header_of_names(written, where)
     if layout.row_names:
         kinds[names[0]] = "identifier"
@@ -143,7 +153,7 @@ def _named(
         if layout.row_names:
             notes.append("the header has one name fewer than the rows; the first column holds their names.")
 
-    return Opened(names, ended(rows), tuple(written), kinds=kinds, notes=notes), ended
+    return Opened(names, ended(rows), tuple(written), kinds=kinds, target=target, notes=notes), ended
 
 
 def taken(rows: Iterator[Row], most: int) -> list[Row]:

@@ -70,6 +70,14 @@ _FOOTER = re.compile(
     re.I,
 )
 
+# Kinds of columns in the second line of Orange's header, and the flags of its third.
+ORANGE_KINDS = {
+    "c": "number", "continuous": "number", "d": "levels", "discrete": "levels", "s": "text", "string": "text",
+    "t": "date", "time": "date",
+}  # fmt: skip
+_ORANGE_FLAGS = re.compile(r"|c|class|m|meta|i|ignore|w|weight|[\w]+=\S+")
+ORANGE_TARGETS = ("c", "class")
+
 
 class TextOptions(NamedTuple):
     """Options of a text; "" and None are detected.
@@ -143,6 +151,7 @@ class Layout(NamedTuple):
     above : lines above the header
     commented : whether the line of the header begins with the sign of comments
     under : lines of units or further names under the header; row_names : whether the first column has no name
+    orange : whether two lines under the header have kinds and flags of Orange
     """
 
     delimiter: str
@@ -152,10 +161,11 @@ class Layout(NamedTuple):
     commented: bool = False
     under: int = 0
     row_names: bool = False
+    orange: bool = False
 
     def is_plain(self, options: TextOptions) -> bool:
         """Return whether every line below the header is a row."""
-        strange = self.runs or self.comment or self.under
+        strange = self.runs or self.comment or self.under or self.orange
         return not (strange or options.header == "none" or options.skip_end)
 
 
@@ -457,11 +467,13 @@ def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options
         header = next((row for _, row in cut_rows(iter(sample[last.above :]), last, "", 0, Notes())), [])
         if last.commented and len(header) == p and all(header):
             layout, first, below = last, header, cells
+    orange = layout.delimiter == "\t" and len(below) > 1 and is_orange(*below[:2])
     return layout._replace(
         row_names=named and _has_row_names(first, below, p),
         under=0
-        if options.header
+        if options.header or orange
         else next((k for k in range(MOST_UNDER) if not _is_under(first, below[k:])), MOST_UNDER),
+        orange=orange,
     )
 
 
@@ -505,6 +517,13 @@ def _columns_below(header: Sequence[str], rows: Sequence[list[str]]) -> list[tup
 def _is_numeric(cells: Sequence[str], form: re.Pattern[str] = _NUMBER_LIKE) -> bool:
     some = [cell for cell in cells if cell and cell.lower() not in MARKS]
     return len(some) > 1 and sum(form.fullmatch(cell) is not None for cell in some) >= 0.9 * len(some)
+
+
+def is_orange(kinds: Sequence[str], flags: Sequence[str]) -> bool:
+    """Return whether two rows below the names are kinds and flags of Orange; a list of levels is a kind as well."""
+    if not all(kind in ORANGE_KINDS or len(kind.split()) > 1 for kind in kinds) or set(kinds).isdisjoint(ORANGE_KINDS):
+        return False
+    return all(map(_ORANGE_FLAGS.fullmatch, flags)) and sum(flag in ORANGE_TARGETS for flag in flags) < 2
 
 
 def _has_row_names(header: Sequence[str], below: Sequence[list[str]], p: int) -> bool:

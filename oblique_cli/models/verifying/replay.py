@@ -53,7 +53,7 @@ class Replay:
         """Return the results of the exported Python, which runs in a process of its own."""
         call = "predict(row)" if self.procedure.is_regression else "CLASSES.index(predict(row)), *predict_proba(row)"
         cells = [list(map(self._cell, range(len(row)), row)) for row in rows.tolist()]
-        program = f"{export(self.model, 'python')!s}{MAIN.format(call=call, rows=json.dumps(cells))}"
+        program = f"{export(self.model, 'python')}{MAIN.format(call=call, rows=json.dumps(cells))}"
         done = subprocess.run([sys.executable, "-"], input=program.encode(), capture_output=True, check=True)
         return self._answers(np.array(json.loads(done.stdout)))
 

@@ -84,6 +84,7 @@ def written(form: str):
 # Name -> format, and what makes the table.
 MAKERS = {
     **{form: ("arff", written(form)) for form in ("ARFF", "sparse ARFF", "KEEL")},
+    **{form: ("csv", written(form)) for form in ("Orange", "Orange in one line")},
     **{form: ("json", written(form)) for form in ("JSON", "JSON lines", "JSON columns")},
     "JSON lists": ("json", json_lists),
     "JSON split": ("json", json_split),
@@ -153,6 +154,12 @@ def test_keel_names_features_and_the_target():
         content = content.replace(old, new)
     with opened(Source("t", content=content)) as table:
         assert table.target == "kind" and table.kinds["count"] == "ignored"
+
+
+def test_orange_leaves_out_what_is_no_feature():
+    text = "m#name\tC#size\tiC#other\tcD#kind\n" + "\n".join(f"n{i}\t{i / 7}\t{i}\t{i % 2}" for i in range(30))
+    dataset, *_ = read_own(Source("t", content=text.encode()), Reading("kind", **USUAL), "t")
+    assert dataset.feature_names == ("size",) and dataset.classes == ("0", "1")
 
 
 def test_values_with_some_labels_only_are_numbers():
