@@ -88,23 +88,16 @@ MOVED_COMMANDS = {
     "retry": "`oblique run`: the command of the run, which `oblique status` prints, runs failed folds again",
     "schema": "`oblique validate --schema`",
 }
-OF_RUN = "an option of `oblique run`, whose run is named here"
 MOVED_OPTIONS = {
-    "--allow-code": {"bias-variance": OF_RUN},
     "--algorithms": {"compare": "--algorithm"},
     "--backend": dict.fromkeys(("run", "compare", "repair", "reproduce"), "--scheduler ADDRESS alone"),
     "--cv": {"compare": "--set cv.scheme=NAME"},
     "--class-weight": {"fit": "--set class_weight=balanced"},
-    "--data-dir": {"bias-variance": OF_RUN, "plot": OF_RUN},
     "--datasets": {"compare": "--dataset"},
     "--import": {"validate": "--allow-code"},
-    "--features": {"plot": "part of scikit-learn's DecisionBoundaryDisplay"},
-    "--jobs": {"bias-variance": OF_RUN},
     "--keep-column": {"predict": "--keep"},
     "--no-color": dict.fromkeys(("run", "compare", "repair", "reproduce"), "the default: it prints no colors"),
-    "--offline": {"bias-variance": OF_RUN, "plot": OF_RUN},
     "--out": {"fit": "--output"},
-    "--set": {"bias-variance": OF_RUN},
     "--threshold": {"taxonomy": "--purity"},
     "--workers": {"fit": "--jobs"},
 }

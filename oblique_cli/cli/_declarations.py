@@ -142,20 +142,15 @@ class NumberRange(click.FloatRange):
 
 
 class KnownName(TextChoice):
-    """Name listed in the help or registered by a plugin.
+    """Name listed in the help or registered by a plugin. registry : its place, see `names_at`"""
 
-    registry : its place, see `names_at`; moved : former names, each with the text that follows "is now"
-    """
-
-    def __init__(self, choices: Sequence[str], registry: str, moved: Mapping[str, str] | None = None) -> None:
+    def __init__(self, choices: Sequence[str], registry: str) -> None:
         super().__init__(choices)
-        self.registry, self.moved = registry, moved or {}
+        self.registry = registry
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from oblique_cli import plugins
 
-        if value in self.moved:
-            self.fail(f"{value!r} is now {self.moved[value]}.", param, ctx)
         if value not in self.choices and plugins.load() and value in names_at(self.registry):
             return str(value)
         return str(super().convert(value, param, ctx))

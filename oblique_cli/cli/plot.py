@@ -11,24 +11,23 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, note, say_missing, write
 
 # The names in report.plot_kinds.KINDS, repeated here so that the help need not import it.
-KINDS = ("box", "scatter", "curve", "calibration", "confusion", "cd", "learning")
-MOVED = {
-    "regions": "sklearn.inspection.DecisionBoundaryDisplay in Python, and `oblique tree` for a tree",
-    "time": "`oblique plot box --metric fit`, and predict or tune",
-}
+KINDS = ("box", "scatter", "curve", "regions", "calibration", "confusion", "cd", "time", "learning")
 
 
 @dataclass(frozen=True)
 class Params:
     """Parameters of `oblique plot`."""
 
-    kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plot_kinds:KINDS", MOVED))
+    kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plot_kinds:KINDS"))
     runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN...")
     metric: str = declare.metric("--metric", "Metric (oblique list metrics).  [default: accuracy]", default="")
     x: str = declare.metric("--x", "The other metric of a scatter.", default="leaves")
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS
     algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS
     parameter: str = declare.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
+    features: str = declare.option(
+        "--features", metavar="A,B", default="", help="The two features of decision regions."
+    )
     form: str | None = declare.option(
         "--format", type=click.Choice(declare.PICTURES), help="Form of the picture.  [default: as the file is named]"
     )
@@ -39,6 +38,8 @@ class Params:
         "-o", "--output", help="Output file.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]"
     )
     results: str = declare.RESULTS
+    data_dir: str | None = declare.DATA_DIR
+    offline: bool = declare.OFFLINE
 
 
 @click.command()
@@ -50,9 +51,11 @@ def plot(params: Params = declare.group(Params)) -> None:
     box          spread of a metric over folds, or over many data sets
     scatter      a metric against another, such as accuracy against leaves, with the Pareto front
     curve        what tuning found for each value of a parameter
+    regions      predicted classes over two features; fits the models again
     calibration  how often a prediction of some probability is right; needs --keep-probabilities of the run
     confusion    which class was taken for which
     cd           critical-difference diagram of average ranks
+    time         seconds of fitting and predicting
     learning     a metric by training rows, of a run with cv: {scheme: learning}
 
     Plugins may add kinds (docs/extending.md).
@@ -68,7 +71,9 @@ def plot(params: Params = declare.group(Params)) -> None:
     usual_name = f"{params.runs[0].replace('/', '-')}-{params.kind}.{params.form or 'svg'}"
     output = declare.off_terminal(params.output, usual_name)
     form = params.form or declare.picture_form(output, ", or give --format")
-    request = Request(params.metric, params.x, params.parameter, params.width)
+    features = tuple(name.strip() for name in params.features.split(",") if name.strip())
+    of_plot = (params.metric, params.x, params.parameter, features, params.width)
+    request = Request(*of_plot, params.data_dir, params.offline)
     with Store(database(params.results), must_exist=True) as store:
         material = gather(store, params.runs, params.datasets, params.algorithms)
         for shown_run in material.shown:

@@ -70,7 +70,7 @@ def report(
     from oblique_cli.report.runs_page import page
 
     place = output or declare.writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")
-    request = Request(metric)
+    request = Request(metric=metric, data_dir=data_dir, offline=offline)
 
     def tree_of(method: Method, row: Row) -> DrawnTree:
         return _tree(method, row, data_dir, offline)

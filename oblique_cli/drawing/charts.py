@@ -24,9 +24,11 @@ Array = NDArray[np.float64]
 
 COLUMN = 85.0  # millimeters, one column of most journals
 MILLIMETERS = 25.4  # an inch
-NARROW = 100.0  # below this ratio of its ends a logarithmic axis has even ticks, because few powers fit
+MANY = 6  # most classes to name in one line
+NARROW = 6.0  # below this ratio of its ends a logarithmic axis has even ticks, because few of 1, 2, 5 times a power fit
 LETTER_WIDTH, LETTER_HEIGHT = 0.052, 0.16  # inches, of a character in a legend
 HANDLE = 6  # characters, for a line and its gaps
+WIDE = 300.0  # from this ratio of its ends on, a logarithmic axis has ticks at powers only
 
 
 @dataclass(frozen=True)
@@ -104,17 +106,42 @@ def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
     return figure
 
 
+def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
+    """Draw pairs of groups, a filled and a hollow point each with a bar from the smallest to the largest value.
+
+    things : (filled, hollow) groups of one method
+    """
+    figure, (axes,) = blank(1, 1, width / MILLIMETERS, 0.75 + 0.26 * len(panel.things))
+    for row, pair in enumerate(panel.things[::-1]):
+        for group, face, offset in ((pair[0], color(pair[0].code), 0.13), (pair[1], "white", -0.13)):
+            positive = [value for value in group.values if value > 0]
+            if not positive:
+                continue
+            middle = float(np.exp(np.mean(np.log(positive))))
+            axes.plot([min(positive), max(positive)], [row + offset] * 2, color=color(group.code), linewidth=0.8)
+            axes.plot(
+                middle, row + offset, marker=marker(group.code), markersize=4.5, color=color(group.code),
+                markerfacecolor=face, linestyle="none",
+            )  # fmt: skip
+    axes.set_yticks(range(len(panel.things)), [pair[0].label for pair in panel.things[::-1]])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.6, len(panel.things) - 0.4)
+    _scaled(axes, "x", axis)
+    axes.set_xlabel(axis.label)
+    _headed(axes, panel.title)
+    return figure
+
+
 # ---- points and curves -----------------------------------------------------------------------------------------------
 
 
 def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: float = COLUMN) -> Figure:
-    """Draw every `Point`, and `front` as a step line; a legend has the names."""
+    """Draw every `Point` with its name beside it, and `front` as a step line."""
     figure, (axes,) = blank(1, 1, width / MILLIMETERS, 0.8 * width / MILLIMETERS)
     for point in panel.things:
         axes.errorbar(
             point.x, point.y, xerr=point.x_bar or None, yerr=point.y_bar or None, marker=marker(point.code),
             color=color(point.code), markersize=5.0, elinewidth=0.6, markeredgecolor="white", markeredgewidth=0.4,
-            label=point.label, linestyle="none",
         )  # fmt: skip
     _scaled(axes, "x", x)
     _scaled(axes, "y", y)
@@ -125,7 +152,7 @@ def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: 
     axes.set_ylabel(y.label)
     axes.margins(0.12)
     _headed(axes, panel.title)
-    _legend(figure, (axes,))
+    _named(figure, axes, panel.things)
     return figure
 
 
@@ -220,6 +247,35 @@ def confusion(panels: Sequence[Panel], classes: Sequence[str], width: float = CO
     return figure
 
 
+def regions(
+    panels: Sequence[Panel], box: Array, names: Sequence[str], classes: Sequence[str], width: float = COLUMN
+) -> Figure:
+    """Draw the class that a model predicts at every point of a rectangle, and rows on it.
+
+    box : (2, 2) lower and upper corner; things : [(m, m) codes, first row lowest; (n, 2) rows; (n,) codes]
+    """
+    side = width / MILLIMETERS
+    figure, axes = blank(len(panels), 1, side, 0.8 * side)
+    for place, panel in zip(axes, panels, strict=True):
+        codes, X, y = panel.things
+        image = np.array([tint(code, 0.25) for code in range(len(classes))])[codes]
+        place.imshow(
+            image, origin="lower", extent=(*box[:, 0], *box[:, 1]), aspect="auto", interpolation="nearest"
+        )  # fmt: skip
+        for code, label in enumerate(classes):
+            mine = X[y == code]
+            place.plot(
+                mine[:, 0], mine[:, 1], marker=marker(code), color=color(code), markersize=2.6, linestyle="none",
+                markeredgewidth=0.0, label=label, rasterized=len(X) > 500,
+            )  # fmt: skip
+        place.set_ylabel(names[1])
+        _headed(place, panel.title)
+    axes[-1].set_xlabel(names[0])
+    if len(classes) <= MANY:
+        _legend(figure, axes)
+    return figure
+
+
 # ---- shared ----------------------------------------------------------------------------------------------------------
 
 
@@ -249,11 +305,58 @@ def _scaled(axes: Axes, which: str, axis: Axis) -> None:
     """Set the scale of the x or y axis, with plain numbers as ticks."""
     if not axis.log:
         return
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     (axes.set_xscale if which == "x" else axes.set_yscale)("log", base=axis.log)
     scale = axes.xaxis if which == "x" else axes.yaxis
     low, high = scale.get_view_interval()
-    scale.set_major_locator(MaxNLocator(5) if 0 < high < NARROW * low else LogLocator(base=axis.log))
+    fine = axis.log == 10 and low > 0 and high / low < WIDE
+    if low > 0 and high / low < NARROW:
+        scale.set_major_locator(MaxNLocator(5, steps=(1, 2, 2.5, 5, 10)))
+        scale.set_minor_locator(NullLocator())
+    else:
+        scale.set_major_locator(LogLocator(base=axis.log, subs=(1.0, 2.0, 5.0) if fine else (1.0,)))
     scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     scale.set_minor_formatter(NullFormatter())
+
+
+# Places of a name beside its point, in print points; the first free place is used.
+PLACES = (
+    (5, 0, "left", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top"), (-5, 0, "right", "center"),
+    (5, 6, "left", "bottom"), (5, -6, "left", "top"), (-5, 6, "right", "bottom"), (-5, -6, "right", "top"),
+    (5, 12, "left", "bottom"), (5, -12, "left", "top"), (-5, 12, "right", "bottom"), (-5, -12, "right", "top"),
+)  # fmt: skip
+
+
+def _named(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
+    """Write the name of every point beside it, without covering another name or point."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    figure.draw_without_rendering()
+    renderer: Any = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    inside = axes.get_window_extent(renderer)
+    at = axes.transData.transform([(point.x, point.y) for point in points])
+    taken: list[Any] = []
+    for point, here in zip(points, at, strict=True):
+        best = None
+        for dx, dy, across, up in PLACES:
+            text = axes.annotate(
+                point.label, (point.x, point.y), xytext=(dx, dy), textcoords="offset points", ha=across, va=up,
+                fontsize=6.5, color=color(point.code),
+            )  # fmt: skip
+            extent = text.get_window_extent(renderer)
+            covered = sum(extent.overlaps(other) for other in taken)
+            covered += sum(extent.contains(*other) for other in at if tuple(other) != tuple(here))
+            outside = extent.x0 < inside.x0 or extent.x1 > inside.x1 + 40 or not inside.y0 <= extent.y0 <= inside.y1
+            cost = 2 * covered + outside
+            if best is None or cost < best[0]:
+                if best is not None:
+                    best[1].remove()
+                best = (cost, text, extent)
+            else:
+                text.remove()
+            if cost == 0:
+                break
+        if best is not None:
+            taken.append(best[2])

@@ -7,7 +7,7 @@ difference of five leaves is large on Wine and negligible on Letter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -23,12 +23,13 @@ from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
 from oblique_cli.evaluation.metrics import METRICS, Metric
 from oblique_cli.evaluation.paired import Paired, PairedScores
 from oblique_cli.evaluation.significance_tests import Friedman, Probabilities, SignTest, Wilcoxon
-from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, listed, title_of
+from oblique_cli.evaluation.tables import MISSING, Sheet, TableValue, TextGrid, listed, shown, title_of
 
 # With fewer data sets no rank test can be significant: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
 
-MANY_PAIRS = 10  # of more pairs than this, such as those of six methods, tests over data sets alone are shown
+AXIS = 36  # characters of a diagram on the terminal, which leave room for names in 80
+MANY_PAIRS = 10  # more pairs than this, such as those of six methods, are shown as a matrix
 
 
 @dataclass(frozen=True)
@@ -245,35 +246,75 @@ class SignificanceReport:
         alpha, title = self.limits.alpha, title_of(verdicts.metric)
         label: dict[Any, str] = {"tie": "tie", None: MISSING, **self.paired.methods}
         bayes = ("P(first)", "P(same)", "P(second)")
-        grids = []
-        if not (verdicts.is_crowd and verdicts.matches):
-            header = ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes)
-            duels = tuple(duel.cells(label, alpha) for duel in verdicts.duels)
-            grids = [TextGrid(header, duels, left=3, caption=f"{title}, data set by data set")]
+        diagrams = [self._diagram(verdicts.metric, verdicts.ranking)] if verdicts.ranking else []
+        if verdicts.is_crowd:
+            return [*self._matrices(verdicts), *diagrams]
+        header = ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes)
+        duels = tuple(duel.cells(label, alpha) for duel in verdicts.duels)
+        grids = [TextGrid(header, duels, left=3, caption=f"{title}, data set by data set")]
         if verdicts.matches:
             wilcoxon = ("wins/losses", "sign", "R+", "R-", "p", "p (Holm)")
             columns = ("first", "second", *wilcoxon, *bayes, "rank diff", "p (Nemenyi)")
             matches = tuple(match.cells(label, alpha) for match in verdicts.matches)
             grids.append(TextGrid(columns, matches, left=2, caption=f"{title}, over {verdicts.n_datasets} data sets"))
-        return [*grids, self._ranks(verdicts.metric, verdicts.ranking)] if verdicts.ranking else grids
+        return [*grids, *diagrams]
 
-    def _ranks(self, metric: str, ranking: Ranking) -> TextGrid:
+    def _matrices(self, verdicts: MetricVerdicts) -> list[TextGrid]:
+        """Return the pairs as matrices with a row per method and numbered columns."""
+        alpha, title = self.limits.alpha, title_of(verdicts.metric)
+        grids = []
+        for scores in self.paired.scores:
+            methods = [method for method in self.paired.methods if method in scores.means[verdicts.metric]]
+            cells: dict[tuple[str, str], str] = {}
+            for duel in verdicts.duels:
+                if duel.dataset == scores.dataset:
+                    outcome = duel.outcome(alpha)
+                    cells[duel.first, duel.second] = {FIRST: "+", SECOND: "-", TIE: "=", None: MISSING}[outcome]
+                    cells[duel.second, duel.first] = {FIRST: "-", SECOND: "+", TIE: "=", None: MISSING}[outcome]
+            means = scores.means[verdicts.metric]
+            values = [shown(verdicts.metric, TableValue(means[method], None)) for method in methods]
+            grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))
+        if verdicts.ranking:
+            cells = {}
+            for m in verdicts.matches:
+                outcome = m.outcome(alpha)
+                cells[m.first, m.second] = f"{m.sign.wins}{'*' if outcome == FIRST else ''}"
+                cells[m.second, m.first] = f"{m.sign.losses}{'*' if outcome == SECOND else ''}"
+            ranks = [f"{rank:.2f}" for rank in verdicts.ranking.ranks]
+            caption = f"{title}, over {verdicts.n_datasets} data sets"
+            grids.append(self._matrix(caption, "rank", verdicts.ranking.methods, ranks, cells))
+        return grids
+
+    def _matrix(
+        self, caption: str, heading: str, methods: Sequence[str], values: Sequence[str], cells: Mapping[Any, str]
+    ) -> TextGrid:
+        digits = len(str(len(methods)))
+        rows = tuple(
+            (f"{i:{digits}} {self.paired.methods[a]}", values[i - 1], *("" if a == b else cells[a, b] for b in methods))
+            for i, a in enumerate(methods, 1)
+        )
+        header = ("method", heading, *(str(i) for i in range(1, len(methods) + 1)))
+        return TextGrid(header, rows, left=1, caption=caption)
+
+    def _diagram(self, metric: str, ranking: Ranking) -> TextGrid:
         friedman, k = ranking.friedman, len(ranking.ranks)
         order = sorted(range(k), key=lambda i: ranking.ranks[i])
         rows = tuple(
             (
                 self.paired.methods[ranking.methods[i]],
                 " ".join(chr(ord("a") + g) for g, group in enumerate(ranking.groups) if i in group) or MISSING,
+                _axis(ranking.ranks[i], ranking.critical_difference, k),
                 f"{ranking.ranks[i]:.2f}",
             )
             for i in order
         )
+        ends = f"1 {'·' * (AXIS - 4)} {k}"
         caption = (
             f"{title_of(metric)}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
             f"{friedman.chi2:.2f}, Iman-Davenport F {friedman.f:.2f} with {k - 1} and {(k - 1) * (friedman.n - 1)} "
             f"degrees of freedom, p {_p(friedman.p, self.limits.alpha)}"
         )
-        return TextGrid(("method", "groups", "average rank"), rows, left=2, caption=caption)
+        return TextGrid(("method", "groups", ends, "average rank"), rows, left=3, caption=caption)
 
     def _notes(self) -> list[str]:
         limits = self.limits
@@ -301,11 +342,15 @@ class SignificanceReport:
         if any(verdicts.ranking for verdicts in self.metrics):
             notes.append(
                 "Sign: at least N/2 + 1.96 sqrt(N)/2 wins, ties split. Wilcoxon: exact p. Methods with a letter in "
-                "common are not told apart by Nemenyi's test; --diagram draws them."
+                "common are not told apart by Nemenyi's test: in the diagram, those under the bar that begins at the "
+                "better one's average rank (●)."
             )
         if any(verdicts.is_crowd for verdicts in self.metrics):
             notes.append(
-                f"Of more than {MANY_PAIRS} pairs the tests over data sets alone are shown; --format csv has all tests."
+                f"Matrices, of more than {MANY_PAIRS} pairs: by the corrected resampled t test the method of a row "
+                "is better (+) or worse (-) than that of a column, or not told apart (=). Over data sets: average "
+                f"rank, and how many the row wins, ties split, with * where p (Holm) is below {self.limits.alpha:g} in "
+                "its favor. --format csv has every test of every pair."
             )
         without_t = [duel.dataset for verdicts in self.metrics for duel in verdicts.duels if duel.t is None]
         fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
@@ -384,3 +429,10 @@ def _significant(p: float, direction: float, alpha: float) -> str:
 def _p(p: float, alpha: float) -> str:
     text = "<0.001" if p < 0.001 else f"{p:.3f}"
     return f"{text}*" if p < alpha else text
+
+
+def _axis(rank: float, reach: float, k: int) -> str:
+    """Return a rank as a dot on an axis from 1 to k, with a bar of the critical difference to its right."""
+    place = round((rank - 1) / (k - 1) * (AXIS - 1))
+    bar = round(reach / (k - 1) * (AXIS - 1))
+    return ("·" * place + "●" + "━" * bar)[:AXIS].ljust(AXIS, "·")

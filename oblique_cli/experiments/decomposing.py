@@ -1,28 +1,34 @@
-"""Bias and variance of the algorithms of a stored run, from the predictions of repeated cross-validation.
+"""Bias and variance of an experiment's algorithms from the predictions of repeated cross-validation.
 
-Each repetition tests every row with a classifier trained without it, so R repetitions give R votes per row.
+The input is a configuration, stored or not, so the folds are run again with the same partitions and seeds. Each
+repetition tests every row with a classifier trained without it, so R repetitions give R votes per row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import joblib
 import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.significance_tests import BiasVariance
-from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, method_titles, task_of_experiment
-from oblique_cli.experiments.rescoring import stored
-from oblique_cli.experiments.store import Run, Store
-from oblique_cli.ground.nouns import Row
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
+from oblique_cli.experiments import jobs as jobs_of
+from oblique_cli.experiments.fits import Case, first_line, predictions, tune
+from oblique_cli.ground.nouns import Experiment
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """One algorithm on one data set; `estimate` is None if a fold is missing, and `message` has the reason."""
+    """One algorithm on one data set; `estimate` is None if a fold failed, and `message` has the reason."""
 
     dataset: str
     algorithm: str
@@ -32,9 +38,9 @@ class Decomposition:
 
 
 def _sheet(title: str, repeats: int, lines: Sequence[Decomposition]) -> Sheet:
-    """Return error, squared bias and variance in percent, with average ranks over the complete data sets."""
+    """Return error, squared bias and variance in percent, with average ranks over the data sets without a failure."""
     rows = tuple((line.dataset, line.label, *_cells(line.estimate)) for line in lines)
-    missing = [f"{line.dataset}, {line.label}: {line.message}" for line in lines if line.estimate is None]
+    failed = [f"{line.dataset}, {line.label}: {line.message}" for line in lines if line.estimate is None]
     return Sheet(
         title=f"{title}: bias and variance",
         grids=(TextGrid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *_ranks(lines)),
@@ -42,7 +48,7 @@ def _sheet(title: str, repeats: int, lines: Sequence[Decomposition]) -> Sheet:
             f"In percent of the rows, over {repeats} repetitions (Kohavi and Wolpert 1996): error = bias^2 + variance, "
             "with the noise in bias^2. With R repetitions, (R - 1)/R of the variance is seen on average; the rest "
             "counts as bias^2.",
-            *missing,
+            *failed,
         ),
         records=tuple(
             {
@@ -83,51 +89,58 @@ def _ranks(lines: Sequence[Decomposition]) -> list[TextGrid]:
     return [TextGrid(("algorithm", "rank of bias^2", "rank of variance"), rows, left=1, caption=caption)]
 
 
-def decompose(store: Store, run: Run, algorithms: Container[str] | None = None) -> Sheet:
-    """Return the decomposition of each algorithm on each data set of a stored run. algorithms : ids, None for all
+def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Sheet:
+    """Run every fold and return the decomposition of each algorithm on each data set.
 
-    Raise ConfigError for a run of numbers, of fewer than two different repetitions, or of a scheme that does not test
-    every row once per repetition; StoreError for damaged predictions.
+    Raise ConfigError for fewer than two repetitions, or a scheme that does not test every row once per repetition.
     """
-    experiment = run.experiment
-    cv, who = experiment.cv, f"bias-variance: run {run.name!r}"
+    cv = experiment.cv
     scheme = schemes.SCHEMES[cv.scheme]
     if not (scheme.tests_every_row_once and scheme.redraws):
         alike = ", by a tree of other rows each time" if scheme.tests_every_row_once else ""
         raise ConfigError(
-            f"{who} is by scheme {cv.scheme}, which does not test every row once a repetition{alike}: use "
+            f"bias-variance: scheme {cv.scheme} does not test every row once a repetition{alike}: use "
             f"{schemes.named(lambda other: other.tests_every_row_once and other.redraws)}."
         )
-    if task_of_experiment(experiment) == "regression":
-        raise ConfigError(f"{who} predicts numbers, and the decomposition is of misclassification rates.")
-    rows: dict[tuple[str, str], list[Row]] = {}
-    for row in store.rows(run.name):
-        rows.setdefault((row.dataset, row.algorithm), []).append(row)
-    titles = method_titles(spec.name for spec in experiment.algorithms)
-    lines = []
-    for dataset in (spec.name for spec in experiment.datasets):
-        places = schemes.expected_places(experiment, dataset)
-        if len({repeat for repeat, _ in places}) < 2:
-            raise ConfigError(f"{who} has one repetition of {dataset}, and variance needs two or more.")
-        for spec in experiment.algorithms:
-            if algorithms is not None and spec.id not in algorithms:
-                continue
-            label = titles.get(spec.name, spec.name) if spec.id == spec.name else spec.id
-            good = [row for row in rows.get((dataset, spec.id), ()) if row.status == "ok"]
-            estimate, message = None, f"{len(good)} of {len(places)} folds are stored"
-            if len(good) == len(places):
-                estimate, message = _estimate(store, run, good), ""
-            lines.append(Decomposition(dataset, spec.id, label, estimate, message))
+    if cv.repeats < 2:
+        raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")
+    for dataset in datasets:
+        if scheme.repeats(dataset, cv) < cv.repeats:
+            raise ConfigError(
+                f"bias-variance: {dataset.name} can be divided in one way only, so its repetitions are the same folds: "
+                f"use fewer folds than {cv.folds}."
+            )
+        if dataset.task == "regression":
+            raise ConfigError(
+                f"bias-variance: {dataset.name} is for regression, and the decomposition is of misclassification "
+                "rates: leave it out."
+            )
+    # Makes the checks of a run and uses its seeds.
+    seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
+    work = (joblib.delayed(_decompose)(experiment, case, seeds) for case in Case.all_of(experiment, datasets).values())
+    lines = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
     return _sheet(experiment.title or experiment.name, cv.repeats, lines)
 
 
-def _estimate(store: Store, run: Run, rows: Sequence[Row]) -> BiasVariance:
-    """Return the decomposition of one algorithm on one data set. rows : those of all folds"""
-    votes = np.zeros((0, 0), dtype=np.int64)
-    for _, predictions, labels in stored(store, run, rows):
-        votes = votes if votes.size else np.zeros((len(labels.y), len(labels.classes)), dtype=np.int64)
-        votes[predictions.rows, predictions.predicted] += 1
-    return significance_tests.kohavi_wolpert(votes, labels.y)
+def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, int], int]) -> Decomposition:
+    cv, dataset, spec = experiment.cv, case.dataset, case.spec
+    label = case.algorithm.title if spec.id == spec.name else spec.id
+    votes = np.zeros((dataset.n, len(dataset.classes)), dtype=np.int64)
+    shared = None
+    place = "choosing parameters"
+    try:
+        declared = schemes.places(cv, dataset)
+        for repeat in range(cv.repeats):
+            for fold in schemes.repetition(dataset, cv, experiment.seed, repeat, declared):
+                if fold.tuning_id and spec.grid and shared is None:
+                    job = jobs_of.shared_tuning(experiment, dataset, spec)
+                    shared, _ = tune(case, fold.tuning, job.seed)
+                place = f"repetition {repeat}, fold {fold.index}"
+                seed = seeds[dataset.name, repeat, fold.index]
+                votes[fold.test, predictions(case, fold, seed, shared)] += 1
+    except Exception as error:  # as in a run: the exception belongs to this algorithm and data set
+        return Decomposition(dataset.name, spec.id, label, None, f"{place}: {first_line(error)}")
+    return Decomposition(dataset.name, spec.id, label, significance_tests.kohavi_wolpert(votes, dataset.y))
 
 
 def _cells(estimate: BiasVariance | None) -> tuple[str, ...]:

@@ -315,6 +315,14 @@ def _tuning_score(metric: Metric, scored: Scored) -> Fraction:
 # ---- fits ------------------------------------------------------------------------------------------------------------
 
 
+def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | None = None) -> np.ndarray:
+    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
+    if chosen is None:
+        chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
+    return np.asarray(estimator.predict(columns_of(case, encoder, fold.test)))
+
+
 def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
     """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it received them."""
     estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)

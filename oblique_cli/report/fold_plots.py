@@ -113,6 +113,34 @@ def scatter(material: Material, request: Request) -> Plot:
     return Plot(figure, caption)
 
 
+@KINDS.register("time")
+def time(material: Material, request: Request) -> Plot:
+    """Draw the seconds of fitting and of predicting, over data sets or folds."""
+    single = len(material.datasets) == 1
+    pairs = []
+    for method in material.methods:
+        kinds = []
+        for metric in ("fit", "predict"):
+            if single:
+                values = method.values(material.datasets[0], metric)
+            else:
+                values = [mean(seconds) for name in material.datasets if (seconds := method.values(name, metric))]
+            kinds.append(Group(method.label, values, method.code))
+        if any(value > 0 for value in kinds[0].values):
+            pairs.append(tuple(kinds))
+    if not pairs:
+        raise nothing("fit")
+    title = material.datasets[0] if single else ""
+    figure = charts.times(Panel(title, pairs), Axis("seconds (filled: fitting, hollow: predicting)", 10), request.width)
+    over = "folds" if single else f"{len(material.datasets)} data sets"
+    caption = (
+        f"Seconds to fit a model (filled) and to predict the test rows of a fold (hollow): geometric mean, least and "
+        f"most over {over}, {protocol(material)}. Times of runs on several workers share processors."
+        f"{tested(material)}"
+    )
+    return Plot(figure, caption)
+
+
 @KINDS.register("cd")
 def cd(material: Material, request: Request) -> Plot:
     """Draw the critical-difference diagram of average ranks over data sets."""

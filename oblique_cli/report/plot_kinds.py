@@ -40,13 +40,18 @@ class Request:
     metric       what is shown, "" for accuracy (RMSE of regression)
     x            the other metric of a scatter
     parameter    of a tuning curve, "" if there is one only
+    features     two columns, of decision regions
     width        millimeters
+    data_dir, offline   where data sets come from, see `catalogue.load`
     """
 
     metric: str = ""
     x: str = "leaves"
     parameter: str = ""
+    features: tuple[str, ...] = ()
     width: float = charts.COLUMN
+    data_dir: str | None = None
+    offline: bool = False
 
 
 Drawn = Callable[[Material, Request], Plot]

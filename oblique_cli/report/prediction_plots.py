@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from oblique_cli.data import catalogue
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Curve, Panel
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import task_of
 from oblique_cli.evaluation.holdout_report import BINS, reliability
+from oblique_cli.experiments.fits import Case, fitted
 from oblique_cli.experiments.rescoring import stored
+from oblique_cli.ground.nouns import Fold
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.seeds import integer
 from oblique_cli.report.material import Material, Method
 from oblique_cli.report.plot_kinds import (
     KINDS,
@@ -21,6 +32,8 @@ from oblique_cli.report.plot_kinds import (
     nothing,
     protocol,
 )
+
+GRID = 300  # points per side, of decision regions
 
 
 @KINDS.register("calibration")
@@ -92,7 +105,71 @@ def confusions(material: Material, dataset: str) -> tuple[tuple[str, ...], list[
     return classes, out
 
 
+@KINDS.register("regions")
+def regions(material: Material, request: Request) -> Plot:
+    """Draw the class that each algorithm predicts over the plane of two features."""
+    classes_only(material, "regions")
+    dataset = _only_dataset(material, "regions are")
+    panels = []
+    data = columns = None
+    for method in methods_on(material, dataset):
+        policy = material.policy(method, dataset)
+        data = catalogue.load(policy, request.data_dir, request.offline, task_of(method.spec.name))
+        if data.digest != method.shown.data.get(dataset):
+            raise ConfigError(f"the data of {dataset!r} have changed since run {method.shown.run.name!r} was made.")
+        columns = _two(data, request.features)
+        X = np.ascontiguousarray(data.X[:, columns])
+        if np.isnan(X).any():
+            raise ConfigError(f"regions need values, and {dataset!r} has missing ones in the features shown.")
+        chosen = Counter(tuple(sorted(row.chosen.items())) for row in method.rows(dataset)).most_common(1)
+        two = tuple(data.feature_names[k] for k in columns)
+        flat = replace(data, X=X, feature_names=two, qualitative=(), levels={}, split=None)
+        case = Case.of(method.shown.experiment, flat, policy, method.spec)
+        rows = np.arange(flat.n)
+        seed = integer(method.shown.experiment.seed, dataset, "regions")
+        everything = Fold(0, 0, rows, rows[:0], rows[:: max(2, round(1 / method.shown.experiment.cv.pruning_fraction))])
+        estimator, encoder, _ = fitted(case, everything, seed, dict(chosen[0][0]) if chosen else {})
+        low, high = X.min(axis=0), X.max(axis=0)
+        margin = np.where(high > low, 0.05 * (high - low), 0.5)
+        rectangle = np.array([low - margin, high + margin])
+        across, up = np.meshgrid(*(np.linspace(rectangle[0, k], rectangle[1, k], GRID) for k in (0, 1)))
+        plane = np.column_stack([across.ravel(), up.ravel()])
+        plane = plane if encoder is None else np.ascontiguousarray(encoder.transform(plane), dtype=np.float64)
+        codes = np.asarray(estimator.predict(plane)).reshape(GRID, GRID)
+        panels.append(Panel(method.label, [codes, X, data.y]))
+    if data is None or columns is None:
+        raise nothing("regions")
+    names = [data.feature_names[k] for k in columns]
+    figure = charts.regions(panels, rectangle, names, data.classes, request.width)
+    note = "" if len(data.feature_names) == 2 else " The models were fitted to these two features alone."
+    over = f"{names[0]} and {names[1]}"
+    caption = f"Classes of {dataset} that each model, fitted to all {data.n} rows, predicts over {over}.{note}"
+    return Plot(figure, caption)
+
+
 def _only_dataset(material: Material, subject: str) -> str:
     if len(material.datasets) > 1:
         raise ConfigError(f"{subject} of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
     return material.datasets[0]
+
+
+def _two(data: Any, requested: Sequence[str]) -> list[int]:
+    names = list(data.feature_names)
+    if not requested:
+        if len(names) == 2:
+            return [0, 1]
+        raise ConfigError(
+            f"regions need two features, and {data.name!r} has {len(names)}; choose by --features A,B from "
+            f"{', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
+        )
+    if len(requested) != 2 or requested[0] == requested[1]:
+        raise ConfigError(f"--features takes two different names, A,B. Got {','.join(requested)!r}.")
+    for name in requested:
+        if name not in names:
+            hint = close_matches(name, names) or f" It has {', '.join(names[:8])}."
+            raise ConfigError(f"data set {data.name!r} has no feature {name!r}.{hint}")
+    columns = [names.index(name) for name in requested]
+    for k in columns:
+        if k in data.qualitative:
+            raise ConfigError(f"feature {names[k]!r} of {data.name!r} is qualitative; regions need two numbers.")
+    return columns

@@ -31,7 +31,7 @@ from oblique_cli.report.plot_kinds import Request, draw
 from oblique_cli.report.prediction_plots import confusions
 
 # Kinds of plots that every report tries; a kind is omitted if the runs lack the data for it.
-PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration")
+PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")
 FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
 MANY_CLASSES = 30  # a larger matrix is not shown
 FEW_TREES = 24  # shown without --trees

@@ -1,26 +1,44 @@
-"""`oblique bias-variance`: its error is that of the run, and a missing fold is a sentence."""
+"""`oblique bias-variance`: its error is that of a run of the same configuration, and a failure is a sentence."""
 
 import json
-import sqlite3
-from contextlib import closing
 
+import numpy as np
 import pytest
+from cli_support import SMALL
+
+from oblique_cli.experiments import decomposing
 
 
-def test_bias_and_variance_add_up_to_the_error_of_the_run(finished):
-    run = json.loads(finished("table", "small", "--format", "json").out)["rows"]
-    lines = json.loads(finished("bias-variance", "small.yaml", "--format", "json").out)["rows"]
-    assert [(r["dataset"], r["algorithm"]) for r in lines] == [(r["dataset"], r["algorithm"]) for r in run]
-    for line, cell in zip(lines, run, strict=True):
-        assert 100 * (line["bias"] + line["variance"]) == pytest.approx(100 - cell["accuracy_mean"])
+@pytest.mark.parametrize("scheme", ["nested", "two_stage"])
+def test_bias_and_variance_add_up_to_the_error_of_the_run(call, scheme):
+    (call.folder / "small.yaml").write_text(SMALL.replace("nested", scheme))
+    run = json.loads(call("run", "small.yaml", "--format", "json").out)["rows"]
+    found = json.loads(call("bias-variance", "small.yaml", "--format", "json").out)["rows"]
+    assert [(r["dataset"], r["algorithm"]) for r in found] == [(r["dataset"], r["algorithm"]) for r in run]
+    for ours, theirs in zip(found, run, strict=True):
+        assert 100 * (ours["bias"] + ours["variance"]) == pytest.approx(100 - theirs["accuracy_mean"])
     # Trees on two thirds of the rows differ between repetitions.
-    assert all(0 < line["variance"] <= 0.25 for line in lines)
-    assert "average ranks over 2 data sets" in finished("bias-variance", "small").out
+    assert all(0 < r["variance"] <= 0.25 for r in found)
 
 
-def test_a_data_set_without_a_fold_is_ranked_nowhere(finished):
-    with closing(sqlite3.connect(finished.folder / "results" / "oblique.sqlite")) as db, db:
-        db.execute("DELETE FROM rows WHERE dataset = 'bupa' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2")
-    ended = finished("bias-variance", "small")
-    assert ended.code == 0 and "bupa, HHGDT: 5 of 6 folds are stored" in ended.out
+def test_the_number_of_workers_changes_nothing(call):
+    (call.folder / "small.yaml").write_text(SMALL)
+    one, two = (call("bias-variance", "small.yaml", "--jobs", jobs) for jobs in ("1", "2"))
+    assert one == two and one.code == 0
+    assert "rank of bias^2" in one.out and "average ranks over 2 data sets" in one.out
+
+
+def test_a_fold_that_fails_is_told_and_its_data_set_ranked_nowhere(call, monkeypatch):
+    (call.folder / "small.yaml").write_text(SMALL)
+    plain = decomposing.predictions
+
+    def fail(case, fold, seed, chosen=None):
+        if (case.dataset.name, case.spec.id, fold.repeat, fold.index) == ("bupa", "hhgdt", 1, 2):
+            raise np.linalg.LinAlgError("singular matrix")
+        return plain(case, fold, seed, chosen)
+
+    monkeypatch.setattr(decomposing, "predictions", fail)
+    ended = call("bias-variance", "small.yaml")
+    assert ended.code == 3
+    assert "bupa, HHGDT: repetition 1, fold 2: LinAlgError: singular matrix" in ended.out
     assert "average ranks" not in ended.out

@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -102,11 +103,14 @@ def test_every_format_has_the_same_tests(call):
     assert (document["alpha"], document["rope"]) == (0.05, 1.0)
 
 
-def test_ranks_come_with_the_groups_that_are_not_told_apart(call):
+def test_the_diagram_on_the_terminal_has_its_best_rank_on_the_left(call):
     store(call.folder, experiment())
-    out = call("significance", "run", "--metric", "accuracy").out.partition("Nemenyi):")[2]
-    lines = [re.split(r" {2,}", line.strip()) for line in out.splitlines() if line.rstrip().endswith(".00")]
-    assert lines == [["HHGDT", "a", "1.00"], ["GDT", "a b", "2.00"], ["Axis-parallel", "b", "3.00"]]  # CD 1.35
+    out = call("significance", "run", "--metric", "accuracy").out
+    lines = [line for line in out.splitlines() if "●━" in line or line.rstrip().endswith("3.00")]
+    assert [line.split()[0] for line in lines] == ["HHGDT", "GDT", "Axis-parallel"]
+    assert [re.split(r" {2,}", line)[1] for line in lines] == ["a", "a b", "b"]  # CD 1.35: only 1 and 3 are apart
+    places = [line.index("●") for line in lines]
+    assert places == sorted(set(places))
 
 
 def test_the_svg_diagram_holds_every_method_and_bars(call):
@@ -126,7 +130,7 @@ def test_two_data_sets_are_compared_one_by_one_and_told_why(call):
     ended = call("significance", "run")
     assert ended.code == 0
     assert "Tests over data sets need at least 5, here are 2" in ended.out and "no power" in ended.out
-    assert "Nemenyi" not in ended.out
+    assert "Nemenyi" not in ended.out and "●" not in ended.out
     ended = call("significance", "run", "--diagram", "cd.svg")
     assert ended.code == 2 and ended.err == (
         "error: a critical-difference diagram needs at least 5 data sets. Got 2.\n"
@@ -292,11 +296,34 @@ def test_metrics_of_the_configuration_are_tested_too(call):
     assert {r["metric"] for r in records(call, "run")} == {"accuracy", "leaves", "depth"}
 
 
-def test_of_many_methods_the_tests_over_data_sets_are_shown_and_csv_has_all(call):
-    store(call.folder, experiment(algorithms=("hhgdt", "gdt", "axis_parallel", "hhcart_a", "hhcart_d", "cline")))
-    text = call("significance", "run", "--metric", "accuracy").out
-    assert "data set by data set" not in text and "accuracy, over 6 data sets" in text
-    assert len({r["dataset"] for r in records(call, "run", "--metric", "accuracy")}) == 7
+@pytest.mark.long
+def test_pairs_of_ten_methods_are_matrices_of_80_columns(call):
+    names = ("hhgdt", "gdt", "axis_parallel", "hhcart_a", "hhcart_d", "cline", "oc1", "quest", "c45", "hhcrv")
+    exp = experiment(algorithms=names, cv=CVSpec("ordinary", folds=10, repeats=2))
+    rng = np.random.default_rng(3)
+    rows = [
+        replace(row, n_correct=int(rng.integers(930, 990)), n_test=1000, n_leaves=int(rng.integers(100, 300)))
+        for row in rows_of(exp)
+    ]
+    store(call.folder, exp, rows)
+    text = call("significance", "run").out
+    tables, _, notes = text.partition("\n1-SD, 2-SD:")
+    lines = [line for line in tables.splitlines() if not line.startswith(("accuracy,", "leaves,"))]  # captions
+    assert notes and 100 < len(lines) < 240 and max(map(len, lines)) <= 80
+    found = records(call, "run", "--metric", "accuracy")
+    assert len([r for r in found if r["test"] == "Wilcoxon"]) == 45  # CSV has every pair
+    report = judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title", metrics=("accuracy",))
+    grids = {grid.caption: grid for grid in report.sheet().grids}
+    over, wine = grids["accuracy, over 6 data sets"], grids["accuracy, wine"]
+    for (i, a), (j, b) in combinations(enumerate(names), 2):
+        sign = named(found, "sign", first=a, second=b)
+        wins = int(float(sign["statistic"]))
+        here, there = over.rows[i][2 + j], over.rows[j][2 + i]
+        assert (int(here.rstrip("*")), int(there.rstrip("*"))) == (wins, int(sign["n"]) - wins)
+        holm = named(found, "Wilcoxon", first=a, second=b)["winner"]
+        assert (here.endswith("*"), there.endswith("*")) == (holm == a, holm == b)
+        winner = named(found, "corrected resampled t", dataset="wine", first=a, second=b)["winner"]
+        assert wine.rows[i][2 + j] + wine.rows[j][2 + i] == {a: "+-", b: "-+", "tie": "=="}[winner]
 
 
 def test_the_order_of_data_sets_changes_no_verdict_over_them():

@@ -72,7 +72,7 @@ def material(call, *names, **options):
 
 @pytest.mark.sample(0)
 @pytest.mark.covered(1)
-@pytest.mark.parametrize("kind", ["box", "scatter", "curve", "calibration"])
+@pytest.mark.parametrize("kind", ["box", "scatter", "curve", "calibration", "time"])
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_a_picture_has_the_form_of_its_name_and_always_the_same_bytes(ran, kind, form):
     pictures = []
@@ -153,6 +153,14 @@ def test_calibration_needs_probabilities(call):
     assert ended.code == 2 and "run it with --keep-probabilities" in ended.err
 
 
+def test_regions_predict_the_training_rows_where_these_lie(call):
+    material = finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
+    made = draw("regions", material, Request(features=("petal_length", "petal_width")))
+    assert "fitted to these two features alone" in made.caption
+    image = made.figure.axes[0].images[0].get_array()
+    assert image.shape == (300, 300, 3) and len(np.unique(image.reshape(-1, 3), axis=0)) == 3
+
+
 def test_runs_on_different_data_of_one_name_are_not_drawn_together(call):
     for name, cell in (("x", 1), ("y", 2)):
         text = "a,b,c\n" + "\n".join(f"{i},{cell * i % 7},{'no' if i % 3 else 'yes'}" for i in range(40))
@@ -212,7 +220,7 @@ def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_row
     draw("calibration", material, Request())
     (((_, counts),),) = [panel.things for panels in shown for panel in panels]
     assert sum(counts) == sum(row.n_test for row in method.tested("iris"))
-    for kind in ("box", "scatter"):
+    for kind in ("box", "scatter", "time"):
         assert draw(kind, material, Request()).caption.endswith(
             "the rows that a sample lacks are shown, and no estimate made of them."
         )
@@ -245,7 +253,9 @@ def test_dollars_in_names_are_text_and_no_formula(call):
     lines = [f"{i},{i * 7 % 20},{'$1_0 - $20' if i < 10 else '$' + chr(92) + 'frac$'}" for i in range(20)]
     (call.folder / "x.csv").write_text("$a_b$,$c^$,y\n" + "\n".join(lines) + "\n")
     finish(call, "dataset: {csv: x.csv, target: y}\nalgorithm: axis_parallel\ncv: {folds: 2, repeats: 1}")
-    ended = call("plot", "confusion", "x", "--output", "confusion.svg")
-    assert ended.code == 0, ended.err
-    svg = (call.folder / "confusion.svg").read_text()
-    assert ">$1_0 - $20<" in svg and ">$\\frac$<" in svg
+    for kind in ("regions", "confusion"):
+        ended = call("plot", kind, "x", "--output", f"{kind}.svg")
+        assert ended.code == 0, ended.err
+        svg = (call.folder / f"{kind}.svg").read_text()
+        assert ">$1_0 - $20<" in svg and ">$\\frac$<" in svg
+    assert ">$a_b$<" in (call.folder / "regions.svg").read_text()

@@ -30,8 +30,7 @@ def mixed(call):
 def test_what_has_no_leaves_is_at_no_place_of_a_scatter_and_is_named(mixed, call):
     made = draw("scatter", mixed, Request())
     (axes,) = made.figure.axes
-    (legend,) = made.figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {"Axis-parallel", "HHCART(A)"}
+    assert {text.get_text() for text in axes.texts} == {"Axis-parallel", "HHCART(A)"}
     assert axes.get_xscale() == "log" and axes.get_yscale() == "linear"
     assert "Without svc and nn, of which leaves or accuracy is undefined." in made.caption
     assert "Without" not in draw("scatter", mixed, Request(x="fit")).caption

@@ -85,8 +85,8 @@ def test_a_run_that_leaves_one_group_out_has_one_repetition_and_says_so(call):
     assert call("table", "x").out == ended.out and call("run", "x.yaml", "-j", "1").out == ended.out
     assert "repetitions are complete" not in call("significance", "x").out
     assert "24" in call("status").out
-    spread = call("bias-variance", "x")
-    assert spread.code == 2 and "has one repetition of my" in spread.err
+    spread = call("bias-variance", "x.yaml")
+    assert spread.code == 2 and "my can be divided in one way only" in spread.err
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_t_test_is_refused_in_a_sentence_and_so_is_bias_variance(call):
     assert call("run", "x.yaml", "-j", "2", "--quiet", "--set", "cv.repeats=2").code == 0
     ended = call("significance", "x")
     assert ended.code == 0 and "iris: training and test sets are fixed; repetitions are no resampling" in ended.out
-    ended = call("bias-variance", "x")
+    ended = call("bias-variance", "x.yaml", "--set", "cv.repeats=2")
     assert (
         ended.code == 2 and "does not test every row once a repetition, by a tree of other rows each time" in ended.err
     )

@@ -7,6 +7,7 @@ The paper's tables of accuracies and its list of data sets are lost; only averag
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -17,10 +18,10 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST
 from oblique_cli.evaluation import published, significance_tests
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments import decomposing
-from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.running import load_datasets
 from oblique_cli.ground import seeds
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import DATABASE, Outcome, outcome, qualifier, result_of
+from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, result_of
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 PAPER = "zhang2014"
@@ -361,13 +362,14 @@ def _mtry(run: Outcome) -> ExtraTable:
 
 def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
     """Return Figure 1: average ranks of bias and variance within the families of section IV-C."""
+    datasets = load_datasets(run.experiment, request.data_dir, request.offline)
     tables = []
     for base in ("RaF", "RRoF"):
         specs = tuple(s for s in run.experiment.algorithms if ALGORITHMS[s.name].title in family(base))
         if len(specs) < 2:
             continue
-        with Store(f"{request.results}/{DATABASE}") as store:
-            grids = decomposing.decompose(store, store.run(run.experiment.name), [spec.id for spec in specs]).grids
+        experiment = replace(run.experiment, algorithms=specs)
+        grids = decomposing.decompose(experiment, datasets).sheet().grids
         for grid in grids[1:]:
             tables.append(ExtraTable(f"bias_variance_{base.lower()}", grid.caption, grid.header, grid.rows))
     return tables
