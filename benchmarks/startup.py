@@ -34,6 +34,7 @@ COMMANDS = (
     Command(
         "oblique run bupa_hhgdt", "< 4", ("--set", "cv.folds=2", "--set", "cv.repeats=2", "--set", "cv.tune.folds=2")
     ),
+    Command("oblique compare --cv nested --dataset bupa", "< 10", ("--folds", "2", "--repeats", "1")),
 )
 # What no Python command can be faster than, and what a command pays that needs numbers.
 FLOORS = {

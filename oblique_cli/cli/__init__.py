@@ -91,12 +91,10 @@ MOVED_COMMANDS = {
 MOVED_OPTIONS = {
     "--algorithms": {"compare": "--algorithm"},
     "--backend": dict.fromkeys(("run", "compare", "repair", "reproduce"), "--scheduler ADDRESS alone"),
-    "--cv": {"compare": "--set cv.scheme=NAME"},
     "--class-weight": {"fit": "--set class_weight=balanced"},
     "--datasets": {"compare": "--dataset"},
     "--import": {"validate": "--allow-code"},
     "--keep-column": {"predict": "--keep"},
-    "--no-color": dict.fromkeys(("run", "compare", "repair", "reproduce"), "the default: it prints no colors"),
     "--out": {"fit": "--output"},
     "--threshold": {"taxonomy": "--purity"},
     "--workers": {"fit": "--jobs"},

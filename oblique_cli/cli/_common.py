@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 # ---- running ---------------------------------------------------------------------------------------------------------
 
 
+def _without_color(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value:
+        os.environ["NO_COLOR"] = "1"
+    return value
+
+
 @dataclass(frozen=True)
 class Runner:
     """Options of every command that runs folds."""
@@ -49,6 +56,9 @@ class Runner:
     format_: str = declare.TABLE_FORM
     output: str | None = declare.OUTPUT
     quiet: bool = declare.flag("--quiet", "Print failures only, no progress and no summary.")
+    no_color: bool = declare.option(
+        "--no-color", is_flag=True, callback=_without_color, help="No colors; also by the variable NO_COLOR."
+    )
 
     def run(
         self,
@@ -166,7 +176,7 @@ def working(doing: str, quiet: bool = False) -> Iterator[Progress]:
     """
     from oblique_cli.experiments.progress import Progress
 
-    with Progress(quiet=quiet, closing=False).watched(doing) as progress:
+    with Progress(quiet=quiet, closing=False, brief=True).watched(doing) as progress:
         yield progress
 
 

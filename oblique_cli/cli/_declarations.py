@@ -229,6 +229,7 @@ complete_dataset = _completer(DATASETS)
 complete_datasets = _completer(DATASETS, listed=True)
 complete_dataset_or_file = _completer(DATASETS, files=True)
 complete_metric = _completer("evaluation.metrics:METRICS")
+complete_scheme = _completer("schemes:SCHEMES")
 complete_config_or_file = _completer("config.composing:bundled", files=True)
 
 

@@ -162,29 +162,6 @@ class OwnOptions(FileOptions):
         return options, tuple(text for text in rest if text not in named)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Changes of an experiment: its metrics, --set, and short forms of it."""
-
-    metrics: tuple[str, ...] = declare.metrics()
-    set_: tuple[str, ...] = declare.changes("cv.repeats=2")
-    repeats: int | None = declare.option("--repeats", type=click.IntRange(1), help="The same as --set cv.repeats=N.")
-    folds: int | None = declare.option("--folds", type=click.IntRange(2), help="The same as --set cv.folds=N.")
-    seed: int | None = declare.option("--seed", type=click.IntRange(0), help="The same as --set seed=N.")
-
-    @property
-    def changes(self) -> tuple[str, ...]:
-        """Return all changes but those of the metrics as --set takes them."""
-        counts = {"cv.repeats": self.repeats, "cv.folds": self.folds, "seed": self.seed}
-        return self.set_ + tuple(f"{key}={n}" for key, n in counts.items() if n is not None)
-
-    @property
-    def overrides(self) -> tuple[str, ...]:
-        """Return all changes as --set takes them."""
-        names = ("'" + name.replace("'", "''") + "'" for name in self.metrics)
-        return (*self.changes, f"metrics=[{', '.join(names)}]") if self.metrics else self.changes
-
-
 def is_own(word: str) -> bool:
     """Return whether a word of the command line is a file of rows or "-", not a configuration or data set name."""
     if word == STDIN:

@@ -11,7 +11,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import Runner, columns, database, rendered, write
-from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, Settings, experiment_of, is_own, refuse_strays
+from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, refuse_strays
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ class Params:
         f"[default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
     )
     options: OwnOptions = declare.group(OwnOptions)
-    settings: Settings = declare.group(Settings)
+    metrics: tuple[str, ...] = declare.metrics()
+    overrides: tuple[str, ...] = declare.changes("cv.repeats=2")
+    repeats: int | None = declare.option("--repeats", type=click.IntRange(1), help="The same as --set cv.repeats=N.")
+    folds: int | None = declare.option("--folds", type=click.IntRange(2), help="The same as --set cv.folds=N.")
+    seed: int | None = declare.option("--seed", type=click.IntRange(0), help="The same as --set seed=N.")
     runner: Runner = declare.group(Runner)
     shard: Shard | None = declare.option(
         "--shard",
@@ -78,7 +82,10 @@ def run(params: Params = declare.group(Params)) -> None:
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md
              oblique run my.csv --target class --algorithm hhgdt --set cv.repeats=2
     """
-    overrides = params.settings.overrides
+    counts = {"cv.repeats": params.repeats, "cv.folds": params.folds, "seed": params.seed}
+    overrides = params.overrides + tuple(f"{key}={n}" for key, n in counts.items() if n is not None)
+    if params.metrics:
+        overrides += (f"metrics=[{', '.join(map(_quoted, params.metrics))}]",)
     files = [word for word in params.configs if is_own(word)] + ([params.csv] if params.csv else [])
     if not files:
         refuse_strays(params.options, "a file of your own; a configuration says it itself")
@@ -113,6 +120,10 @@ def run(params: Params = declare.group(Params)) -> None:
         write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         params.runner.report(summary)
     raise SystemExit(code)
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
 
 
 def _load(

@@ -110,7 +110,7 @@ def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
 
 
 def _writer(process: Mapping[str, Any]) -> str:
-    return f"process {process['pid']}, which began it at {_time(process['since'])}, still runs"
+    return f"process {process['pid']} is running it since {_time(process['since'])}"
 
 
 def _time(text: str) -> str:

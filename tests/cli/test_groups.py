@@ -101,6 +101,7 @@ def test_a_comparison_by_groups(files):
     ended = files(*options, "--algorithm", "axis_parallel,hhgdt")
     assert ended.code == 0, ended.err
     assert "2 x 3-fold CV (group by patient)" in ended.out
+    assert files(*options, "--cv", "two_stage").code == 2
 
 
 def test_a_configuration_that_names_groups_divides_by_them(files):

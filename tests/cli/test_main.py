@@ -89,8 +89,7 @@ def test_a_former_option_names_its_new_place(call, command, option):
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     place = MOVED_OPTIONS[option][command]
     assert f"{option} is now {place}." in ended.err
-    options = {word.rstrip(",") for word in place.split() if word.startswith("--")}
-    assert options <= {name for param in cli.get_command(None, command).params for name in param.opts}
+    assert place.split()[0] in {name for param in cli.get_command(None, command).params for name in param.opts}
 
 
 @pytest.mark.parametrize("setting", [name for name, option in fit.settings.items() if option.name not in SHARED])

@@ -179,7 +179,7 @@ def recorded() -> dict[str, tuple[int, str]]:
 
 
 LONG = 400  # letters of a line; lists of all names go on
-PROGRESS = re.compile(r"^.*(, \d+:\d\d|, left \S+ s?)\n", re.MULTILINE)  # which a busy machine shows
+PROGRESS = re.compile(r"^.*(, \d+:\d\d|  left \S+ s?)\n", re.MULTILINE)  # which a busy machine shows
 
 
 def answered(words: str) -> tuple[int, str, str]:

@@ -167,7 +167,7 @@ def test_reading_is_no_part_of_what_a_run_is_begun_with(call):
 
 @pytest.mark.long
 def test_tables_fit_a_terminal_of_40_columns(call):
-    run = run_of(forked(call.folder, "run", PLAIN, "--target", "variety", *QUICK))
+    run = run_of(call("run", PLAIN, "--target", "variety", *QUICK))
     commands = (["table", run], ["compare", run], ["status"], ["data", "list"], ["data", "show", "bupa"], ["doctor"])
     for arguments in (*commands, ["list", "schemes"]):
         lines = on_a_terminal(call.folder, 40, *arguments).out.splitlines()
@@ -185,6 +185,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
             "tree iris --algorithm hhcart_",
             {f"plain,hhcart_{end}" for end in ("a", "d", "forest", "regression", "model_tree")},
         ),
+        ("compare --cv two", {"plain,two_stage"}),
         ("plot cali", {"plain,calibration"}),
         ("export model.json --format on", {"plain,onnx"}),
         ("run bupa_hhg", {"file,bupa_hhg", "plain,bupa_hhgdt"}),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -60,7 +61,7 @@ def test_the_bundled_configuration_runs_as_in_the_readme(tmp_path):
     assert any(line.startswith("bupa: the class is the selector field, as in the papers;") for line in lines)
     assert ended.err.splitlines()[-1].startswith("bupa_hhgdt: 100 of 100 folds, 0 failed, ")
     assert ended.err.endswith(f" -> {DATABASE}\n")
-    assert "\r" not in ended.err
+    assert "\r" not in ended.err and "bupa_hhgdt: 50/100  50 %" in ended.err
 
 
 def test_the_same_command_again_runs_nothing_and_prints_the_same_table(finished, monkeypatch):
@@ -175,8 +176,12 @@ def test_a_terminal_has_one_live_line_with_the_time_left(small):
     first, live, end = ended.out.split("\n")
     assert (first.split("\r")[-1], end) == ("small: 24 folds", "")  # a slow start draws lines of its own before
     *drawn, summary = live.split("\r")
-    assert re.fullmatch(r"\d+/24, \w+/\w+ r\d f\d, small, (\S+ s|\d+:\d\d), left (\S+ s|\d+:\d\d) *", drawn[1])
+    assert re.fullmatch(r"\w+/\w+ r\d f\d  \d+/24  \d+ %  \S+/s  left (\S+ s|\d+:\d\d) *", drawn[1])
     assert drawn[-1].isspace() and summary.startswith("small: 24 of 24 folds, 0 failed, ")
+
+
+def test_colors_can_be_switched_off(small):
+    assert small("run", "small.yaml", "--no-color").code == 0 and os.environ["NO_COLOR"] == "1"
 
 
 # ---- a CSV file without a configuration ------------------------------------------------------------------------------

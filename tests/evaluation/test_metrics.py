@@ -503,8 +503,8 @@ def test_an_undefined_metric_is_a_dash_with_its_reason(call):
 
 def test_compare_and_significance_judge_by_the_metrics_asked_for(call):
     options = [
-        "--set",
-        "cv.scheme=ordinary",
+        "--cv",
+        "ordinary",
         "--algorithm",
         "axis_parallel,hhcart_d",
         "--dataset",
@@ -753,12 +753,12 @@ def test_means_over_folds_of_one_row_are_refused(call):
     assert ended.code == 2 and "a fold of scheme leave_one_out tests one row; use accuracy" in ended.err
 
 
-def test_a_matrix_that_was_not_measured_and_one_that_cannot_be_tested_are_sentences(call):
+def test_a_matrix_that_was_not_measured_and_one_that_compare_cannot_show_are_sentences(call):
     (call.folder / "c.yaml").write_text("version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {repeats: 1}\n")
     assert call("run", "c.yaml").code == 0
     ended = call("table", "c", "--metric", "confusion")
     assert ended.code == 2 and "run 'c' was run without metric confusion" in ended.err
-    ended = call("significance", "c", "--metric", "confusion")
+    ended = call("compare", "--dataset", "iris", "--repeats", "2", "--metric", "confusion")
     assert ended.code == 2 and "which only oblique table shows" in ended.err
 
 

@@ -96,9 +96,7 @@ def test_fit_keeps_its_model_and_predict_uses_it(installed):
 
 def test_compare_takes_its_algorithms(installed):
     words = ("--dataset", "iris", "--algorithm", "differences,nearest_mean", "--metric", "worst_recall")
-    done = installed(
-        "oblique_cli", "compare", *words, "--set", "cv.scheme=ordinary", "--folds", "2", "--repeats", "2", "--quiet"
-    )
+    done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--quiet")
     assert done.code == 0 and "nearest mean" in done.out, done.err
 
 
@@ -144,16 +142,7 @@ def extended(installed):
 
 
 def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
-    words = (
-        "--dataset",
-        "iris",
-        "--algorithm",
-        "axis_parallel,differences",
-        "--set",
-        "cv.scheme=by_threes",
-        "--repeats",
-        "2",
-    )
+    words = ("--dataset", "iris", "--algorithm", "axis_parallel,differences", "--cv", "by_threes", "--repeats", "2")
     done = extended("oblique_cli", "compare", *words, "--quiet")
     assert (done.code, done.err) == (0, "") and "2 x by_threes" in done.out
     refused = extended("oblique_cli", "compare", *words, "--quiet", "--folds", "5")
@@ -163,6 +152,7 @@ def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
 @pytest.mark.parametrize(
     ("words", "found"),
     [
+        ("compare --cv by_", "by_threes"),
         ("compare --algorithm axis_parallel,diff", "axis_parallel,differences"),
         ("table --metric worst_", "worst_recall"),
         ("export model.json --format own", "own_language"),
@@ -180,9 +170,9 @@ def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(ext
     before = module.read_text()
     module.write_text("raise ZeroDivisionError\n")
     try:
-        asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": "oblique compare --dataset bup", "COMP_CWORD": "3"}
+        asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": "oblique compare --cv two", "COMP_CWORD": "3"}
         done = extended("oblique_cli", **asked)
-        assert (done.out.split(), done.err) == (["plain,bupa"], "")
+        assert (done.out.split(), done.err) == (["plain,two_stage"], "")
     finally:
         module.write_text(before)
 
