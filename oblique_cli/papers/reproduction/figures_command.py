@@ -8,17 +8,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import columns
-from oblique_cli.errors import ConfigError, cannot_write
-
-# Figures of former versions, by the study that prints their numbers
-REMOVED = {
-    "taxonomy": "purity_by_depth subclass_modality complexity_and_accuracy pure_clusters complexity_of_artificial_sets",
-    "pathfinder": "pathfinder_regions pathfinder_sizes pathfinder_trees",
-    "odt": "odt_variance odt_variance_wide rft_trees rft_trees_wide",
-    "chapter6": "top_down_sequence bottom_up_leaves bottom_up_failures svm_margin",
-    "chapter5": "representative_proof",
-    "chapter3": "level_scores",
-}
+from oblique_cli.errors import cannot_write
 
 
 @click.command()
@@ -45,10 +35,6 @@ def figures(
     if listing:
         click.echo(columns([(about.name, about.remakes) for about in FIGURES.values()]))
         return
-    for study, removed in REMOVED.items():
-        for name in names:
-            if name in removed.split():
-                raise ConfigError(f"figure {name!r} is removed; its study is: oblique reproduce {study}.")
     wanted = [FIGURES[name] for name in names or FIGURES]
     folder = Path(output)
     try:

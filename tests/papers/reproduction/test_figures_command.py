@@ -31,11 +31,6 @@ def test_an_unknown_figure_is_refused_before_anything_is_drawn(call):
     assert not (call.folder / "pictures").exists()
 
 
-def test_a_removed_figure_answers_with_its_study(call):
-    ended = call("figures", "purity_by_depth")
-    assert ended.code == 2 and "oblique reproduce taxonomy" in ended.err
-
-
 def test_an_output_that_is_a_file_is_refused(call):
     (call.folder / "taken").write_text("")
     ended = call("figures", "tree", "--output", "taken")

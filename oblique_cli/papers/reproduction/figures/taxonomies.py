@@ -1,0 +1,257 @@
+"""Supervised taxonomies: purity by depth, subclasses, and classification complexity (Amalaman 2015, section 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from oblique_cli import data
+from oblique_cli.drawing import partition
+from oblique_cli.drawing.canvas import blank, color, marker
+from oblique_cli.drawing.polygons import surroundings
+from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
+from oblique_cli.papers.hierarchy import measures
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
+from oblique_cli.papers.reproduction.studies.editing import dataset_of
+from oblique_cli.papers.reproduction.studies.taxonomy import (
+    CLASSIFIERS,
+    EIGHT,
+    IRIS,
+    LABELLED_SETS,
+    SIGMA,
+    accuracies,
+    both_taxonomies,
+    drawn,
+    taxonomy_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from oblique_cli.data.dataset import Dataset
+
+SEED = 20260101
+MOST_NAMED = 12  # bars with readable classes below them
+# Sets of two classes and two features, and whether their classes are permuted.
+ARTIFICIAL = (
+    ("two_bands", False),
+    ("overlapping_clusters", True),
+    ("two_bands", True),
+    ("bent_class", False),
+    ("sine_2d", False),
+    ("checkerboard_2x2", False),
+)
+
+
+@illustration(
+    "Average purity per depth, STAXAC and neighbor joining",
+    "figure 5.6 of Amalaman (2015), by random sequences of the form of Art#1 and Art#2: its two sets are not public",
+    "STAXAC reaches high cluster purity a lot faster than NJ: on E.Coli all nodes of depth 9 are pure, where those of "
+    "NJ have around 90 %, and 100 % at depth 14.",
+    SEED,
+)
+def purity_by_depth(setting: FigureSetting) -> Picture:
+    """Draw mean purity above, the share of 2^d nodes below, at all depths; one column per draw of sequences."""
+    figure, axes = blank(2, len(LABELLED_SETS), width=3.4, height=2.0)
+    seen = []
+    for column, name in enumerate(LABELLED_SETS):
+        purities = depths_of(name)
+        for code, (method, purity) in enumerate(purities.items()):
+            at = np.arange(len(purity.purity))
+            for place, values in ((column, 100.0 * purity.purity), (column + len(LABELLED_SETS), 100.0 * purity.share)):
+                axes[place].plot(at, values, color=color(code), marker=marker(code), ms=3, label=method)
+        axes[column].set_title(name)
+        axes[column].set_ylabel("mean purity, %")
+        axes[column + len(LABELLED_SETS)].set_ylabel("nodes, % of 2^depth")
+        axes[column + len(LABELLED_SETS)].set_xlabel("depth")
+        pure = ", ".join(f"{method} {first_depth(purity.purity, 0.95)}" for method, purity in purities.items())
+        deepest = ", ".join(f"{method} {len(purity.purity) - 1}" for method, purity in purities.items())
+        seen.append(f"{name}: from which depth on the mean purity is at least 95 %: {pure}; deepest: {deepest}")
+    axes[0].legend(frameon=False)
+    return Picture(figure, ". ".join(seen) + ".")
+
+
+def depths_of(name: str, draw: int = 0) -> dict[str, measures.PurityPerDepth]:
+    """Return purity by depth of both trees of a draw of labeled sequences, as drawn in the study of the chapter."""
+    (sequences,) = drawn(SEED, name, [draw])
+    return {method: measures.purity_per_depth(tree) for method, tree in both_taxonomies(*sequences).items()}
+
+
+def first_depth(purity: Array, least: float) -> int:
+    """Return the depth from which on the mean purity is never below `least`."""
+    below = np.flatnonzero(purity < least)
+    return int(below[-1]) + 1 if len(below) else 0
+
+
+@illustration(
+    "Subclasses of the classes of eight sets, at purities 1 and 0.9",
+    "figure 5.7 of Amalaman (2015), sets of Table 5.5",
+    "more subclasses at a high purity: Bcw has two at 0.9, and class M is 5-modal at 1; Seg, Vot and Bcw have larger "
+    "ones than the others; all clusters of Pid are of class 0.",
+    SEED,
+)
+def subclass_modality(setting: FigureSetting) -> Picture:
+    """Draw a bar per subclass of at least 15 rows, in the color of its class; purity 1 above, 0.9 below."""
+    figure, axes = blank(2, len(EIGHT), width=1.35, height=1.6)
+    seen = []
+    for column, (name, dataset, taxonomy) in enumerate(_taxonomies(EIGHT, setting)):
+        counts = []
+        for row, threshold in enumerate((1.0, 0.9)):
+            panel = axes[column + row * len(EIGHT)]
+            subclasses = measures.subclasses(taxonomy, threshold, SIGMA)
+            panel.bar(range(len(subclasses)), [s.size for s in subclasses], color=[color(s.label) for s in subclasses])
+            named = [dataset.classes[s.label][:6] for s in subclasses] if len(subclasses) <= MOST_NAMED else []
+            panel.set_xticks(range(len(named)), named, rotation=90, fontsize=5)
+            panel.set_title(f"{short(name)}, {threshold:g}", fontsize=6)
+            panel.tick_params(labelsize=5)
+            counts.append(str(len(subclasses)))
+        seen.append(f"{short(name)} {' and '.join(counts)}")
+    return Picture(figure, f"subclasses at purity 1 and at 0.9: {', '.join(seen)}.")
+
+
+def _taxonomies(names: Sequence[str], setting: FigureSetting) -> list[tuple[str, Dataset, Taxonomy]]:
+    taxonomies = []
+    for name in names:
+        dataset, scaling = dataset_of(name, setting.data_dir, setting.offline)
+        taxonomies.append((name, dataset, taxonomy_of(dataset, scaling)))
+    return taxonomies
+
+
+def short(name: str) -> str:
+    """Return the dissertation's code of one of its sets."""
+    return CODES.get(name, name)
+
+
+CODES = dict(zip((*EIGHT, IRIS), ("Vot", "Bld", "Hea", "Bos", "Bcw", "Pid", "Veh", "Seg", "Irs"), strict=True))
+
+
+@illustration(
+    "Classification complexity beside the accuracy of classifiers",
+    "figures 5.8 and 5.9 of Amalaman (2015), with five of this package's classifiers for the 24 of Table 5.6",
+    "sets of low complexity are classified with high accuracy by most classifiers: their correlation is -0.94; sets of "
+    "low complexity have large pure clusters (above 15 rows on Bcw and Vot, about 10 on Seg, below 5 on the others).",
+    SEED,
+)
+def complexity_and_accuracy(setting: FigureSetting) -> Picture:
+    """Draw accuracies and complexity by set; complexity against mean accuracy; complexity and rows per pure cluster."""
+    figure, axes = blank(1, 3)
+    results: list[tuple[float, str, list[float], float]] = []
+    for name, dataset, taxonomy in _taxonomies(EIGHT, setting):
+        right = accuracies(dataset, SEED)
+        of_each = [float(np.mean(right[method])) for method in CLASSIFIERS]
+        results.append(
+            (measures.classification_complexity(taxonomy), name, of_each, measures.mean_cluster_size(taxonomy))
+        )
+    results.sort()
+    complexity = np.array([each[0] for each in results])
+    means = np.array([each[2] for each in results])
+    sizes = np.array([each[3] for each in results])
+    at = np.arange(len(results))
+    for code, method in enumerate(CLASSIFIERS):
+        axes[0].plot(at, means[:, code], color=color(code), marker=marker(code), ms=3, linestyle="none", label=method)
+    for place, value in zip(at, complexity, strict=True):
+        axes[0].annotate(f"{value:.2f}", (place, means.max() + 3), ha="center", fontsize=5,
+                         bbox={"boxstyle": "circle", "facecolor": "white", "linewidth": 0.5})  # fmt: skip
+    axes[0].set_ylim(means.min() - 4, means.max() + 8)
+    axes[0].set_ylabel("accuracy, %; complexity in circles")
+    axes[0].legend(frameon=False, fontsize=5)
+    axes[1].plot(complexity, means.mean(axis=1), color=color(0), marker="o", ms=4, linestyle="none")
+    axes[1].set_xlabel("complexity")
+    axes[1].set_ylabel("mean accuracy, %")
+    axes[2].plot(at, 100.0 * complexity, color=color(0), marker=marker(0), ms=3, label="100 x complexity")
+    axes[2].plot(at, sizes, color=color(1), marker=marker(1), ms=3, label="rows a pure cluster")
+    axes[2].legend(frameon=False, fontsize=6)
+    for panel in (axes[0], axes[2]):
+        panel.set_xticks(at, [short(each[1]) for each in results])
+    for value, mean, each in zip(complexity, means.mean(axis=1), results, strict=True):
+        axes[1].annotate(short(each[1]), (value, mean), textcoords="offset points", xytext=(3, 3), fontsize=6)
+    listed = ", ".join(f"{short(each[1])} {each[0]:.3f} and {each[3]:.1f}" for each in results)
+    r = np.corrcoef(complexity, means.mean(axis=1))[0, 1]
+    of_size = np.corrcoef(sizes, means.mean(axis=1))[0, 1]
+    return Picture(
+        figure,
+        f"the correlation of complexity and mean accuracy is {r:.2f}, that of rows a pure cluster and mean accuracy "
+        f"{of_size:.2f}. Complexity and rows a pure cluster: {listed}.",
+    )
+
+
+@illustration(
+    "Pure clusters by size, and complexity as the area that they leave",
+    "figure 5.10 of Amalaman (2015), the eight sets of Table 5.5 and iris",
+    "clusters from the c-th largest on, c the number of classes: Bcw, Irs and Vot have small white areas and low "
+    "complexity, the rest larger ones.",
+    SEED,
+)
+def pure_clusters(setting: FigureSetting) -> Picture:
+    """Draw a row per set: sizes in the colors of classes; the share of rows outside the k largest, with its mean."""
+    names = (*EIGHT, IRIS)
+    figure, axes = blank(len(names), 2, width=2.8, height=0.8)
+    shares = []
+    for row, (name, dataset, taxonomy) in enumerate(_taxonomies(names, setting)):
+        outside = shares_outside(taxonomy)
+        _clusters(axes[2 * row], taxonomy, short(name))
+        ranks = np.arange(len(dataset.classes), len(dataset.classes) + len(outside))
+        axes[2 * row + 1].fill_between(ranks, outside, 1.0, step="mid", color="0.6", linewidth=0.0, rasterized=True)
+        axes[2 * row + 1].set_ylim(0.0, 1.0)
+        shares.append((float(outside.mean()), short(name)))
+    axes[0].set_title("rows of each pure cluster")
+    axes[1].set_title("white: share of rows outside the k largest")
+    listed = ", ".join(f"{name} {value:.3f}" for value, name in sorted(shares))
+    return Picture(figure, f"white share of the rectangle, which is the complexity: {listed}.")
+
+
+def shares_outside(taxonomy: Taxonomy) -> Array:
+    """Return the share of objects outside the k largest pure clusters, for k from the number of classes up."""
+    sizes = taxonomy.tree.sizes[measures.extract_clusters(taxonomy, 1.0)]
+    return np.asarray(1.0 - np.cumsum(sizes)[taxonomy.n_classes - 1 :] / taxonomy.n)
+
+
+def _clusters(axes: Axes, taxonomy: Taxonomy, name: str) -> None:
+    """Draw the sizes of the pure clusters from the c-th largest on, by class."""
+    nodes = measures.extract_clusters(taxonomy, 1.0)[taxonomy.n_classes - 1 :]
+    sizes, labels = taxonomy.tree.sizes[nodes], taxonomy.majority[nodes]
+    at = np.arange(taxonomy.n_classes, taxonomy.n_classes + len(nodes))
+    for code in np.unique(labels):
+        mine = labels == code
+        axes.vlines(at[mine], 0.0, sizes[mine], color=color(int(code)), linewidth=0.8, rasterized=True)
+    axes.set_ylabel(name)
+    axes.set_ylim(0.0)
+
+
+@illustration(
+    "Classification complexity of artificial sets",
+    "figure 5.11 of Amalaman (2015); its six sets are not described, so these are ours",
+    "complexity is low where most rows lie in a few large pure clusters (panels a, d, e and f), and high where there "
+    "is no large region of a class (b and c).",
+    SEED,
+)
+def complexity_of_artificial_sets(setting: FigureSetting) -> Picture:
+    """Draw six sets with their complexity; in b and c the classes are permuted at random."""
+    figure, axes = blank(2, 3, width=2.3, height=2.3)
+    seen = []
+    for panel, letter, (name, dealt) in zip(axes, "abcdef", ARTIFICIAL, strict=True):
+        dataset = artificial(name, dealt, setting)
+        taxonomy = taxonomy_of(dataset, "zscore")
+        complexity = measures.classification_complexity(taxonomy)
+        partition.frame(panel, surroundings(dataset.X), f"{letter}: {complexity:.2f}")
+        partition.points(panel, dataset.X, dataset.y, size=4.0 if dataset.n < 500 else 1.0)
+        clusters = measures.extract_clusters(taxonomy, 1.0)
+        share = taxonomy.tree.sizes[clusters[:4]].sum() / taxonomy.n
+        seen.append(
+            f"{letter} ({name}{', classes dealt out anew' if dealt else ''}): {complexity:.2f}, {len(clusters)} pure "
+            f"clusters, the four largest with {100 * share:.0f} % of the rows"
+        )
+    return Picture(figure, "; ".join(seen) + ".")
+
+
+def artificial(name: str, dealt: bool, setting: FigureSetting) -> Dataset:
+    """Return a set of `ARTIFICIAL`; its classes are permuted among the rows if `dealt`."""
+    dataset = data.load(name, setting.data_dir, setting.offline)
+    if not dealt:
+        return dataset
+    return replace(dataset, y=seeds.generator(SEED, "dealt", name).permutation(dataset.y))
