@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +12,6 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.models.exporting import export
 from oblique_cli.models.model import Model
 from oblique_cli.models.procedure import Procedure
-
-# Behind an exported module: prints numbers, or codes and shares, of rows.
-MAIN = """
-import json
-print(json.dumps([[{call}] for row in json.loads({rows!r})]))
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +41,15 @@ class Replay:
         return self._answers(np.column_stack([codes, self.model.predict_proba(filled)]))
 
     def exported(self, rows: Array) -> Answers:
-        """Return the results of the exported Python, which runs in a process of its own."""
-        call = "predict(row)" if self.procedure.is_regression else "CLASSES.index(predict(row)), *predict_proba(row)"
+        """Return the results of the exported Python."""
+        program: dict[str, Any] = {}
+        exec(str(export(self.model, "python")), program)
         cells = [list(map(self._cell, range(len(row)), row)) for row in rows.tolist()]
-        program = f"{export(self.model, 'python')}{MAIN.format(call=call, rows=json.dumps(cells))}"
-        done = subprocess.run([sys.executable, "-"], input=program.encode(), capture_output=True, check=True)
-        return self._answers(np.array(json.loads(done.stdout)))
+        predict = program["predict"]
+        if self.procedure.is_regression:
+            return self._answers(np.array([[predict(row)] for row in cells]))
+        classes, shares = program["CLASSES"], program["predict_proba"]
+        return self._answers(np.array([[classes.index(predict(row)), *shares(row)] for row in cells]))
 
     def _answers(self, table: Array) -> Answers:
         """Return predictions from a table, (n, 1) numbers or (n, 1 + K) codes and shares."""
