@@ -46,7 +46,7 @@ def verify(
     never increases. --never-uses COLUMN: no prediction changes with the column. --robust REACH: each row of --rows
     keeps its class if every number changes by at most REACH standard deviations of the training rows. Options may be
     repeated and combined. Linear programs over pairs of leaves decide trees exactly; a forest may remain undecided.
-    Every counterexample is predicted again, also by the exported Python. The exit code is 7 if a
+    Every counterexample is predicted again, also by the exported C if there is a compiler. The exit code is 7 if a
     property is refuted or undecided (docs/guarantees.md).
 
     \b

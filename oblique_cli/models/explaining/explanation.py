@@ -15,8 +15,8 @@ from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.models.explaining.nearest import Candidate, candidates, polyhedra, total_of
-from oblique_cli.models.explaining.scored import changed_rows, regions
+from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates, polyhedra, total_of
+from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, Term, procedure_of, square_of
@@ -105,7 +105,7 @@ class Explanation:
     shares     class -> probability for the row, in a leaf with such models
     change     the nearest change to another class; None in regression, or if the search finds no change
     bounds     least and largest prediction of the leaf, None without limits
-    is_exact   whether `change` is the nearest one; else, with squares in leaves, it is the nearest that a search found
+    at_least   no change is nearer than this: infinite if there is none at all, None where `change` itself is exact
     held       columns that the change must not alter: levels, missing cells, constants, and those in `fix`
     """
 
@@ -121,7 +121,7 @@ class Explanation:
     missing: str = ""
     against: str = ""
     shares: dict[str, float] = field(default_factory=dict)
-    is_exact: bool = True
+    at_least: float | None = None
     bounds: tuple[float, float] | None = None
 
     @property
@@ -131,6 +131,13 @@ class Explanation:
             return None
         low, high = self.bounds
         return self.log_odds if not low < self.predicted < high else None
+
+    @property
+    def is_nearest(self) -> bool:
+        """Whether `change` is proved to be the nearest, up to its distance from the border."""
+        if self.change is None or self.at_least is None:
+            return self.at_least is None
+        return self.at_least >= self.change.distance * (1.0 - PROVEN) - 10.0 * MARGINS[0]
 
     @property
     def log_odds(self) -> float:
@@ -159,7 +166,8 @@ def explain(
     least 1e-6 standard deviations inside the leaf (1e-10 if the leaf is thinner), the nearest one in the Euclidean
     distance in standard deviations. Whole numbers may become fractions, which the result marks. In a tree with
     models in its leaves there is a program for each leaf and class, the row's own leaf included, and more inequalities:
-    one for each class that the score must exceed. With squares among these the nearest of several searches is taken.
+    one for each class that the score must exceed. With squares among these the nearest of several searches is taken,
+    and `at_least` says how near any change can be.
 
     Raises ConfigError for a model without a tree, a forest, a row that does not fit or an unknown name.
     """
@@ -196,8 +204,8 @@ def explain(
         query.of_scores(explanation, leaf.scores, code),
         shares=dict(zip(procedure.classes, shares.tolist(), strict=True)),
     )
-    change, is_exact = query.nearest_scores(leaf.scores, code)
-    return replace(explanation, change=change, is_exact=is_exact)
+    change, at_least = query.nearest_scores(leaf.scores, code)
+    return replace(explanation, change=change, at_least=at_least)
 
 
 def _checked_row(procedure: Procedure, row: Sequence[float] | Array, fix: Sequence[str], to: str | None) -> Array:
@@ -348,22 +356,24 @@ class _Query:
         nearest_first = sorted(rows, key=lambda candidate: (candidate.distance, candidate.node))
         return next(filter(None, map(self._checked, nearest_first)), None)
 
-    def nearest_scores(self, scores: Scores, code: int) -> tuple[Change | None, bool]:
-        """Return the nearest change for class models in leaves, and whether no search through squares was needed."""
+    def nearest_scores(self, scores: Scores, code: int) -> tuple[Change | None, float]:
+        """Return the nearest change for class models in leaves, and a lower bound of its distance."""
         procedure, filled, deviations = self.procedure, self.filled, np.array(self.spread.deviations)
         codes = [k for k in scores.classes if k != code and self.to in (None, procedure.classes[k])]
         shapes = polyhedra(procedure, filled, deviations, self.free, procedure.tree.leaf_nodes)
-        best, is_exact = None, True
+        best, at_least = None, math.inf
         for region in regions(shapes, procedure, filled, deviations, self.free, codes):
             if best is not None and region.above >= best.distance:
                 break  # later regions are no nearer
-            is_exact = is_exact and not region.over
+            at_least = min(at_least, region.at_least)
+            if best is not None and region.at_least >= best.distance:
+                continue
             for candidate in changed_rows(region, filled, deviations):
                 change = self._checked(candidate)
                 if change is not None:
                     best = change if best is None or change.distance < best.distance else best
                     break
-        return best, is_exact
+        return best, at_least
 
     def _checked(self, candidate: Candidate) -> Change | None:
         """Return the change of the row, or None if rounding gives the changed row another class, as in a leaf of a few

@@ -4,6 +4,10 @@ A leaf predicts the class with the largest score. The difference of two scores i
 linear or, with squares, quadratic within three standard deviations and linear beyond. If it is linear, the rows of
 class k are a polyhedron, whose nearest row is exact (`nearest.least_distance`). With squares the set
 may not be convex: SLSQP starts from several rows, and the nearest result counts.
+
+Then only a lower bound is certain. The Lagrangian is a sum over columns, each of whose minima is one of a few
+numbers, so the dual function is known exactly for any multipliers, and no row is nearer than its value (weak duality).
+Where the bound equals the distance of the change, no row is nearer.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ from oblique_cli.models.explaining.nearest import MARGINS, Candidate, least_dist
 from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scores, square_of
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
-STEPS = 100  # of SLSQP
+PROVEN = 1e-4  # largest relative gap between a distance and its lower bound at which the distance counts as minimal
+STEPS = 100  # of SLSQP, and of the search for multipliers
 ROUNDS = 8  # of programs with tangents instead of squares
 PUSHED = 3  # columns that are moved, one at a time, to where their squares help most
 
@@ -104,6 +109,16 @@ class Region:
     def above(self) -> float:
         """A lower bound of the length of every u of the region that costs no search."""
         return float(np.linalg.norm(self.shortest))
+
+    @cached_property
+    def dual(self) -> tuple[float, Array]:
+        """A lower bound of that length from the dual program, and the u of its multipliers."""
+        return _dual(self.G, self.h, self.over)
+
+    @property
+    def at_least(self) -> float:
+        """The larger of the two lower bounds."""
+        return max(self.above, self.dual[0]) if self.over else self.above
 
 
 def regions(
@@ -212,12 +227,16 @@ def _searched(region: Region, margin: float) -> list[Array]:
         inside = (region.G @ u >= region.h + 0.5 * margin).all()
         if inside and all(lead.of(u) >= 0.5 * margin * lead.size for lead in region.over):
             changes.append(u)
+            if float(np.linalg.norm(u)) <= region.at_least * (1.0 + 0.01 * PROVEN) + 2.0 * margin:
+                break  # no other start is nearer
     return changes
 
 
 def _starts(region: Region) -> Iterator[Array]:
-    """Yield starting points: of tangent programs, and of helpful squares."""
+    """Yield starting points, the best first: of tangent programs, of the dual, and of helpful squares."""
     n, base = region.G.shape[1], region.shortest
+    yield from _tangents(region, region.dual[1])
+    yield region.dual[1]
     yield from _tangents(region, base)
     yield base
     # Beyond three standard deviations squares are constant.
@@ -231,9 +250,6 @@ def _starts(region: Region) -> Iterator[Array]:
     if far is not None:
         yield far
     lead = min(region.over, key=lambda other: other.of(base) / other.size)  # the lead that is farthest below 0
-    # Where a square is constant, a search sees no slope.
-    near = np.clip(lead.start + lead.rate * base, -0.99 * FARTHEST_SQUARED, 0.99 * FARTHEST_SQUARED)
-    yield np.where(lead.rate != 0.0, (near - lead.start) / np.where(lead.rate != 0.0, lead.rate, 1.0), base)
     centered = base.copy()
     inward = (lead.bend < 0.0) & (lead.rate != 0.0)
     centered[inward] = (-lead.start / np.where(lead.rate != 0.0, lead.rate, 1.0))[inward]
@@ -264,3 +280,55 @@ def _tangents(region: Region, u: Array) -> Iterator[Array]:
         u = solution = ended
     if solution is not None:
         yield solution
+
+
+def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
+    """Return a lower bound of the length of u with G u >= h and leads >= 0, and the u of the best multipliers."""
+    from scipy.optimize import minimize
+
+    sizes = np.array([lead.size for lead in over])
+    start, rate = over[0].start, over[0].rate
+    slope = np.array([lead.slope for lead in over]) / sizes[:, None]
+    bend = np.array([lead.bend for lead in over]) / sizes[:, None]
+    constant = np.array([lead.constant for lead in over]) / sizes
+
+    def value(multipliers: Array) -> tuple[float, Array, Array]:
+        """Return the dual function, its derivatives, and the minimizer of the Lagrangian."""
+        of_planes, of_leads = multipliers[: len(h)], multipliers[len(h) :]
+        linear, a, b = of_planes @ G, of_leads @ slope, of_leads @ bend
+        u = _least(linear, a, b, start, rate)
+        z = start + rate * u
+        residual = np.concatenate([h - G @ u, -(constant + slope @ z + bend @ _squares(z))])
+        return float(u @ u + multipliers @ residual), residual, u
+
+    zero = np.zeros(len(h) + len(over))
+    with np.errstate(all="ignore"):
+        ended = minimize(
+            lambda m: (-(evaluation := value(m))[0], -evaluation[1]),
+            np.full_like(zero, 0.1),
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, None)] * len(zero),
+            options={"maxiter": STEPS, "ftol": 1e-10},
+        )
+        multipliers = np.maximum(np.asarray(ended.x), 0.0)
+        best, _, u = value(multipliers) if np.isfinite(multipliers).all() else value(zero)
+    return float(np.sqrt(max(best, 0.0))) if np.isfinite(best) else 0.0, u
+
+
+def _least(linear: Array, a: Array, b: Array, start: Array, rate: Array) -> Array:
+    """Return the minimizer of u^2 - linear u - a z - b square_of(z), z = start + rate u, column by column, (n,)."""
+    steps = np.where(rate != 0.0, rate, 1.0)
+    ends = np.sort([(-FARTHEST_SQUARED - start) / steps, (FARTHEST_SQUARED - start) / steps], axis=0)
+    force = linear + a * rate
+    beyond = 0.5 * force
+    # Within three standard deviations: (1 - c) u^2 - (force + 2 b start rate / sqrt 2) u.
+    c = b * HALF_ROOT * rate * rate
+    pull = force + 2.0 * HALF_ROOT * b * start * rate
+    within = np.where(c < 1.0, 0.5 * pull / np.where(c < 1.0, 1.0 - c, 1.0), ends[0])
+    tried = np.array(
+        [np.clip(within, *ends), ends[0], ends[1], np.minimum(beyond, ends[0]), np.maximum(beyond, ends[1])]
+    )
+    tried = np.where(rate != 0.0, tried, beyond)
+    values = tried * tried - force * tried - b * _squares(start + rate * tried)
+    return np.asarray(np.take_along_axis(tried, np.argmin(values, axis=0)[None], axis=0)[0])

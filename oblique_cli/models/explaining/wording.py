@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,13 +102,20 @@ def _signed(amount: float, step: Step) -> float:
 
 def _change(explanation: Explanation) -> list[str]:
     fixed = f" Held fixed: {', '.join(map(printable, explanation.held))}." if explanation.held else ""
-    change = explanation.change
+    change, least = explanation.change, explanation.at_least
     if change is None:
-        known = "leads to another class" if explanation.is_exact else "to another class was found"
-        return [f"No change of the other columns {known}.{fixed}"]
-    nearest = "The nearest change" if explanation.is_exact else "The nearest change that was found,"
-    away = f"{change.distance:.4g} standard deviations away"
-    lines = [f"{nearest} to class {printable(change.predicted)}, {away}:", ""]
+        if least is None or least == math.inf:
+            return [f"No change of the other columns leads to another class.{fixed}"]
+        return [
+            f"No change of the other columns to another class was found; none is nearer than {least:.4g} standard "
+            f"deviations.{fixed}"
+        ]
+    nearest = explanation.is_nearest
+    lines = [
+        f"The nearest change{'' if nearest else ' that was found,'} to class {printable(change.predicted)}, "
+        f"{change.distance:.4g} standard deviations away{'' if nearest else f' (none is nearer than {least:.4g})'}:",
+        "",
+    ]
     cells = [(printable(column.column), f"{column.before:.6g}", _enough(column)) for column in change.columns]
     width, first, second = (max(map(len, texts)) for texts in zip(*cells, strict=True)) if cells else (0, 0, 0)
     for column, (name, before, after) in zip(change.columns, cells, strict=True):
@@ -230,7 +238,8 @@ def plain_of(explanation: Explanation, procedure: Procedure) -> dict[str, Any]:
             "intercept": explanation.intercept,
             "contributions": list(map(vars, explanation.equation)),
         }
-        plain["exact"] = explanation.is_exact
+        known = explanation.at_least is not None and math.isfinite(explanation.at_least)
+        plain["at_least"] = explanation.at_least if known else None
     plain["change"] = change and {
         "distance": change.distance,
         "predicted": change.predicted,

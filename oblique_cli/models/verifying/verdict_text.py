@@ -71,6 +71,7 @@ def plain_of(verification: Verification, first_row: int = 1) -> dict[str, Any]:
                 "before": shown.before,
                 "after": shown.after,
                 **({} if verification.is_regression else {"of": shown.of, "shares": list(shown.shares)}),
+                "replayed": shown.replayed,
             }
         properties.append(entry)
     within = {name: list(ends) for name, ends in verification.within.items()}
@@ -94,7 +95,7 @@ def _shown(verification: Verification, verdict: Verdict) -> list[str]:
     lines = [f"    {name} from {_value_text(before[name])} to {_value_text(after[name])}" for name in moved]
     if verdict.kind != ROBUST and held:
         lines.append(f"    at {', '.join(held)}")
-    return [*lines, f"    {_answers(verification, shown)}; replayed by predict and by the exported Python"]
+    return [*lines, f"    {_answers(verification, shown)}; replayed by {shown.replayed}"]
 
 
 def _answers(verification: Verification, shown: Counterexample) -> str:

@@ -19,7 +19,7 @@ from oblique_cli.models.verifying.boxes import Box, Boxes
 from oblique_cli.models.verifying.pairs import Effort, Joint, answering, differs, falls, saying
 from oblique_cli.models.verifying.polyhedra import Frame, Undecided
 from oblique_cli.models.verifying.questions import Query, query_of
-from oblique_cli.models.verifying.replay import Answers, Replay
+from oblique_cli.models.verifying.replay import PREDICT, Answers, Replay
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 MONOTONE, NEVER_USES, ROBUST = "monotone", "never uses", "robust"
@@ -43,6 +43,7 @@ class Counterexample:
     before, after   labels, or numbers in regression
     shares          of the class `of`, for both rows; the numbers in regression
     of              the class that MONOTONE is about, otherwise `before`; "" in regression
+    replayed        how both rows were replayed
     """
 
     row: Array
@@ -51,6 +52,7 @@ class Counterexample:
     after: str | float
     shares: tuple[float, float]
     of: str
+    replayed: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ def verify(
     reference   (m, p) training rows, for the standard deviations; without it those that the model file has
 
     A proof holds for rows with all numbers in place, but for what is thinner than 1e-7 standard deviations, where
-    roundings decide. A counterexample is replayed by `predict` and by the exported Python. For a forest PROVED means
+    roundings decide. A counterexample is replayed by `predict` and by the exported C. For a forest PROVED means
     that it holds for each tree, and UNDECIDED that this is not so and no counterexample of the vote was found.
 
     Raises ConfigError for a model without such trees, for an unknown column, and for what the model has no use for.
@@ -307,20 +309,22 @@ class _Work:
     def _shown(self, kind: str, pair: tuple[Array, Array], answers: Answers) -> Counterexample:
         if self.procedure.is_regression:
             values = (float(answers.shares[0, 0]), float(answers.shares[1, 0]))
-            return Counterexample(*pair, *values, values, "")
+            return Counterexample(*pair, *values, values, "", PREDICT)
         labels = [self.procedure.classes[code] for code in answers.codes.tolist()]
         of = self.query.of if kind == MONOTONE else int(answers.codes[0])
         shares = (float(answers.shares[0, of]), float(answers.shares[1, of]))
-        return Counterexample(*pair, labels[0], labels[1], shares, self.procedure.classes[of])
+        return Counterexample(*pair, labels[0], labels[1], shares, self.procedure.classes[of], PREDICT)
 
     def replayed(self, verdicts: list[Verdict]) -> Iterator[Verdict]:
         """Yield the verdicts with all counterexamples replayed by the export."""
         refuted = [verdict.counterexample for verdict in verdicts if verdict.counterexample is not None]
         rows = [cells for example in refuted for cells in (example.row, example.changed)]
-        answers = self.replay.exported(np.array(rows)) if rows else None
+        answers, by = self.replay.exported(np.array(rows)) if rows else (None, "")
         places = itertools.count(0, 2)
         for verdict in verdicts:
-            if answers is None or verdict.counterexample is None or self._violates(verdict.kind, answers, next(places)):
+            if verdict.counterexample is None:
                 yield verdict
-            else:
-                yield replace(verdict, outcome=UNDECIDED, why=OTHERWISE)
+                continue
+            confirmed = answers is None or self._violates(verdict.kind, answers, next(places))
+            shown = replace(verdict, counterexample=replace(verdict.counterexample, replayed=by))
+            yield shown if confirmed else replace(shown, outcome=UNDECIDED, why=OTHERWISE)

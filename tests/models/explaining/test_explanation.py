@@ -300,11 +300,12 @@ def test_parts_add_up_to_the_log_odds_of_the_probabilities(name):
 
 
 @pytest.mark.parametrize("name", ["logistic leaves", "logistic leaves, squares"])
-def test_the_text_says_whether_the_change_is_the_nearest(name):
+def test_no_change_is_nearer_than_the_bound(name):
+    exact = [found.is_nearest for _, found in explained(name) if found.change is not None]
     for _, found in explained(name):
-        text = text_of(found, case_of(name).procedure, "a row")
-        assert ("was found" in text) == (not found.is_exact)
-    assert all(found.is_exact for _, found in explained(name)) == (name == "logistic leaves")
+        assert found.at_least <= (found.change.distance if found.change else math.inf)
+        assert "leaf" in text_of(found, case_of(name).procedure, "a row")
+    assert np.mean(exact) == 1.0 if name == "logistic leaves" else np.mean(exact) > 0.5
 
 
 @pytest.mark.parametrize(("x", "to"), [(0.2, 1.0), (-0.2, -1.0), (2.0, 1.0), (-2.5, -1.0), (5.0, 1.0)])
@@ -316,7 +317,7 @@ def test_squares_by_hand(x, to, bend):
     assert found.predicted == str(int((bend > 0) == (abs(x) > 1)))
     (column,) = found.change.columns
     assert column.to == pytest.approx(to, abs=1e-5)
-    assert found.change.distance == pytest.approx(abs(x - to), abs=1e-5) and not found.is_exact
+    assert found.change.distance == pytest.approx(abs(x - to), abs=1e-5) and found.is_nearest
     assert found.log_odds == pytest.approx(abs((min(abs(x), 3.0) ** 2 - 1.0) / math.sqrt(2)))
 
 
@@ -324,8 +325,9 @@ def test_a_line_by_hand():
     model, X = _curve(2.0, 0.0)
     found = explain(model, [-0.75], reference=X)
     assert (found.predicted, found.against) == ("0", "1") and found.log_odds == pytest.approx(1.5)
-    assert found.change.columns[0].to == pytest.approx(0.0, abs=2e-6) and found.is_exact
+    assert found.change.columns[0].to == pytest.approx(0.0, abs=2e-6) and found.is_nearest
     assert explain(model, [-0.75], reference=X, fix=["x1"]).change is None
+    assert explain(model, [-0.75], reference=X, fix=["x1"]).at_least == math.inf
     assert explain(model, [math.nan], reference=X).predicted is None
 
 
@@ -345,7 +347,7 @@ def test_a_threshold_moves_the_border():
 def test_one_class_has_nothing_to_be_compared_with():
     X = np.random.default_rng(1).normal(size=(20, 2))
     found = explain(make("logistic_tree").fit(X, np.zeros(20)), X[0], reference=X)
-    assert (found.against, found.equation, found.change, found.is_exact) == ("", (), None, True)
+    assert (found.against, found.equation, found.change, found.at_least) == ("", (), None, math.inf)
 
 
 def test_codes_of_levels_are_not_explained_and_bins_are():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import shutil
 from typing import Any
 
 import export_support as support
@@ -12,7 +13,7 @@ from export_support import Policy
 from oblique_cli import Model, make, verify
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.procedure import NUMBER, procedure_of
-from oblique_cli.models.verifying.replay import Replay
+from oblique_cli.models.verifying.replay import IN_C, IN_PYTHON, Replay
 from oblique_cli.models.verifying.verdict_text import plain_of, text_of
 from oblique_cli.models.verifying.verification import (
     MONOTONE,
@@ -240,6 +241,7 @@ def test_levels_and_gaps(policy, parameters):
         shown = verdict.counterexample
         if shown is not None:
             assert violated(case.model, verdict.kind, 0, shown.row[None], shown.changed[None])[0]
+            assert shown.replayed == (IN_C if shutil.which("cc") else IN_PYTHON)
         if verdict.kind == NEVER_USES and verdict.outcome == PROVED:
             j = names.index(verdict.column)
             changed = case.X.copy()
@@ -259,9 +261,17 @@ def test_a_column_that_a_square_alone_takes_is_used():
     assert verify(Model.of(estimator), never_uses=["x1"]).verdicts[0].outcome == REFUTED
 
 
+def test_without_a_compiler_the_exported_python_is_asked(monkeypatch):
+    monkeypatch.setattr("oblique_cli.models.verifying.replay.COMPILER", "no-such-compiler")
+    for name in ("planes", "numbers", "linear leaves", "votes"):
+        (verdict,) = verify(MODELS[name](), never_uses=["x1"], reference=X).verdicts
+        assert verdict.outcome == REFUTED and verdict.counterexample is not None
+        assert verdict.counterexample.replayed == IN_PYTHON
+
+
 def test_an_export_that_answers_otherwise_leaves_a_property_undecided(monkeypatch):
     predicted = Replay.predicted
-    monkeypatch.setattr(Replay, "exported", lambda self, rows: predicted(self, rows[[0] * len(rows)]))
+    monkeypatch.setattr(Replay, "exported", lambda self, rows: (predicted(self, rows[[0] * len(rows)]), "another"))
     (verdict,) = verify(MODELS["planes"](), never_uses=["x1"], reference=X).verdicts
     assert verdict.outcome == UNDECIDED and "otherwise" in verdict.why
 
