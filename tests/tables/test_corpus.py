@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from tools.corpus import corpus, judging, repeats
+from tables import corpus, judging, repeats
 
 TABLES = {table.name: table for table in corpus.tables()}
 REPEATS = {line.table: line for line in repeats.stored() if line.source == "corpus"}

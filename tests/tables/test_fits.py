@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from tools.corpus import corpus, fits
+from tables import corpus, fits
 
 STORED = {result.table: result for result in fits.stored()}
 # Tables that are measured here: small ones of every kind, a part of each.

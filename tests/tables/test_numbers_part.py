@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tables import corpus
 from tools import numbers_part
-from tools.corpus import corpus
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "algorithms" / "number_forests.md"

@@ -7,8 +7,8 @@ import pytest
 
 from oblique_cli import config
 from oblique_cli.data import catalogue
+from tables import corpus
 from tools import third_part
-from tools.corpus import corpus
 
 CANDIDATES = third_part.candidates()
 BY_NAME = {one.table: one for one in CANDIDATES}

@@ -29,7 +29,7 @@ from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
-from tools.corpus import corpus, judging
+from tables import corpus, judging
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "results" / "tables" / "fits.csv"

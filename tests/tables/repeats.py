@@ -1,6 +1,6 @@
 """How often the warning of rows that belong together fires, over the corpus and the data sets of the catalogue.
 
-`python -m tools.corpus.repeats` writes results/tables/repeats.csv, one line a table.
+`python -m tables.repeats` (with tests/ on the path) writes results/tables/repeats.csv, one line a table.
 """
 
 import csv
@@ -16,7 +16,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.data.own.repeats import repeats_of
 from oblique_cli.errors import ObliqueError
 from oblique_cli.ground.nouns import DatasetSpec
-from tools.corpus import corpus, judging
+from tables import corpus, judging
 
 STORED = Path(__file__).resolve().parents[2] / "results" / "tables" / "repeats.csv"
 MOST_ROWS = 20_000  # of a data set of the catalogue

@@ -10,7 +10,7 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import FEATURES, LEFT_OUT, Columns, Reading, read_own
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ObliqueError
-from tools.corpus import corpus
+from tables import corpus
 
 STORED = Path(__file__).resolve().parents[2] / "results" / "tables" / "rates.csv"
 STAYS = ("measurement", "level")  # labels of columns that must be used

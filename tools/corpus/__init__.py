@@ -1,1 +1,0 @@
-"""Tables of installed packages with labels by hand, and what is measured on them."""
