@@ -36,7 +36,8 @@ class Split(Scheme):
 
     def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
         assert dataset.split is not None  # `check` has raised an error otherwise
-        yield Fold(repeat, 0, *map(np.sort, dataset.split))
+        train, test = (np.sort(part) for part in dataset.split)
+        yield Fold(repeat, 0, train, test)
 
     def protocol(self, cv: CVSpec) -> str:
         return f"{cv.repeats} x one training and test set ({self.name})"
