@@ -9,15 +9,12 @@ folds.csv.gz      a line a fold: part, dataset, method, repeat, fold, n_test, n_
                   An empty cell is a number that a model does not have
 summary.csv       a line a part and method: method, part, sets, repeats, accuracy (%, mean over sets of the share of all
                   test rows), terms, leaves, cpu_s (geometric means over sets)
-PART_means.csv, PART_ranks.csv, PART_logistic_tree.csv   tables of each part
+PART_means.csv, PART_ranks.csv, PART_METHOD.csv, PART_accuracies.csv   tables of each part
 front.md          the sentence of the third part that the README has
 field.svg below docs/   accuracy on the third part by what there is to read in a model
 
-Parts are development, confirmation and third. Sets of the catalogue were put in order of the number of classes (two
-or more) and of rows, and one of each two neighbors was drawn for development; defaults were chosen before
-on iris, glass, vehicle, pima, bupa and ionosphere, which are development sets. A method is in tables of a part if all
-folds of all sets were run; one fold that failed is a set without a result: it is ranked last there, and means are over
-the sets that all methods finished.
+Parts are development, confirmation and third. A method is in tables of a part if all folds of all sets were run; one
+fold that failed is a set without a result.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ import gzip
 import io
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
@@ -38,20 +35,19 @@ import numpy as np
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.drawing.charts import Axis, Panel, Point, scatter
 from oblique_cli.errors import ObliqueError
-from oblique_cli.evaluation import significance_tests
-from oblique_cli.evaluation.metrics import METRICS
-from oblique_cli.evaluation.tables import MISSING, title_of
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework.runs import DATABASE
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable
+from oblique_cli.papers.reproduction.studies.field import Scores, against, division, mean_table, pareto, rank_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "results" / "field"
 FOLDS, SUMMARY, PICTURE = FOLDER / "folds.csv.gz", FOLDER / "summary.csv", ROOT / "docs" / "field.svg"
 THIRD = "third"
 PARTS = ("confirmation", "development", THIRD)
-MEASURED = ("accuracy", "balanced_accuracy", "log_loss", "leaves", "n_terms", "cpu")
-ROPE = 1.0  # region of practical equivalence, in points of accuracy
+METRICS = ("accuracy", "balanced_accuracy", "log_loss", "leaves", "n_terms", "cpu")
+REFERENCES = ("logistic_tree", "logistic_forest")
 # Of this package; pictures tell them from others.
 OURS = ("logistic_tree", "lmt", "tao", "hhgdt", "tao_forest", "hhgdt_forest", "logistic_forest")
 TREE = "logistic_tree"
@@ -93,7 +89,7 @@ class Fold(NamedTuple):
         return self.part, self.dataset, self.method, int(self.repeat), int(self.fold)
 
     def value(self, metric: str) -> float:
-        """Return a metric of MEASURED; NaN where it has none."""
+        """Return a metric of METRICS; NaN where it has none."""
         if self.failure:
             return math.nan
         if metric == "accuracy":
@@ -136,57 +132,23 @@ def write(folds: Iterable[Fold], path: Path = FOLDS) -> None:
     path.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
-def division() -> dict[str, str]:
-    """Return the part, development or confirmation, of the data sets of the catalogue whose folds are kept."""
-    return {fold.dataset: fold.part for fold in read() if fold.part != THIRD}
-
-
-def add(part: str, folder: str, runs: Sequence[str]) -> None:
+def add(part: str, folder: str, runs: Sequence[str], numbers: Sequence[int] = ()) -> None:
     """Keep the rows of stored runs; rows of the same set, method and place are replaced.
 
-    part : "field" divides sets
+    part : "field" divides sets; numbers : of the folds, all without, as whole ones of a run that is under way
     """
-    folds = {fold.place: fold for fold in (read() if FOLDS.is_file() else ())}
-    parts = division() if part == "field" else {}
+    kept = {fold.place: fold for fold in (read() if FOLDS.is_file() else ())}
+    parts = division()
     with Store(f"{folder}/{DATABASE}", must_exist=True) as store:
         for name in runs:
-            rows = [of_row(row, parts.get(row.dataset, part)) for row in store.rows(name)]
-            folds |= {fold.place: fold for fold in rows}
+            rows = [
+                of_row(row, parts[row.dataset] if part == "field" else part)
+                for row in store.rows(name)
+                if not numbers or row.fold in numbers
+            ]
+            kept |= {fold.place: fold for fold in rows}
             print(f"{name}: {len(rows)} folds")
-    write(folds.values())
-
-
-class Scores(NamedTuple):
-    """Numbers of methods by metric, (data sets x methods); NaN if absent."""
-
-    methods: tuple[str, ...]
-    datasets: tuple[str, ...]
-    values: Mapping[str, np.ndarray]
-
-    @property
-    def failed(self) -> np.ndarray:
-        """Whether each method lacks a result on each data set (data sets x methods)."""
-        return np.asarray(np.isnan(self.values["accuracy"]))
-
-    def ranked(self, metric: str) -> np.ndarray:
-        """Return values of which larger is better, with missing ones below all others."""
-        scores = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
-        # Rounded, so that equal counts summed in different orders are ties.
-        return np.where(np.isnan(scores), -np.inf, np.round(scores, 9))
-
-    def means(self, metric: str) -> list[float]:
-        """Return each method's mean over the data sets that all methods with this metric finished; NaN without one.
-        Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set."""
-        scores = self.values[metric]
-        has = ~np.isnan(scores).all(axis=0)
-        rows = scores[~self.failed.any(axis=1) & ~np.isnan(scores[:, has]).any(axis=1)]
-        if not len(rows) or not has.any():
-            return [math.nan] * len(self.methods)
-        if METRICS[metric].ratio:
-            # A single-leaf tree has no coefficients and no path.
-            least = 0.0 if np.nanmin(rows) > 0 else 1.0
-            return [float(np.exp(np.log(column + least).mean()) - least) for column in rows.T]
-        return [float(column.mean()) for column in rows.T]
+    write(kept.values())
 
 
 def scores(folds: Sequence[Fold], part: str) -> Scores:
@@ -201,7 +163,7 @@ def scores(folds: Sequence[Fold], part: str) -> Scores:
     for fold in own:
         by_method.setdefault(fold.method, []).append(fold)
     methods = tuple(sorted(name for name, found in by_method.items() if len(found) == len(places)))
-    values = {metric: np.full((len(datasets), len(methods)), math.nan) for metric in MEASURED}
+    values = {metric: np.full((len(datasets), len(methods)), math.nan) for metric in METRICS}
     for m, method in enumerate(methods):
         of_sets: dict[str, list[Fold]] = {}
         for fold in by_method[method]:
@@ -210,7 +172,7 @@ def scores(folds: Sequence[Fold], part: str) -> Scores:
             found = of_sets[dataset]
             if any(fold.failure for fold in found):
                 continue
-            for metric in MEASURED[1:]:
+            for metric in METRICS[1:]:
                 values[metric][d, m] = float(np.mean([fold.value(metric) for fold in found]))
             rows = [[int(fold.n_correct), int(fold.n_test)] for fold in found]
             right, tested = np.array(rows).sum(axis=0)
@@ -238,77 +200,27 @@ def _cell(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
-def tables(folds: Sequence[Fold]) -> dict[str, list[tuple[str, ...]]]:
-    """Return the lines of the tables of every part, headings first, by the names of their files."""
-    out: dict[str, list[tuple[str, ...]]] = {}
+def tables(folds: Sequence[Fold]) -> dict[str, ExtraTable]:
+    """Return the tables of every part, by the names of their files."""
+    found: dict[str, ExtraTable] = {}
     for part in PARTS:
-        of_part = scores(folds, part)
-        if len(of_part.methods) > 1:
-            out |= {f"{part}_means": mean_table(of_part), f"{part}_ranks": rank_table(of_part)}
-            if TREE in of_part.methods:
-                out[f"{part}_{TREE}"] = against(of_part, TREE)
-    return out
-
-
-def mean_table(scores: Scores) -> list[tuple[str, ...]]:
-    """Return means of every metric; a star marks the front of accuracy and leaves."""
-    means = {metric: scores.means(metric) for metric in scores.values}
-    front, failed = pareto(means["accuracy"], means["leaves"]), scores.failed.sum(axis=0)
-    lines: list[tuple[str, ...]] = [("method", *map(title_of, means), "sets without a result")]
-    for m in sorted(range(len(scores.methods)), key=lambda m: (-means["accuracy"][m], scores.methods[m])):
-        numbers = (_shown(metric, values[m]) for metric, values in means.items())
-        lines.append((scores.methods[m] + " *" * (m in front), *numbers, str(failed[m])))
-    return lines
-
-
-def _shown(metric: str, value: float) -> str:
-    if not math.isfinite(value):
-        return MISSING
-    about = METRICS[metric]
-    if about.unit == "s":
-        return f"{value:.2g}"
-    return f"{value:.1f}" if about.unit == "%" or about.ratio else f"{value:.3f}"
-
-
-def pareto(accuracies: Sequence[float], sizes: Sequence[float]) -> set[int]:
-    """Return the methods that no other method dominates in accuracy and size."""
-    points = [(-a, n, m) for m, (a, n) in enumerate(zip(accuracies, sizes, strict=True)) if math.isfinite(a - n)]
-    return {m for a, n, m in points if not any(b <= a and k <= n and (b, k) != (a, n) for b, k, _ in points)}
-
-
-def rank_table(scores: Scores) -> list[tuple[str, ...]]:
-    """Return average ranks, 1 the best, with the groups that Nemenyi's test at 0.05 does not separate by accuracy."""
-    count = len(scores.methods)
-    by = {
-        metric: significance_tests.average_ranks(scores.ranked(metric)) for metric in ("accuracy", "log_loss", "leaves")
-    }
-    ranks = [float(rank) for rank in by["accuracy"]]
-    groups = significance_tests.cliques(ranks, significance_tests.critical_difference(count, len(scores.datasets)))
-    lines: list[tuple[str, ...]] = [("method", "accuracy", "groups", "log loss", "leaves")]
-    for m in sorted(range(count), key=lambda m: (ranks[m], scores.methods[m])):
-        letters = " ".join(chr(ord("a") + g) for g, group in enumerate(groups) if m in group) or MISSING
-        lines.append((scores.methods[m], f"{ranks[m]:.2f}", letters, *(f"{by[k][m]:.2f}" for k in list(by)[1:])))
-    return lines
-
-
-def against(scores: Scores, reference: str) -> list[tuple[str, ...]]:
-    """Return one method against every other: wins, and the posterior of the Bayesian signed rank test that it is
-    better, that both are within ROPE, and that the other is better (Benavoli et al. 2017)."""
-    accuracy = scores.values["accuracy"]
-    first = accuracy[:, scores.methods.index(reference)]
-    lines: list[tuple[str, ...]] = [
-        ("method", "difference", "wins/losses", "Wilcoxon p", "P(better)", "P(same)", "P(worse)", "sets")
-    ]
-    for m, method in enumerate(scores.methods):
-        both = ~np.isnan(first) & ~np.isnan(accuracy[:, m])
-        if method == reference or both.sum() < 2:
+        own = scores(folds, part)
+        if len(own.methods) < 2:
             continue
-        d = np.round(first[both] - accuracy[both, m], 9)
-        sign, ranks = significance_tests.sign_test(d.tolist()), significance_tests.wilcoxon(d.tolist())
-        posterior = significance_tests.bayesian_signed_rank(d.tolist(), ROPE)
-        numbers = (f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}")
-        lines.append((method, *numbers, *(f"{p:.2f}" for p in posterior), str(int(both.sum()))))
-    return lines
+        found[f"{part}_means"] = mean_table(part, own)
+        for table in rank_tables(part, own):
+            found[f"{part}_ranks"] = table
+        for reference in REFERENCES:
+            for table in against(part, own, reference):
+                found[f"{part}_{reference}"] = table
+        header = ("data set", *own.methods)
+        rows = tuple((name, *(_percent(v) for v in own.values["accuracy"][d])) for d, name in enumerate(own.datasets))
+        found[f"{part}_accuracies"] = ExtraTable("accuracies", "Accuracy in percent", header, rows)
+    return found
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f}" if math.isfinite(value) else "—"
 
 
 def front_sentence(folds: Sequence[Fold]) -> str:
@@ -362,7 +274,7 @@ def make() -> dict[Path, bytes]:
     folds = read()
     made = {SUMMARY: _csv(summary(folds))}
     for name, table in tables(folds).items():
-        made[FOLDER / f"{name}.csv"] = _csv(table)
+        made[FOLDER / f"{name}.csv"] = _csv([table.header, *table.rows])
     made[FOLDER / "front.md"] = front_sentence(folds).encode()
     made[PICTURE] = picture(folds)[0]
     return made
@@ -381,11 +293,12 @@ def main() -> None:
     one.add_argument("part", choices=(*PARTS, "field"), help='"field" tells confirmation from development sets')
     one.add_argument("folder", help="of stored results")
     one.add_argument("runs", nargs="+")
+    one.add_argument("--folds", type=int, nargs="+", default=(), help="these alone, of a run that is under way")
     verbs.add_parser("tables")
     given = parser.parse_args()
     try:
         if given.verb == "add":
-            add(given.part, given.folder, given.runs)
+            add(given.part, given.folder, given.runs, given.folds)
         else:
             for path, content in make().items():
                 path.write_bytes(content)

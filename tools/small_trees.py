@@ -22,8 +22,8 @@ from oblique_cli.data import catalogue
 from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.papers.reproduction.studies.field import DEVELOPMENT, division
 from oblique_cli.tree.sparse import simplified
-from tools.field_folds import division
 
 ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "results" / "small_trees" / "fits.csv"
@@ -42,7 +42,7 @@ FIELDS = ("dataset", "repeat", "half", "heuristic", "max_terms", "max_leaf_nodes
 
 def fits() -> Iterator[dict[str, Any]]:
     """Yield a row a fitted tree."""
-    assert all(division()[name] == "development" for name in SETS)
+    assert all(division()[name] == DEVELOPMENT for name in SETS)
     for name in SETS:
         data = catalogue.load(DatasetSpec(name), offline=True)
         for repeat, half, train, test in _halves(data):

@@ -10,10 +10,7 @@ from statistics import fmean
 
 import pytest
 from document_support import ROOT
-from hypothesis import given
-from hypothesis import strategies as st
 
-from oblique_cli import config
 from tools import field_folds
 
 FOLDER = ROOT / "results" / "field"
@@ -108,23 +105,6 @@ def test_a_fold_that_failed_is_a_set_without_a_result_and_no_part_of_means():
     folds = [fold("a", "x", 8), fold("a", "y", 6), fold("b", "x", 0, "too slow"), fold("b", "y", 2)]
     scores = field_folds.scores(folds, "third")
     assert scores.failed.tolist() == [[False, False], [True, False]]
-    assert scores.ranked("accuracy")[1].tolist() == [-math.inf, 20.0]
     assert scores.means("accuracy") == [80.0, 60.0] and scores.means("n_terms") == [pytest.approx(3.0)] * 2
     # A method that was not run everywhere is in no table.
     assert field_folds.scores([*folds, fold("c", "y", 5)], "third").methods == ("y",)
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 5)), max_size=12))
-def test_the_front_has_those_that_no_other_beats(points):
-    front = field_folds.pareto([float(a) for a, _ in points], [float(n) for _, n in points])
-    for m, (a, n) in enumerate(points):
-        assert (m in front) is not any(a2 >= a and n2 <= n and (a2, n2) != (a, n) for a2, n2 in points)
-    assert field_folds.pareto([90.0, 99.0, math.nan], [3.0, math.nan, 1.0]) == {0}
-
-
-def test_every_method_of_the_tuned_field_has_eight_candidates_on_the_sets_of_the_field():
-    plain, tuned = config.load("field"), config.load("field_tuned")
-    assert {math.prod(map(len, spec.grid.values())) for spec in tuned.algorithms} == {8}
-    assert (tuned.datasets, tuned.seed, tuned.cv.scheme) == (plain.datasets, plain.seed, "nested")
-    divided = [config.load(name) for name in ("field", "field_beyond", "field_more", "field_more_beyond")]
-    assert len({(each.cv, each.seed, each.metrics) for each in divided}) == 1

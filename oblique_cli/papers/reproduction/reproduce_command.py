@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,9 +47,10 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    The name all stands for every study. The name report runs nothing: it writes the results of the full profiles into
-    docs/reproduction.md, other pages and README.md of the current folder and the cells that deviate into deviations.csv
-    of --results, and draws all cells, ours against the published, as docs/reproduction.svg.
+    The name all stands for every study but field, field_10x5, field_tuned and field_regression. The name report runs
+    nothing: it writes the results of the full profiles into docs/reproduction.md, other pages and README.md of the
+    current folder and the cells that deviate into deviations.csv of --results, and draws all cells, ours against the
+    published, as docs/reproduction.svg.
 
     Every cell has our value, the published value, the difference and a verdict. Stored folds are not run again, so the
     same command resumes after an interruption. The quick profile runs the small bundled data sets with two repetitions,
@@ -74,7 +76,7 @@ def reproduce(
         n_jobs=runner.jobs,
         results=runner.results,
         data_dir=runner.data_dir,
-        only=_resolved(only),
+        only=_resolved(only, [name for study in studies for name in study.ids()]),
         say=lambda line: None if runner.quiet else click.echo(line, err=True),
         fresh=runner.fresh,
         offline=runner.offline,
@@ -111,12 +113,9 @@ def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
     from oblique_cli.papers.reproduction.framework.studies import STUDIES
 
     if name == "all":
-        return [study for study in STUDIES.values() if only.keys() <= set(study.selects)]
+        return [study for study in STUDIES.values() if study.in_all and only.keys() <= set(study.selects)]
     if name in SCRIPTS and name not in STUDIES:
         raise ConfigError(f"reproduce {name} is now python -m studies.{name}, in a checkout of the sources.")
-    if name.startswith("field") and name not in STUDIES:
-        ten = " --set cv.repeats=10 --set cv.folds=5" * name.endswith("10x5")
-        raise ConfigError(f"reproduce {name} is now: oblique run {name.removesuffix('_10x5')}{ten} (docs/measured.md).")
     if name not in STUDIES and (keys := [key for key, known in STUDIES.items() if _has_table(known, name)]):
         raise ConfigError(f"{name} is a published table. Reproduce it by: oblique reproduce {' or '.join(keys)}.")
     study = STUDIES[name]
@@ -152,13 +151,14 @@ def _documented(results: Path) -> list[str]:
     return [str(path) for path in changed]
 
 
-def _resolved(only: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return `only` with our names of data sets; UnknownName suggests close names."""
+def _resolved(only: dict[str, tuple[str, ...]], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return `only` with our names of data sets; UnknownName suggests close names. ids : algorithms of the studies"""
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     for name in only.get("algorithm", ()):
-        ALGORITHMS[name]
+        if name not in ids:
+            ALGORITHMS[name]
     return {
         kind: tuple(catalogue.resolve(name) for name in names) if kind == "dataset" else names
         for kind, names in only.items()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,12 +67,10 @@ def test_agreement_counts_only_cells_with_both_numbers():
     assert str(found["wickramarachchi2015:3.1", "n_leaves"]) == "1 of 1"
 
 
-@pytest.mark.parametrize(
-    ("name", "place"), [("field_10x5", "oblique run field --set cv.repeats=10"), ("draws", "python -m studies.draws")]
-)
-def test_a_moved_study_answers_with_its_new_command(call, name, place):
-    ended = call("reproduce", name)
-    assert ended.code == 2 and place in ended.err
+def test_the_help_names_every_study_that_all_leaves_out(call):
+    said = " ".join(call("reproduce", "--help").out.split())
+    names = re.search(r"every study but (.*?)\. The name report", said)[1]
+    assert sorted(re.split(", | and ", names)) == sorted(name for name, study in STUDIES.items() if not study.in_all)
 
 
 def test_tables_without_cells_become_one_csv_under_the_columns_of_all():

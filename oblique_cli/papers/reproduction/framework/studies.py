@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,14 +97,18 @@ class Study:
     title       one line for people
     run         runs or resumes the experiments and returns every cell of the tables that the request asks for
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
+    in_all      whether `oblique reproduce all` runs it
     selects     kinds of `StudyRequest.only` that the study supports
+    ids         names that `only` accepts as algorithms beside algorithm names: ids of its configurations
     """
 
     name: str
     title: str
     run: Callable[[StudyRequest], StudyResult]
     tables: tuple[str, ...] = ()
+    in_all: bool = True
     selects: tuple[str, ...] = ("dataset", "algorithm")
+    ids: Callable[[], Sequence[str]] = tuple
 
 
 def study(title: str, *tables: str, **about: Any) -> Callable[[Callable[[StudyRequest], StudyResult]], Study]:
