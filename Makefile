@@ -29,7 +29,7 @@ DECLARED = tools/stubs.py $(wildcard oblique_cli/proposers/*.py oblique_cli/tree
   $(wildcard oblique_cli/estimators/oblique/groups.py oblique_cli/estimators/oblique/top_down.py)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: bytecode run test test-long test-versions soak sanitize style lint format generated wheels bench figures docs screenshots reproduce help clean
+.PHONY: bytecode core run test test-long test-versions soak sanitize style lint format generated wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -45,6 +45,10 @@ test-versions: $(VENV)/.versions  ## the tests with every Python here, newest an
 
 soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth, SEED=7 for other cases
 	OBLIQUE_SOAK=$(SHARE) OBLIQUE_SEED=$(SEED) OBLIQUE_COUNTS=$(CURDIR)/results/tables/attacks.csv $(BIN)/python -m pytest -n auto --dist load tests/robustness
+
+core: $(BIN)/python  ## builds the compiled core alone, after a change in oblique_cli/core/
+	$(PIP) install --no-deps --editable .
+	if [ -f $(INSTALLED) ]; then touch $(INSTALLED); fi
 
 sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavior and thread sanitizers
 	$(BIN)/python tools/sanitize.py
