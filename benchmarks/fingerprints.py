@@ -83,7 +83,7 @@ def digest(model: Any, X: np.ndarray) -> str:
     parts = []
     answers = [getattr(model, name)(X) for name in ("predict", "predict_proba") if hasattr(model, name)]
     # What is kept of the training rows beside the model is not part of it.
-    fitted = {name: value for name, value in vars(model).items() if name != "_ranges"}
+    fitted = {name: value for name, value in vars(model).items() if name not in ("_ranges", "_spreads")}
     for array in [*arrays(fitted, {}), *answers]:
         a = np.asarray(array)
         data = repr(a.tolist()).encode() if a.dtype.kind in "OU" else np.ascontiguousarray(a).tobytes()

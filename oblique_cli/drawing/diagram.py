@@ -15,7 +15,7 @@ from oblique_cli.drawing.view import NodeView, TreeView, printable
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 # Trees with more leaves fit no page and no screen.
 MOST_LEAVES = 200
@@ -80,15 +80,16 @@ def _in_order(view: TreeView) -> TreeView:
     return replace(view, nodes=tuple(nodes))
 
 
-def drawn(view: TreeView) -> Figure:
-    """Return the figure of a tree; ConfigError for more than 200 leaves, or without matplotlib."""
+def drawn(view: TreeView, ax: Axes | None = None) -> Any:
+    """Return the figure of a tree, or `ax` with the tree drawn in it; ConfigError for more than 200 leaves, or without
+    matplotlib."""
     leaves = sum(node.is_leaf or node.hidden > 0 for node in view.nodes)
     if leaves > MOST_LEAVES:
         raise ConfigError(
             f"the tree has {leaves} leaves and at most {MOST_LEAVES} can be drawn as a figure: show its top, as by "
             "--depth 4, limit it, as by --set max_depth=4, or take svg, html or text."
         )
-    return painted(scene_of(view))
+    return painted(scene_of(view), ax)
 
 
 def yes_or_no(left: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:

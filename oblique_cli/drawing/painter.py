@@ -11,35 +11,42 @@ from oblique_cli.drawing.view import BLANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PER_INCH = 72.0
 
 
-def painted(scene: Scene) -> Figure:
-    """Return the figure of a scene, on one axes; ConfigError without matplotlib."""
+def painted(scene: Scene, ax: Axes | None = None) -> Any:
+    """Return the figure of a scene, on one axes; with `ax` these axes, drawn in their size. ConfigError without
+    matplotlib."""
     matplotlib = needs_matplotlib()
     from oblique_cli.drawing.notebook_figure import NotebookFigure
 
     with matplotlib.rc_context(STYLE):
-        figure = NotebookFigure(
-            figsize=(scene.width / PER_INCH, scene.height / PER_INCH), facecolor=STYLES["page"].fill
-        )
-        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes, scale = ax, 1.0
+        if axes is None:
+            figure = NotebookFigure(
+                figsize=(scene.width / PER_INCH, scene.height / PER_INCH), facecolor=STYLES["page"].fill
+            )
+            axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        else:
+            room = axes.get_window_extent()
+            points = PER_INCH / axes.figure.dpi
+            scale = min(room.width * points / scene.width, room.height * points / scene.height)
+            axes.set_aspect("equal")
         axes.set_xlim(0.0, scene.width)
         axes.set_ylim(scene.height, 0.0)
         axes.axis("off")
         for order, shape in enumerate(shape for group in scene.groups for shape in group.shapes):
-            _paint(axes, shape, order + 1)
-    return figure
+            _paint(axes, shape, order + 1, scale)
+    return figure if ax is None else ax
 
 
-def _paint(axes: Axes, shape: Shape, order: int) -> None:
+def _paint(axes: Axes, shape: Shape, order: int, scale: float) -> None:
     if isinstance(shape, Label):
         across = {"start": "left", "middle": "center", "end": "right"}[shape.anchor]
         look = STYLES[shape.style]
         style: dict[str, Any] = {
-            "fontsize": shape.size,
+            "fontsize": shape.size * scale,
             "fontweight": "bold" if shape.bold else "normal",
             "color": look.fill,
             "parse_math": False,  # a dollar sign in a user's name starts no formula

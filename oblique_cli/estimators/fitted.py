@@ -17,11 +17,11 @@ import oblique_cli
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.nodes import Indicator, paths, ranges_of
+from oblique_cli.ground.nodes import Indicator, Spreads, paths, ranges_of, spreads_of
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from oblique_cli.drawing.view import TreeView
 
@@ -142,6 +142,11 @@ class SingleTree(TreeKind):
     """Estimator of one tree, `tree_`."""
 
     tree_: Any
+    _spreads: Spreads
+
+    def _keep_spreads(self, X: Array, levels: Sequence[int] = ()) -> None:
+        """Store the statistics of training rows (n, p) for `explain`, of 10,000 to 20,000 if there are more."""
+        self._spreads = spreads_of(X[:: max(1, len(X) // 10_000)], levels)
 
     def to_html(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
         """Return the tree as one HTML page that shows a node's content on a click and needs no network.
@@ -179,8 +184,7 @@ class SingleTree(TreeKind):
     def explain(self, row: ArrayLike, **options: Any) -> Any:
         """Return the explanation of one row (p,) and the nearest change to another class: `oblique_cli.explain`.
 
-        options : `reference`, training rows for means and standard deviations, required for a tree that was not fitted
-            by `oblique fit`; `fix` and `to`"""
+        options : `reference`, rows for means and standard deviations in place of the training rows; `fix` and `to`"""
         return oblique_cli.explain(self, np.asarray(row, np.float64), **options)
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
@@ -196,14 +200,20 @@ class SingleTree(TreeKind):
         return self._text_of(self.tree_, self._feature_names(feature_names), self._class_names(class_names), precision)
 
     def plot(
-        self, feature_names: Names = None, class_names: Names = None, precision: int = 3, title: str = ""
-    ) -> Figure:
+        self,
+        feature_names: Names = None,
+        class_names: Names = None,
+        precision: int = 3,
+        title: str = "",
+        ax: Axes | None = None,
+    ) -> Any:
         """Return the tree as a matplotlib figure; `figure.savefig("tree.svg")` writes it, a notebook shows it.
 
-        Parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib."""
+        ax : axes to draw in, which are returned; other parameters are those of `export_text`
+        ConfigError for more than 200 leaves, or without matplotlib."""
         from oblique_cli.drawing.diagram import drawn
 
-        return drawn(self.view(feature_names, class_names, precision, title))
+        return drawn(self.view(feature_names, class_names, precision, title), ax)
 
     def view(
         self,
@@ -262,6 +272,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         """Set `tree` as the fitted one. X : (n, p) its training rows"""
         self._take(tree)
         self._ranges = ranges_of(X)
+        self._keep_spreads(X, tree.levels)
 
     def _take(self, tree: Tree) -> None:
         """Set `tree` as the fitted one, with unchanged training rows."""
@@ -315,14 +326,15 @@ class SeveralTrees(TreeKind):
         class_names: Names = None,
         precision: int = 3,
         title: str = "",
-    ) -> Figure:
-        """Return the tree `number`, counted from 0, as a matplotlib figure.
+        ax: Axes | None = None,
+    ) -> Any:
+        """Return the tree `number`, counted from 0, as a matplotlib figure, or `ax` with the tree drawn in it.
 
         Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib."""
         from oblique_cli.drawing.diagram import drawn
 
         check_is_fitted(self)
-        return drawn(self._shown(self._numbered(number), feature_names, class_names, precision, title))
+        return drawn(self._shown(self._numbered(number), feature_names, class_names, precision, title), ax)
 
     def _numbered(self, number: int) -> Any:
         n = len(self._parents())

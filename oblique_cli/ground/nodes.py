@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,3 +143,37 @@ def ranges_of(X: NDArray[Any]) -> NDArray[np.float64]:
     high = np.fmax.reduce(X, axis=0).astype(np.float64)
     # Half of it, since the range of finite numbers may overflow.
     return np.where(np.isnan(low), 0.0, high / 2 - low / 2)
+
+
+class Spreads(NamedTuple):
+    """Statistics of the columns of rows, without missing values. means, deviations : (p,), deviations 0 for a constant;
+    whole : whether all numbers of a column are whole; shares : qualitative column -> share of each level, whose mean
+    and deviation are 0"""
+
+    means: NDArray[np.float64]
+    deviations: NDArray[np.float64]
+    whole: tuple[bool, ...]
+    shares: dict[int, NDArray[np.float64]]
+
+
+def spreads_of(X: NDArray[Any], levels: Sequence[int] = ()) -> Spreads:
+    """Return the statistics of rows X (n, p). levels : p counts, 0 for a quantitative column"""
+    present = np.isfinite(X)
+    counts = np.maximum(present.sum(axis=0), 1)
+    known = np.where(present, X, 0.0)
+    # Computed relative to the largest value, since the sum of finite numbers may overflow.
+    size = np.maximum(np.abs(known).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
+    scaled = known / size
+    mean = scaled.sum(axis=0) / counts
+    variance = (np.where(present, scaled - mean, 0.0) ** 2).sum(axis=0) / counts
+    means, deviations = mean * size, np.sqrt(variance) * size
+    deviations = np.where(deviations <= 1e-12 * size, 0.0, deviations)
+    whole = (known == np.rint(known)).all(axis=0) & present.any(axis=0)
+    shares = {}
+    for j, count in enumerate(levels):
+        if count:
+            whole[j] = False
+            codes = X[present[:, j], j].astype(np.int64)
+            shares[j] = np.bincount(codes[(codes >= 0) & (codes < count)], minlength=count) / counts[j]
+            means[j] = deviations[j] = 0.0
+    return Spreads(means, deviations, tuple(whole.tolist()), shares)

@@ -69,7 +69,8 @@ class Fitted:
         params = estimator.get_params(deep=False)
         plain = plain_parameters(params, Scope(f"cannot save {owner}: parameter", Arrays(), reading=False))
         definition = KINDS[kind]
-        made = {*vars(type(estimator)(**params)), CALLBACKS}
+        # Facts of a model file have the spread of its rows.
+        made = {*vars(type(estimator)(**params)), CALLBACKS, "_spreads"}
         state = {name: value for name, value in vars(estimator).items() if name not in made}
         for name in state:
             if name not in definition.state and name not in definition.left_out:

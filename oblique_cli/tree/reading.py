@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.nodes import BLANK, Indicator
+from oblique_cli.ground.nodes import BLANK, Indicator, spreads_of
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
 LevelNames = Mapping[int, Sequence[str]]
@@ -71,24 +71,9 @@ class Units:
     def deviations(cls, X: Array, levels: Sequence[int] = ()) -> Units:
         """Return units of means and deviations of rows X (n, p), without missing values; 1 for a constant feature.
         levels : p counts as in `Tree`; a qualitative feature keeps its scores"""
-        present = np.isfinite(X)
-        counts = np.maximum(present.sum(axis=0), 1)
-        known = np.where(present, X, 0.0)
-        # Computed relative to half the largest value, since the sum of finite numbers may overflow.
-        size = np.maximum(np.abs(known).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
-        scaled = known / size
-        mean = scaled.sum(axis=0) / counts
-        variance = (np.where(present, scaled - mean, 0.0) ** 2).sum(axis=0) / counts
-        center, spread = mean * size, np.sqrt(variance) * size
-        flat = spread <= 1e-12 * size
-        spread = np.where(flat, 1.0, spread)
-        shares = {}
-        for j, count in enumerate(levels):
-            if count:
-                codes = X[present[:, j], j].astype(np.int64)
-                shares[j] = np.bincount(codes[(codes >= 0) & (codes < count)], minlength=count) / counts[j]
-                center[j], spread[j] = 0.0, 1.0
-        return cls(center, spread, shares, standard=True)
+        columns = spreads_of(X, levels)
+        spread = np.where(columns.deviations > 0.0, columns.deviations, 1.0)
+        return cls(columns.means, spread, columns.shares, standard=True)
 
 
 @dataclass(frozen=True)

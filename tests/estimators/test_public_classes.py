@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from contracts import PROPOSER_NAMES, real_set
+from matplotlib.figure import Figure
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
@@ -327,10 +328,13 @@ def test_sizes_paths_importances_and_text_agree_with_each_other(cls):
 @pytest.mark.parametrize("cls", TREES[::4], ids=lambda cls: cls.__name__)
 def test_a_tree_is_drawn(cls):
     params = {"max_depth": 2} if "max_depth" in inspect.signature(cls).parameters else {}
-    figure = fitted(cls, **params).plot(title="a title")
+    model = fitted(cls, **params)
+    figure = model.plot(title="a title")
     written = io.BytesIO()
     figure.savefig(written, format="svg")
     assert b"<svg" in written.getvalue() and len(figure.axes) == 1 and len(figure.axes[0].texts) > 2
+    axes = Figure().subplots(1, 2)[1]
+    assert model.plot(title="a title", ax=axes) is axes and len(axes.texts) == len(figure.axes[0].texts)
 
 
 @pytest.mark.parametrize("name", ["hhcart_a", "raf", "c45", "odt", "pathfinder", "knn"])

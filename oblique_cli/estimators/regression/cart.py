@@ -107,6 +107,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
             if isinstance(alpha, str) and alpha == CV:
                 self.ccp_alpha = self._chosen_alpha(X, y, sample_weight, together)
             super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+            self._keep_spreads(np.asarray(X, dtype=np.float64))
         finally:
             self.monotonic_cst, self.ccp_alpha = order, alpha
         return self

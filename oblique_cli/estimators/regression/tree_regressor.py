@@ -34,7 +34,7 @@ from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.truncation import ALL, LEAF, NONE, TRUNCATIONS, truncated
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
 def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[Any]:
@@ -143,11 +143,18 @@ class ShownRegression(ShownNumbers, SingleTree):
         tree = self.model_tree
         return self._text_of(tree, self._feature_names(feature_names), self._outputs(tree, target), precision)
 
-    def plot(self, feature_names: Names = None, target: Names = "y", precision: int = 3, title: str = "") -> Figure:
-        """Return the tree as a matplotlib figure, with the models of leaves. Parameters are those of `export_text`.
+    def plot(
+        self,
+        feature_names: Names = None,
+        target: Names = "y",
+        precision: int = 3,
+        title: str = "",
+        ax: Axes | None = None,
+    ) -> Any:
+        """Return the tree as a matplotlib figure, with the models of leaves, or `ax` with the tree drawn in it.
 
-        ConfigError for more than 200 leaves, or without matplotlib."""
-        return drawn(self.view(feature_names, target, precision, title))
+        Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib."""
+        return drawn(self.view(feature_names, target, precision, title), ax)
 
     def view(
         self,
@@ -209,6 +216,7 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         vars(self).pop("leaf_residuals_", None)
         tree = truncated(self._grown(rows, targets, together), rows, targets, self.truncate)
         self.tree_ = tree
+        self._keep_spreads(rows)
         self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
         if self.leaf_residuals:
             self.leaf_residuals_ = LeafResiduals.of(tree, rows, targets)

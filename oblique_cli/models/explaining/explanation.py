@@ -157,7 +157,7 @@ def explain(
 
     model      a `Model`, or a fitted estimator
     row        (p,) as `Model.predict` takes it: numbers, NaN for a missing cell, codes of levels
-    reference  (n, p) training rows, for means and standard deviations; without it those that the model file has
+    reference  (n, p) training rows, for means and standard deviations; without it those of the fit
     fix        names of columns that the change must leave as they are; columns of levels, missing cells and columns of
                one value always stay
     to         class that the change must lead to; any other than the predicted one without it

@@ -58,8 +58,13 @@ class Spread:
     def of_model(cls, model: Model) -> Spread:
         """Return the spread from the facts that `oblique fit` has written: units, and columns of whole numbers.
 
-        ConfigError if there are no units, DataError if they are invalid
+        Without units, return the spread of the training rows of the fitted estimator. ConfigError if there is neither,
+        DataError if units are invalid
         """
+        own = None if "units" in model.facts else getattr(model.estimator, "_spreads", None)
+        if own is not None:
+            of_codes = {j: dict(enumerate(of_level.tolist())) for j, of_level in own.shares.items()}
+            return cls(tuple(own.means.tolist()), tuple(own.deviations.tolist()), own.whole, of_codes)
         if "units" not in model.facts:
             raise ConfigError(
                 "the model does not say how its training rows are spread, which distances need: fit it by `oblique "

@@ -7,10 +7,12 @@ from functools import cache
 import export_support as support
 import numpy as np
 import pytest
+from contracts import real_set
 from export_support import Policy
 
-from oblique_cli import Model, explain, make
+from oblique_cli import ALGORITHMS, Model, explain, load, make, save
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.ground.nodes import spreads_of
 from oblique_cli.models.explaining import Spread
 from oblique_cli.models.explaining.wording import plain_of, text_of
 from oblique_cli.models.procedure import procedure_of
@@ -209,6 +211,30 @@ def test_the_spread_by_hand():
     assert spread.whole == (True, False, True) and spread.shares == {1: {0: 1 / 3, 1: 2 / 3}}
 
 
+@pytest.mark.parametrize("name", ["hhcart_a", "tao", "logistic_tree", "linear_tree", "cart_regression"])
+def test_a_fitted_estimator_is_explained_by_its_training_rows(name, tmp_path):
+    data = real_set("iris")
+    X, y = (data.X[:, :3], data.X[:, 3]) if ALGORITHMS[name].family.task == "regression" else (data.X, data.y)
+    model = make(name, random_state=0).fit(X, y)
+    own, given = model.explain(X[60]), model.explain(X[60], reference=X)
+    assert (own.predicted, own.node, len(own.steps)) == (given.predicted, given.node, len(given.steps))
+    for step, twin in zip(own.steps, given.steps, strict=True):
+        assert (step.distance, step.mean) == pytest.approx((twin.distance, twin.mean))
+    if own.change is not None:
+        assert own.change.distance == pytest.approx(given.change.distance)
+        assert [column.column for column in own.change.columns] == [column.column for column in given.change.columns]
+    save(model, tmp_path / "model.json")
+    with pytest.raises(ConfigError, match="does not say how its training rows are spread"):
+        explain(load(tmp_path / "model.json"), X[60])
+
+
+def test_the_training_rows_of_a_fit_have_levels_gaps_and_constants():
+    X = np.array([[1.0, 0.0, 7.0], [3.5, 1.0, 7.0], [np.nan, 1.0, 7.0]])
+    spread, twin = spreads_of(X, (0, 2, 0)), Spread.of(X, {1: ("a", "b")})
+    assert spread.means.tolist() == list(twin.means) and spread.deviations.tolist() == list(twin.deviations)
+    assert spread.whole == twin.whole == (False, False, True) and spread.shares[1].tolist() == [1 / 3, 2 / 3]
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
@@ -220,7 +246,6 @@ def test_the_spread_by_hand():
             "no column 'petal_widht' to hold fixed. Did you mean 'petal_width'",
         ),
         (([1.0, 2.0, 3.0, 4.0],), {"to": "Iris-setsa"}, "no class 'Iris-setsa'. Did you mean 'Iris-setosa'"),
-        (([1.0, 2.0, 3.0, 4.0],), {"reference": None}, "does not say how its training rows are spread"),
         (([1.0, 2.0, 3.0, 4.0],), {"reference": np.ones((3, 2))}, "reference must have 4 columns. Got 2."),
     ],
 )
