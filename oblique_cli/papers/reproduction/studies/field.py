@@ -253,7 +253,7 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
         "leaves": ("Leaves, mean over folds", scores.values["leaves"], "{:.1f}"),
     }
     return (
-        _regression_means(scores),
+        mean_table("regression", scores, name="means"),
         *rank_tables("regression", scores, name="ranks"),
         *(
             ExtraTable(
@@ -267,70 +267,44 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
     )
 
 
-def _regression_means(scores: Scores) -> ExtraTable:
-    """Return means of every metric; a star marks the front of relative error and leaves."""
-    ratios = scores.relative()
-    usable = ~scores.failed.any(axis=1) & ~np.isnan(ratios).any(axis=1)
-    relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
-    means = {metric: scores.means(metric) for metric in scores.values if metric != scores.main}
-    shown = {"relative RMSE": [_text(value, "{:.3f}") for value in relative], **_titled(means)}
-    caption = (
-        f"Means over the {scores.n_whole} of {len(scores.datasets)} regression sets that all methods finished; "
-        "relative RMSE is the geometric mean of RMSE over that of the best method on each set; sizes and times are "
-        "geometric means; * no other method has both a smaller error and fewer leaves"
-    )
-    worst_last = [value if isfinite(value) else np.inf for value in relative]
-    front = pareto([-ratio for ratio in relative], means["leaves"])
-    return _mean_table("means", caption, scores, shown, worst_last, front)
-
-
-def _titled(means: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
-    """Return means as text, by the titles of their metrics."""
-    return {title_of(metric): [_shown(metric, value) for value in values] for metric, values in means.items()}
-
-
-def _mean_table(
-    name: str, caption: str, scores: Scores, shown: Mapping[str, Sequence[str]], order: Sequence[float], front: set[int]
-) -> ExtraTable:
-    """Return means by method, ordered by `order`, with a star on methods in front, and counts of failures."""
-    failed = scores.failed.sum(axis=0)
-    rows = tuple(
-        (scores.methods[m] + " *" * (m in front), *(column[m] for column in shown.values()), str(failed[m]))
-        for m in sorted(range(len(scores.methods)), key=lambda m: (order[m], scores.methods[m]))
-    )
-    return ExtraTable(name, caption, ("method", *shown, "sets without a result"), rows)
-
-
 def _without(scores: Scores, absent: Sequence[str]) -> str:
     """Return the remark of a caption on data sets that are left out, or ""."""
     out = f"; not at hand: {', '.join(absent)}" if absent else ""
     return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
 
 
-def mean_table(part: str, scores: Scores) -> ExtraTable:
-    """Return means of every metric; a star marks the front of accuracy and leaves."""
-    means = {metric: scores.means(metric) for metric in scores.values}
+def mean_table(part: str, scores: Scores, name: str = "") -> ExtraTable:
+    """Return means of every metric by method, the best first, and counts of failures; a star marks the front of leaves
+    and accuracy, or of leaves and relative error."""
+    means = {metric: scores.means(metric) for metric in scores.values if metric != "rmse"}
+    shown = {title_of(metric): [_shown(metric, value) for value in values] for metric, values in means.items()}
+    words = "sizes"
+    if scores.main == "rmse":
+        ratios = scores.relative()
+        usable = ~scores.failed.any(axis=1) & ~np.isnan(ratios).any(axis=1)
+        relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
+        shown = {"relative RMSE": [_text(value, "{:.3f}") for value in relative], **shown}
+        words = "relative RMSE is the geometric mean of RMSE over that of the best method on each set; sizes"
+        better, best = "has both a smaller error and fewer leaves", [-ratio for ratio in relative]
+    else:
+        better, best = "is both more accurate and smaller", means["accuracy"]
     caption = (
-        f"Means over the {scores.n_whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and "
-        "times are geometric means; * no other method is both more accurate and smaller"
+        f"Means over the {scores.n_whole} of {len(scores.datasets)} {part} sets that all methods finished; {words} and "
+        f"times are geometric means; * no other method {better}"
     )
-    order = [-value for value in means["accuracy"]]
-    front = pareto(means["accuracy"], means["leaves"])
-    return _mean_table(f"{part}_means", caption, scores, _titled(means), order, front)
+    front, failed = pareto(best, means["leaves"]), scores.failed.sum(axis=0)
+    order = [-value if isfinite(value) or scores.main == "accuracy" else np.inf for value in best]
+    rows = tuple(
+        (scores.methods[m] + " *" * (m in front), *(column[m] for column in shown.values()), str(failed[m]))
+        for m in sorted(range(len(scores.methods)), key=lambda m: (order[m], scores.methods[m]))
+    )
+    return ExtraTable(name or f"{part}_means", caption, ("method", *shown, "sets without a result"), rows)
 
 
 def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
     """Return the methods that no other method dominates in accuracy and leaves."""
-    known = [m for m in range(len(accuracies)) if isfinite(accuracies[m]) and isfinite(leaves[m])]
-
-    def beats(a: int, b: int) -> bool:
-        return (
-            accuracies[a] >= accuracies[b]
-            and leaves[a] <= leaves[b]
-            and (accuracies[a] > accuracies[b] or leaves[a] < leaves[b])
-        )
-
-    return {m for m in known if not any(beats(other, m) for other in known)}
+    points = [(-a, n, m) for m, (a, n) in enumerate(zip(accuracies, leaves, strict=True)) if isfinite(a - n)]
+    return {m for a, n, m in points if not any(b <= a and k <= n and (b, k) != (a, n) for b, k, _ in points)}
 
 
 def rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
