@@ -67,6 +67,18 @@ def test_agreement_counts_only_cells_with_both_numbers():
     assert str(found["wickramarachchi2015:3.1", "n_leaves"]) == "1 of 1"
 
 
+def test_cells_are_counted_by_paper_and_a_repeated_number_once():
+    repeated, further = replace(CELL, table="wickramarachchi2015:3.4"), replace(CELL, table="manwani2012:II", ours=90.0)
+    text = document.by_source([CELL, repeated, further, replace(CELL, ours=None)])
+    assert text.startswith("Wickramarachchi 2 of 2, Manwani and Sastry 0 of 1, ") and ". 1 cells repeat" in text
+
+
+def test_a_quick_profile_leaves_nothing_unexplained():
+    deviating = replace(CELL, ours=90.0)
+    assert study_report.grid_rows([deviating])[1][0][-1] == "deviates: unexplained"
+    assert study_report.grid_rows([deviating], quick=True)[1][0][-1] == "deviates"
+
+
 def test_the_help_names_every_study_that_all_leaves_out(call):
     said = " ".join(call("reproduce", "--help").out.split())
     names = re.search(r"every study but (.*?)\. The name report", said)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
@@ -64,7 +65,7 @@ def blocks(results: Path) -> dict[str, str]:
     )
     counts = [(f"`{study}`", *map(str, _counts(cells))) for study, cells in studies.items()]
     out = {
-        "agreement": agreed,
+        "agreement": agreed + by_source(all_cells),
         "summary": f"{agreed}\n{_summary(all_cells)}",
         "power": _power(results / "reproduction" / "verdicts.csv"),
         "classes": _classes(all_cells),
@@ -110,6 +111,29 @@ def _counts(cells: Iterable[Cell]) -> tuple[int, ...]:
     """Return the numbers of cells that are compared, agree, deviate with a measured reason, and are unexplained."""
     kinds = Counter(kind_of(cell) for cell in cells if cell.verdict in (AGREES, DEVIATES))
     return kinds.total(), *(kinds[kind] for kind in KINDS)
+
+
+AUTHORS = {
+    "wickramarachchi2015": "Wickramarachchi",
+    "manwani2012": "Manwani and Sastry",
+    "amalaman2015": "Amalaman",
+    "zhang2014": "Zhang and Suganthan",
+    "kargupta2006": "Kargupta et al.",
+}
+
+
+def by_source(cells: Iterable[Cell]) -> str:
+    """Return the number of cells of each paper that agree, and of cells that repeat the number of another cell: the
+    same printed number of the same data set, method and measure in another table of the paper."""
+    compared = [cell for cell in cells if cell.verdict in (AGREES, DEVIATES)]
+    counts = []
+    for source, authors in AUTHORS.items():
+        of_source = [cell for cell in compared if cell.table.startswith(f"{source}:")]
+        agreeing = sum(cell.verdict == AGREES for cell in of_source)
+        counts.append(f"{authors} {agreeing} of {len(of_source)}")
+    numbers = {(c.table.partition(":")[0], c.dataset, c.method, c.metric, c.qualifier, c.published) for c in compared}
+    text = f"{', '.join(counts)}. {len(compared) - len(numbers)} cells repeat the number of another table."
+    return textwrap.fill(text, 120) + "\n"
 
 
 def _power(path: Path) -> str:

@@ -86,6 +86,11 @@ class StudyReport:
         return [cell for cell in self.result.cells if cell.verdict == DEVIATES and cell.key not in reasons()]
 
     @property
+    def is_quick(self) -> bool:
+        """Whether the cells are those of the quick profile: reasons are of the full one, with all repetitions."""
+        return self.request.profile == "quick"
+
+    @property
     def regressions(self) -> list[str]:
         """A message for each cell that agreed in the baseline and no longer does, by more than its noise."""
         return regressions(self.baseline, self.result.cells, complete=not self.request.only)
@@ -132,7 +137,7 @@ class StudyReport:
         cells = self.result.cells
         grids = []
         for reference in dict.fromkeys(cell.table for cell in cells):
-            header, rows = grid_rows([cell for cell in cells if cell.table == reference])
+            header, rows = grid_rows([cell for cell in cells if cell.table == reference], self.is_quick)
             grids.append(TextGrid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
         for table in self.result.tables:
             grids.append(TextGrid(table.header, table.rows, left=table.left, caption=table.caption))
@@ -144,7 +149,7 @@ class StudyReport:
             title=f"{self.study.title}, {self.request.profile} profile",
             grids=tuple(grids),
             notes=tuple(self._notes()),
-            records=tuple(_record(cell) for cell in cells) or _records_of(self.result.tables),
+            records=tuple(_record(cell, self.is_quick) for cell in cells) or _records_of(self.result.tables),
             facts={"study": self.study.name, "run": self._run()},
         )
 
@@ -154,7 +159,8 @@ class StudyReport:
         if self.result.cells:
             count = len(self.result.cells)
             notes.append(f"Verdict: {RULE}.")
-            notes.append(f"{len(self.unexplained)} cells deviate without a measured reason; {count} cells in all.")
+            few = " in two repetitions of small data sets" if self.is_quick else " without a measured reason"
+            notes.append(f"{len(self.unexplained)} cells deviate{few}; {count} cells in all.")
         if self.baseline:
             notes.append(
                 f"Baseline: {sum(cell.verdict == AGREES for cell in self.baseline)} cells agreed; "
@@ -248,17 +254,18 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
         raise DataError(f"{path} is no table of cells: make it again with oblique reproduce.") from error
 
 
-def _record(cell: Cell) -> dict[str, Any]:
+def _record(cell: Cell, quick: bool = False) -> dict[str, Any]:
     record = {name: getattr(cell, name) for name in FIELDS}
-    reason = (reasons().get(cell.key) or UNEXPLAINED) if cell.verdict == DEVIATES else ""
+    reason = reasons().get(cell.key, "" if quick else UNEXPLAINED) if cell.verdict == DEVIATES else ""
     return {**record, "difference": cell.difference, "verdict": cell.verdict, "reason": reason}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def grid_rows(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the header and the rows of a table of cells: ours, published, difference, verdict."""
+def grid_rows(cells: Iterable[Cell], quick: bool = False) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the header and the rows of a table of cells: ours, published, difference, verdict. quick : as in
+    `verdict_text`"""
     cells = list(cells)
     told_apart = any(cell.qualifier for cell in cells)
     header = ("data set", "method", "metric", *(("which",) if told_apart else ()))
@@ -267,15 +274,16 @@ def grid_rows(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[tuple[str, 
         named = (cell.dataset, cell.method, cell.metric, *((cell.qualifier,) if told_apart else ()))
         difference = MISSING if cell.difference is None else f"{cell.difference:+.2f}"
         ours, theirs = shown(cell.ours, cell.ours_sd), shown(cell.published, cell.published_sd)
-        rows.append((*named, ours, theirs, difference, verdict_text(cell)))
+        rows.append((*named, ours, theirs, difference, verdict_text(cell, quick=quick)))
     return (*header, "ours", "published", "difference", "verdict"), tuple(rows)
 
 
-def verdict_text(cell: Cell, reason_of: Mapping[tuple[str, ...], str] | None = None) -> str:
+def verdict_text(cell: Cell, reason_of: Mapping[tuple[str, ...], str] | None = None, quick: bool = False) -> str:
     """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates, and WIDE if its SD
-    alone makes it agree."""
+    alone makes it agree. quick : of a quick profile, which is no test of the paper: nothing is `unexplained`"""
     if cell.verdict == DEVIATES:
-        return f"{DEVIATES}: {(reasons() if reason_of is None else reason_of).get(cell.key, UNEXPLAINED)}"
+        reason = (reasons() if reason_of is None else reason_of).get(cell.key, "" if quick else UNEXPLAINED)
+        return f"{DEVIATES}: {reason}" if reason else DEVIATES
     if is_wide(cell):
         return WIDE
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
