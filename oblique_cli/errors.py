@@ -107,6 +107,15 @@ def cannot_write(path: Any, error: OSError, advice: str = "") -> ObliqueError:
     return kind(f"{path}: cannot be written ({error.strerror or error})" + (f"; {advice}" if advice else ""))
 
 
+def not_installed(error: BaseException) -> str:
+    """Return the sentence for a missing package, empty for any other error."""
+    module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if module in ("", "oblique_cli"):
+        return ""
+    package = {"sklearn": "scikit-learn", "yaml": "pyyaml"}.get(module, module)
+    return f"the package {package}, which oblique needs, is not installed: pip install {package}."
+
+
 def exit_code_of(error: BaseException) -> int:
     """Return the exit code of an error: a full disk or a bad path in its chain of causes decides, else its class."""
     cause: BaseException | None = error

@@ -37,6 +37,7 @@ from oblique_cli.errors import (
     ObliqueError,
     cut,
     exit_code_of,
+    not_installed,
 )
 from oblique_cli.foreign import plugin_fault
 from oblique_cli.ground import extensions, versions
@@ -271,6 +272,9 @@ def call(arguments: Sequence[str]) -> int:
             return EXIT_STORE if error.errno == errno.EBADF else exit_code_of(error)
         if plugin_fault(error):
             return _blame(error)
+        if sentence := not_installed(error):
+            click.echo(f"error: {sentence}", err=True)
+            return EXIT_CONFIG
         if _lacks_memory(error):
             click.echo("error: there is not enough memory: free some, or raise its limit (ulimit -v).", err=True)
             return EXIT_DATA

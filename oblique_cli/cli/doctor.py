@@ -9,7 +9,7 @@ import click
 from oblique_cli import __version__
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, facts, write_json
-from oblique_cli.errors import EXIT_OK, DataError, ObliqueError
+from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, DataError, ObliqueError, not_installed
 from oblique_cli.ground import versions
 
 
@@ -31,9 +31,11 @@ def doctor(
     for part in (_core, _environment, _extras, _plugins, lambda: _data(data_dir), _faults, lambda: _results(results)):
         try:
             state |= part()
-        except ObliqueError as error:
-            state[f"problem {1 + sum(key.startswith('problem') for key in state)}"] = str(error)
-            code = error.exit_code
+        except (ObliqueError, ModuleNotFoundError) as error:
+            if not (sentence := not_installed(error) or (str(error) if isinstance(error, ObliqueError) else "")):
+                raise
+            state[f"problem {1 + sum(key.startswith('problem') for key in state)}"] = sentence
+            code = error.exit_code if isinstance(error, ObliqueError) else EXIT_CONFIG
     write_json(state) if as_json else click.echo(facts(state))
     raise SystemExit(code)
 

@@ -4,6 +4,8 @@ import importlib.metadata
 import json
 import platform
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -154,3 +156,15 @@ def test_doctor_reports_a_core_that_cannot_be_loaded(call, monkeypatch):
     ended = call("doctor")
     assert ended.code == 1 and "problem 1" in ended.out
     assert "the compiled core cannot be loaded" in ended.out and "install oblique-trees again." in ended.out
+
+
+@pytest.mark.parametrize(("module", "package"), [("yaml", "pyyaml"), ("sklearn", "scikit-learn"), ("scipy", "scipy")])
+def test_a_missing_dependency_is_named(module, package, tmp_path):
+    program = (
+        f"import sys; sys.modules[{module!r}] = None; from oblique_cli.cli import call; sys.exit(call(sys.argv[1:]))"
+    )
+    sentence = f"the package {package}, which oblique needs, is not installed: pip install {package}."
+    for arguments in (["doctor"], ["run", "bupa_hhgdt", "--results", str(tmp_path / "x")]):
+        ended = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+        assert ended.returncode == 2 and sentence in ended.stdout + ended.stderr, ended.stderr
+        assert "a bug in oblique" not in ended.stderr
