@@ -17,7 +17,7 @@ if sys.version_info < (3, 11):  # noqa: UP036  (a checkout; an installer refuses
 
 from typing import Any
 
-from oblique_cli.ground.later import names_in_stub
+from oblique_cli.ground.later import FORMER, names_in_stub
 
 __version__ = "0.1.0"
 
@@ -34,6 +34,12 @@ def __getattr__(name: str) -> Any:
     # On first use: the command line must start without loading numerical libraries.
     from importlib import import_module
 
+    if name in FORMER:
+        import warnings
+
+        place, now = __name__, FORMER[name]
+        warnings.warn(f"{place}.{name} is now {place}.{now}; the former name ends with 0.2.0.", FutureWarning, 2)
+        name = now
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     if name.endswith(("Classifier", "Regressor")):  # perhaps from a user's file
@@ -47,7 +53,7 @@ def __getattr__(name: str) -> Any:
             f"{__name__}.{name} is removed; give its parameters flat, as in HHCARTClassifier(max_depth=3)."
         )
     if name == "Refinement":
-        raise ImportError(f"{__name__}.{name} is removed; give its parameters to RefinedTreeClassifier.")
+        raise ImportError(f"{__name__}.{name} is removed; give its parameters to TAOClassifier.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

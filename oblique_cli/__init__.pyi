@@ -15,7 +15,7 @@ from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier as MPSVMFo
 from oblique_cli.estimators.forest.refined import TAOForestClassifier as TAOForestClassifier
 from oblique_cli.estimators.forest.refined_numbers import TAOForestRegressor as TAOForestRegressor
 from oblique_cli.estimators.forest.regression import ObliqueForestRegressor as ObliqueForestRegressor
-from oblique_cli.estimators.machines import ProximalSVMClassifier as ProximalSVMClassifier
+from oblique_cli.estimators.machines import GEPSVMClassifier as GEPSVMClassifier
 from oblique_cli.estimators.machines import SupportVectorClassifier as SupportVectorClassifier
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier as BottomUpTreeClassifier
 from oblique_cli.estimators.oblique.bottom_up import BUTIFSVMClassifier as BUTIFSVMClassifier
@@ -37,14 +37,14 @@ from oblique_cli.estimators.oblique.classifiers import QUESTClassifier as QUESTC
 from oblique_cli.estimators.oblique.classifiers import SADTClassifier as SADTClassifier
 from oblique_cli.estimators.oblique.classifiers import SVMSplitClassifier as SVMSplitClassifier
 from oblique_cli.estimators.oblique.classifiers import UnionClassifier as UnionClassifier
-from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier as LogisticModelTreeClassifier
-from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier as RefinedTreeClassifier
+from oblique_cli.estimators.oblique.logistic import LogisticTreeClassifier as LogisticTreeClassifier
+from oblique_cli.estimators.oblique.refined import TAOClassifier as TAOClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier as ObliqueTreeClassifier
 from oblique_cli.estimators.regression.cart import CARTRegressor as CARTRegressor
 from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor as M5StyleRegressor
 from oblique_cli.estimators.regression.linear_leaves import RETISRegressor as RETISRegressor
 from oblique_cli.estimators.regression.linear_leaves import TPRTIRegressor as TPRTIRegressor
-from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor as LinearModelTreeRegressor
+from oblique_cli.estimators.regression.linear_tree import LinearTreeRegressor as LinearTreeRegressor
 from oblique_cli.estimators.regression.oblique_regressor import ObliqueTreeRegressor as ObliqueTreeRegressor
 from oblique_cli.estimators.regression.pilot import PILOTRegressor as PILOTRegressor
 from oblique_cli.models.explaining.explanation import explain as explain

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.estimators.oblique.heuristics import classifier_of
-from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
+from oblique_cli.estimators.oblique.refined import TAOClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.parameters import Alias, Declared, parameter
@@ -169,7 +169,7 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
 
 OURS = sorted(
     {one.estimator for one in ALGORITHMS.values() if one.estimator.__module__.startswith("oblique_cli.")}
-    | {ObliqueTreeClassifier, RefinedTreeClassifier, BottomUpTreeClassifier, *map(classifier_of, PROPOSERS)},
+    | {ObliqueTreeClassifier, TAOClassifier, BottomUpTreeClassifier, *map(classifier_of, PROPOSERS)},
     key=lambda cls: cls.__name__,
 )
 OF_OTHERS = {"CARTRegressor"}  # scikit-learn's constructor

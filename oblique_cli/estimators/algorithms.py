@@ -312,14 +312,14 @@ MACHINE = ModelFamily("classifiers that are no tree")
 _MANGASARIAN = "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV"
 _LIBSVM = "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV"
 _MACHINES = (
-    ready(MACHINE, "gepsvm", "GEPSVM", _MANGASARIAN, ".machines:ProximalSVMClassifier"),
+    ready(MACHINE, "gepsvm", "GEPSVM", _MANGASARIAN, ".machines:GEPSVMClassifier"),
     ready(MACHINE, "svm", "SVM", _LIBSVM, ".machines:SupportVectorClassifier"),
 )
 
 REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
 _TAO = "Carreira-Perpinan & Tavallali (2018)"
 _LANDWEHR = "Landwehr, Hall & Frank (2005)"
-_LOGISTIC = ".oblique.logistic:LogisticModelTreeClassifier"
+_LOGISTIC = ".oblique.logistic:LogisticTreeClassifier"
 _OF_RIDGE = ("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps")
 _PAPER: dict[str, Any] = {
     "base": "gain_ratio", "models": "logit_boost", "refine": "none", "criterion": "entropy", "min_parent": 14,
@@ -327,7 +327,7 @@ _PAPER: dict[str, Any] = {
 }  # fmt: skip
 _RIDGE: dict[str, Any] = {"unused": ("steps",), "models": "ridge"}
 _REFINED = (
-    ready(REFINED, "tao", "TAO", _TAO, ".oblique.refined:RefinedTreeClassifier", compiled=True),
+    ready(REFINED, "tao", "TAO", _TAO, ".oblique.refined:TAOClassifier", compiled=True),
     ready(REFINED, "lmt", "LMT", _LANDWEHR, _LOGISTIC, compiled=True, unused=_OF_RIDGE, **_PAPER),
     ready(REFINED, "logistic_tree", "Logistic tree", f"after {_LANDWEHR}", _LOGISTIC, compiled=True, **_RIDGE),
 )
@@ -378,7 +378,7 @@ _FORESTS = (
 _model_tree = partial(ready, ModelFamily("model trees", task="regression", makes_tree=True))
 _AMALAMAN = "Amalaman (2015), chapter 2"
 _TPRTI = ".regression.linear_leaves:TPRTIRegressor"
-_LINEAR_TREE = ".regression.linear_tree:LinearModelTreeRegressor"
+_LINEAR_TREE = ".regression.linear_tree:LinearTreeRegressor"
 _LINEAR = "nodes that go on from their parents after Landwehr et al. (2005)"
 _CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
 _BREIMAN = "Breiman et al. (1984); scikit-learn"

@@ -51,7 +51,7 @@ class _Machine(Declared, ClassifierMixin, BaseEstimator, kw_only=True):
         return rows, labels
 
 
-class ProximalSVMClassifier(_Machine, kw_only=True):
+class GEPSVMClassifier(_Machine, kw_only=True):
     """GEPSVM: a plane for each class, near its rows and far from the others; the nearer plane decides.
 
     Mangasarian & Wild (2006), IEEE PAMI 28(1), 69-74, written from its description in Manwani & Sastry (2012), section
@@ -77,7 +77,7 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
         help="d, in units of the mean diagonal element of the matrix that it is added to.",
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> ProximalSVMClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> GEPSVMClassifier:
         """Fit the plane of each class. X : (n, p) finite numbers; y : (n,) labels."""
         rows, labels = self._training(X, y)
         self._scaler = _scaler(rows, self)
@@ -204,3 +204,6 @@ class SupportVectorClassifier(_Machine, kw_only=True):
             with np.errstate(over="ignore"):  # a row may be infinitely many deviations away
                 rows = np.clip(scaler.transform(rows), -FARTHEST, FARTHEST)
         return np.asarray(machine.predict(rows))
+
+
+ProximalSVMClassifier = GEPSVMClassifier  # former name, for pickles

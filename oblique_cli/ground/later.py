@@ -9,6 +9,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+# Former names of classes; they work until version 0.2.0, and in model files and pickles for good.
+FORMER = {
+    "RefinedTreeClassifier": "TAOClassifier",
+    "LogisticModelTreeClassifier": "LogisticTreeClassifier",
+    "LinearModelTreeRegressor": "LinearTreeRegressor",
+    "ProximalSVMClassifier": "GEPSVMClassifier",
+}
+
 
 class Later(ModuleType):
     """A module that is imported on first use of an attribute: ``distance = Later("scipy.spatial.distance")``.

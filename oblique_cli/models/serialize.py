@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import oblique_cli
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.constraints import violation
+from oblique_cli.ground.later import FORMER
 from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved
 from oblique_cli.models.kinds import KINDS, kind_of
 from oblique_cli.models.parameter_values import parameters_of, plain_parameters
@@ -153,7 +154,8 @@ class Fitted:
 
 
 def _class_named(name: str) -> Any:
-    """Return the class of a public name, or of an algorithm from a user's file."""
+    """Return the class of a public name or a former one, or of an algorithm from a user's file."""
+    name = FORMER.get(name, name)
     if oblique_cli.place_of(name):
         return getattr(oblique_cli, name)
     from oblique_cli.estimators.algorithms import ALGORITHMS

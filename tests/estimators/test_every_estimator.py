@@ -12,7 +12,7 @@ from robustness_support import NAMES, REGRESSION, WEIGHTED, estimator, rows, sma
 from sklearn.base import is_regressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from oblique_cli import HHGDTClassifier, ObliqueTreeClassifier, RefinedTreeClassifier
+from oblique_cli import HHGDTClassifier, ObliqueTreeClassifier, TAOClassifier
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
@@ -130,7 +130,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
     ("logistic_tree", {"models": "logit_boost", "max_terms": 3}, "max_terms", "'ridge'"),
     ("logistic_tree", {"base": "hhgtd"}, "base", "'hhgtd'"),
     ("logistic_tree", {"base": []}, "base", "at least one start"),
-    ("logistic_tree", {"base": RefinedTreeClassifier()}, "base", "ObliqueTreeClassifier"),
+    ("logistic_tree", {"base": TAOClassifier()}, "base", "ObliqueTreeClassifier"),
     ("tao", {"base": "hhgtd"}, "base", "'hhgtd'"),
     ("tao", {"base": []}, "base", "empty list"),
     ("tao", {"base": HHGDTClassifier(pruning="reduced_error")}, "base", "'cv'"),

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from oblique_cli import make
 from oblique_cli.data import load
 from oblique_cli.estimators import machines
-from oblique_cli.estimators.machines import ProximalSVMClassifier
+from oblique_cli.estimators.machines import GEPSVMClassifier
 
 rng = np.random.default_rng(3)
 LINES = np.vstack([np.column_stack([t := np.linspace(-3, 3, 40), t]), np.column_stack([t, -t])])
@@ -18,7 +18,7 @@ SIDES = np.repeat([0, 1], 40)
 
 def test_two_crossing_lines_are_the_two_planes():
     # No single plane tells two crossing lines apart; one near each does, all but their crossing.
-    model = ProximalSVMClassifier(regularization=1e-9).fit(LINES, SIDES)
+    model = GEPSVMClassifier(regularization=1e-9).fit(LINES, SIDES)
     assert model.score(LINES, SIDES) == 1.0
     planes = model.planes_ / model.planes_[:, :1]
     np.testing.assert_allclose(planes, [[1, -1, 0], [1, 1, 0]], atol=1e-6)
@@ -26,7 +26,7 @@ def test_two_crossing_lines_are_the_two_planes():
 
 def test_a_plane_minimizes_its_quotient():
     X, y = load("wine").X, load("wine").y
-    model = ProximalSVMClassifier().fit(X, y)
+    model = GEPSVMClassifier().fit(X, y)
     Z = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(len(X))])
     for k, plane in enumerate(model.planes_):
         near, far = Z[y == k].T @ Z[y == k], Z[y != k].T @ Z[y != k]
@@ -41,9 +41,9 @@ def test_a_plane_minimizes_its_quotient():
 
 def test_iterating_and_decomposing_find_the_same_plane(monkeypatch):
     data = load("bupa")
-    iterated = ProximalSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
+    iterated = GEPSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
     monkeypatch.setattr(machines, "DECOMPOSED", 1000)
-    at_once = ProximalSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
+    at_once = GEPSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
     np.testing.assert_allclose(
         iterated.decision_function(data.X), at_once.decision_function(data.X), rtol=1e-5, atol=1e-8
     )
@@ -52,7 +52,7 @@ def test_iterating_and_decomposing_find_the_same_plane(monkeypatch):
 def test_a_kernel_tells_apart_what_planes_cannot():
     X = rng.uniform(-1, 1, (300, 2))
     y = (np.hypot(*X.T) < 0.7).astype(int)
-    linear, gaussian = (ProximalSVMClassifier(k, width=2.0).fit(X[:200], y[:200]) for k in machines.KERNELS)
+    linear, gaussian = (GEPSVMClassifier(k, width=2.0).fit(X[:200], y[:200]) for k in machines.KERNELS)
     assert gaussian.score(X[200:], y[200:]) > 0.9 > linear.score(X[200:], y[200:])
 
 

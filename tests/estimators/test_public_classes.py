@@ -46,7 +46,7 @@ QUICK = {
     "folds": 2,
 }
 # Models that are close to constants, so that the tree has more than one leaf.
-OWN = {"LogisticModelTreeClassifier": {"leaf_penalty": 1e4, "doubling_price": 0}}
+OWN = {"LogisticTreeClassifier": {"leaf_penalty": 1e4, "doubling_price": 0}}
 CLASSES = sorted({algorithm.estimator for algorithm in ALGORITHMS.values()}, key=lambda cls: cls.__name__)
 CLASSES += [ObliqueTreeClassifier, oblique_cli.BottomUpTreeClassifier]
 TREES = [cls for cls in CLASSES if hasattr(cls, "get_n_leaves")]
@@ -224,7 +224,7 @@ GRIDS = {
     "HHCARTForestClassifier": {"max_features": [1, "sqrt", 0.5, None]},
     "OrthogonalTreesClassifier": {"tree__max_depth": [1, 3]},
     "ReconstructedFourierTreeClassifier": {"discretizer__n_bins": [2, 3]},
-    "RefinedTreeClassifier": {"penalty": [0.01, 0.1]},
+    "TAOClassifier": {"penalty": [0.01, 0.1]},
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 from contracts import grow, real_set
 
 import oblique_cli._core as _core
-from oblique_cli import LogisticModelTreeClassifier
+from oblique_cli import LogisticTreeClassifier
 from oblique_cli.tree.leaf_models import LINEAR, SQUARES, ModelColumns
 from oblique_cli.tree.logistic_trees import How, ModelRows, NodeModels, refined_path
 from oblique_cli.tree.refining import PlaneSpace, Settings, penalties_of
@@ -71,7 +71,7 @@ def test_an_estimator_keeps_the_models_of_the_run():
     X = rng.normal(size=(600, 4))
     y = np.where(X[:, 0] > 0, X[:, 1] + X[:, 2] > 0, X[:, 1] - X[:, 2] > 0).astype(np.int32)
     how = {"refine": "tao", "max_terms": None, "leaf_penalty": 1.0, "random_state": 0}
-    model = LogisticModelTreeClassifier("hhgdt", **how).fit(X, y)
+    model = LogisticTreeClassifier("hhgdt", **how).fit(X, y)
     found, rows, space = model.refinement_, ModelRows(X, y, 2), PlaneSpace(X, y, 2)
     assert found.chosen.member == -1 and found.tree is model.tree_
     expected = objective_of(model.tree_, rows, space, found.chosen.how, found.run.penalty)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contracts import real_set
 
-from oblique_cli import LogisticModelTreeClassifier, make
+from oblique_cli import LogisticTreeClassifier, make
 from oblique_cli.drawing.view import text_of, view_of
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.tree.payloads import LeafModels, standardized
@@ -44,7 +44,7 @@ def bent():
 def test_the_printed_card_gives_the_scores_of_the_model(bent, classes, raw, first):
     X, two, three = bent
     y = two if classes == 2 else three
-    model = LogisticModelTreeClassifier("axis_parallel", refine="none", max_depth=1, folds=2, random_state=0).fit(X, y)
+    model = LogisticTreeClassifier("axis_parallel", refine="none", max_depth=1, folds=2, random_state=0).fit(X, y)
     tree, names = model.tree_, list("abcd")
     models, leaves = tree.leaf_models, tree.apply(X)
     assert models.curve is not None

@@ -39,7 +39,7 @@ class LogisticForestClassifier(
     """A bag of logistic model trees, whose size and ridge are chosen for all by the rows that trees did not draw.
 
     Each tree is grown on a bootstrap sample (Breiman 1996) by a heuristic, in turn, and every node gets a linear model
-    of the classes that goes on from the model of its parent, as in `LogisticModelTreeClassifier` (after Landwehr, Hall
+    of the classes that goes on from the model of its parent, as in `LogisticTreeClassifier` (after Landwehr, Hall
     & Frank 2005). The complexity at which all trees are cut, the ridge of all models and whether they have squares are
     those of least loss on the rows that trees did not draw. The probabilities of the trees are averaged.
 

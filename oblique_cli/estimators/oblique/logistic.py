@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from oblique_cli.estimators.missing_values import LEARN
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Growth
-from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
+from oblique_cli.estimators.oblique.refined import MULTIWAY, Starts, TAOClassifier
 from oblique_cli.estimators.oblique.top_down import Start
 from oblique_cli.estimators.oblique.training import Draws, Training
 from oblique_cli.ground.constraints import Boolean, Choice, Choices, Constraint, Either, Integer, Optional, Real, Text
@@ -40,8 +40,8 @@ def ridge_paths(penalty: float | str, squares: bool) -> list[list[How]]:
     return [[How(each, terms=terms) for each in path] for terms in (TERMS if squares else TERMS[:1])]
 
 
-class LogisticModelTreeClassifier(
-    RefinedTreeClassifier,
+class LogisticTreeClassifier(
+    TAOClassifier,
     Growth,
     kw_only=True,
     takes=(
@@ -79,7 +79,7 @@ class LogisticModelTreeClassifier(
         'unfitted estimator with parameters of its own; "random_4", "random_5" or "random_6", a complete tree of '
         'random hyperplanes. Cross-validation chooses from a list. "several" is axis_parallel, hhgdt, fdt and '
         'cline, without those that cannot use the features at hand; "multiway" is that of '
-        "`RefinedTreeClassifier`.",
+        "`TAOClassifier`.",
     )
     models: str = parameter(
         default="ridge",
@@ -207,3 +207,6 @@ class LogisticModelTreeClassifier(
             all_terms_price=self.all_terms_price if isinstance(self.max_terms, str) else None,
         )
         return choose(models, space, grow, folds, hows, comparison)
+
+
+LogisticModelTreeClassifier = LogisticTreeClassifier  # former name, for pickles

@@ -49,7 +49,7 @@ class Starts:
 STARTS = Starts({"multiway": MULTIWAY})
 
 
-class RefinedTreeClassifier(
+class TAOClassifier(
     Refinement,
     ObliqueTreeClassifier,
     kw_only=True,
@@ -99,7 +99,7 @@ class RefinedTreeClassifier(
 
     def fit(  # type: ignore[override]  # no rows are kept from growth
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> RefinedTreeClassifier:
+    ) -> TAOClassifier:
         """Grow the starts, choose among them, and refine the tree.
 
         X : (n, p) finite numbers (and NaN as `missing` allows), anything in qualitative columns; y : (n,) labels
@@ -146,7 +146,7 @@ class RefinedTreeClassifier(
                     raise ConfigError(
                         f"base of {owner} must be one of its starts. Got {base!r}.{close_matches(base, self.starts)}"
                     )
-            elif not isinstance(base, ObliqueTreeClassifier) or isinstance(base, RefinedTreeClassifier):
+            elif not isinstance(base, ObliqueTreeClassifier) or isinstance(base, TAOClassifier):
                 raise ConfigError(
                     f"base of {owner} must be a name, an ObliqueTreeClassifier or a list of these. Got {base!r}."
                 )
@@ -190,3 +190,6 @@ class RefinedTreeClassifier(
 
     def _limits(self, values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         raise ConfigError(f"{type(self).__name__} has no path over max_misrate; its base has.")
+
+
+RefinedTreeClassifier = TAOClassifier  # former name, for pickles

@@ -115,7 +115,7 @@ class ObliqueTreeClassifier(
         default="none",
         allowed=Choice(REFINEMENTS),
         help='"tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold '
-        "cross-validation of the training rows chooses (docs/pruning.md). `RefinedTreeClassifier` has its parameters.",
+        "cross-validation of the training rows chooses (docs/pruning.md). `TAOClassifier` has its parameters.",
     )
 
     def set_params(self, **params: Any) -> Self:

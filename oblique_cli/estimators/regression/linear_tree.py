@@ -20,7 +20,7 @@ from oblique_cli.tree.truncation import ALL
 SEVERAL, CHOSEN = "several", "cv"
 
 
-class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
+class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
     """A small regression tree whose nodes go on from the linear model of their parent, beyond the papers.
 
     Every node has a ridge regression of what the model of its parent leaves over. Trees are grown by three ways to cut,
@@ -85,3 +85,6 @@ class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
             doubling_price=self.doubling_price,
         )
         return self.choice_.tree
+
+
+LinearModelTreeRegressor = LinearTreeRegressor  # former name, for pickles

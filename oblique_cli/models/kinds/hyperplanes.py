@@ -298,7 +298,7 @@ for _name, _class, _tree_form, _further, _left_out in (
         {"_ranges": Numbers("float64", ("p",))},
         {"refinement_": None},
     ),
-    ("linear_tree", "LinearModelTreeRegressor", EQUATION_TREE, {}, {"choice_": None}),
+    ("linear_tree", "LinearTreeRegressor", EQUATION_TREE, {}, {"choice_": None}),
 ):
     _state = {**REGRESSOR, "tree_": _tree_form, **SIZES, **_further, "leaf_residuals_": RESIDUALS}
     KINDS.register(_name)(

@@ -39,7 +39,7 @@ def _planes_fit(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None
 
 KINDS.register("proximal_planes")(
     Kind(
-        classes=("ProximalSVMClassifier",),
+        classes=("GEPSVMClassifier",),
         state={
             **CLASSIFIER,
             "_scaler": Maybe(SCALER),

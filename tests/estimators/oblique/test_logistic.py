@@ -1,4 +1,4 @@
-"""`LogisticModelTreeClassifier`: what a user gives and gets."""
+"""`LogisticTreeClassifier`: what a user gives and gets."""
 
 import json
 
@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from tree_support import tree_of
 
-from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, config, make
+from oblique_cli import HHGDTClassifier, LogisticTreeClassifier, config, make
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.models import Model, load, save
@@ -46,7 +46,7 @@ def test_the_price_of_a_doubling_decides_on_the_number_of_leaves(bent):
     X, y = bent
     leaves = []
     for price in (0.0, 0.01, 0.05, 10.0):
-        model = LogisticModelTreeClassifier(doubling_price=price, log_loss_weight=0.5, **SHORT).fit(X, y)
+        model = LogisticTreeClassifier(doubling_price=price, log_loss_weight=0.5, **SHORT).fit(X, y)
         found = model.refinement_
         paid = [c.wrong + 0.5 * c.log_loss + price * np.log2(c.leaves) for c in found.candidates]
         assert paid[found.candidates.index(found.chosen)] <= min(paid) + 1e-8
@@ -61,8 +61,8 @@ def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
     weights = np.where(np.arange(80) % 2, 1.0, 2.0)
     twice = np.repeat(np.arange(80), weights.astype(int))
     settings = {"base": "axis_parallel", "models": "logit_boost", "steps": 4, "max_depth": 0}
-    weighted = LogisticModelTreeClassifier(**settings, random_state=0).fit(X, y, sample_weight=weights)
-    copied = LogisticModelTreeClassifier(**settings, random_state=0).fit(X[twice], y[twice])
+    weighted = LogisticTreeClassifier(**settings, random_state=0).fit(X, y, sample_weight=weights)
+    copied = LogisticTreeClassifier(**settings, random_state=0).fit(X[twice], y[twice])
     np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-9)
 
 
@@ -72,7 +72,7 @@ def test_levels_and_missing_values(bent):
     frame["e"] = np.where(X[:, 3] > 0, "up", "down")
     frame.loc[::7, "b"] = np.nan
     for missing in ("learn", "impute"):
-        model = LogisticModelTreeClassifier(missing=missing, **SHORT).fit(frame, y)
+        model = LogisticTreeClassifier(missing=missing, **SHORT).fit(frame, y)
         assert model.score(frame, y) > 0.7
         assert not model.tree_.leaf_models.coef[:, :, 4].any()
         assert model.tree_.leaf_models.level_coef[:, :, 1].any()
@@ -80,7 +80,7 @@ def test_levels_and_missing_values(bent):
 
 def test_an_estimator_may_be_the_base(bent):
     X, y = bent
-    model = LogisticModelTreeClassifier([HHGDTClassifier(max_depth=2), "random_4"], random_state=0)
+    model = LogisticTreeClassifier([HHGDTClassifier(max_depth=2), "random_4"], random_state=0)
     assert model.fit(X, y).score(X, y) > 0.8
     assert {c.start for c in model.refinement_.candidates} == {0, 1}
 
@@ -90,10 +90,10 @@ def test_squares_make_one_leaf_of_a_ring(tmp_path):
     X = rng.normal(size=(400, 3))
     y = (X[:, 0] ** 2 + X[:, 1] ** 2 > 1.4).astype(int)
     leaf = {"base": "axis_parallel", "max_depth": 0, **SHORT}
-    model = LogisticModelTreeClassifier(**leaf).fit(X[:200], y[:200])
+    model = LogisticTreeClassifier(**leaf).fit(X[:200], y[:200])
     assert model.n_leaves_ == 1 and model.tree_.leaf_models.curve[0, 1, :2].min() > 0.5
     assert model.score(X[200:], y[200:]) > 0.95
-    without = LogisticModelTreeClassifier(squares=False, **leaf).fit(X[:200], y[:200])
+    without = LogisticTreeClassifier(squares=False, **leaf).fit(X[:200], y[:200])
     assert without.tree_.leaf_models.curve is None
     again = tree_of(json.loads(json.dumps(model.tree_.to_dict())))
     assert again.predicted_shares(X).tobytes() == model.predict_proba(X).tobytes()
@@ -110,8 +110,8 @@ def test_a_very_light_row_does_not_make_penalties_weak():
     weights = np.ones(len(y))
     weights[0] = 1e-6
     how = {"leaf_penalty": 30.0, "squares": False, "max_depth": 0, **SHORT}
-    light = LogisticModelTreeClassifier(**how).fit(X, y, weights)
-    without = LogisticModelTreeClassifier(**how).fit(X[1:], y[1:])
+    light = LogisticTreeClassifier(**how).fit(X, y, weights)
+    without = LogisticTreeClassifier(**how).fit(X[1:], y[1:])
     sizes = [np.abs(model.tree_.leaf_models.coef).max() for model in (light, without)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
 
@@ -166,7 +166,7 @@ def compared(model):
 
 def test_the_terms_that_count_are_chosen():
     X, y = many_columns()
-    model = LogisticModelTreeClassifier(max_terms=3, **ONE_LEAF).fit(X, y)
+    model = LogisticTreeClassifier(max_terms=3, **ONE_LEAF).fit(X, y)
     assert terms_of(model) == {("value", 3), ("value", 7), ("square", 7)}
     assert "of at most 3 terms a class" in model.refinement_.summary()
     sparse, dense = compared(model)
@@ -177,18 +177,18 @@ def test_a_number_of_terms_holds_whatever_it_costs():
     X, y = many_columns()
     y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
     for most in (1, 2, 5, 19, 20, 40):
-        model = LogisticModelTreeClassifier(max_terms=most, all_terms_price=0.0, squares=False, **ONE_LEAF).fit(X, y)
+        model = LogisticTreeClassifier(max_terms=most, all_terms_price=0.0, squares=False, **ONE_LEAF).fit(X, y)
         assert len(terms_of(model)) == min(most, 20)
-    few = LogisticModelTreeClassifier(max_terms=2, **ONE_LEAF).fit(X[:1], y[:1])  # nothing to divide
+    few = LogisticTreeClassifier(max_terms=2, **ONE_LEAF).fit(X[:1], y[:1])  # nothing to divide
     assert len(few.tree_.leaf_models.terms) <= 2
     iris = load_iris(return_X_y=True)
-    model = LogisticModelTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
+    model = LogisticTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
     assert model.tree_.n_terms == 1 + 3 * 3
 
 
 def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():
     X, y = many_columns()
-    model = LogisticModelTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
+    model = LogisticTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
     models = model.tree_.leaf_models
     columns, weights = models.columns(X), models.weights(0)
     excess = model.predict_proba(X) - np.eye(2)[y]
@@ -203,14 +203,14 @@ def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent)
     y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
     found = {}
     for price in (0.0, 0.005, 10.0):
-        model = LogisticModelTreeClassifier(all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
+        model = LogisticTreeClassifier(all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
         sparse, dense = compared(model)
         found[price] = len(terms_of(model))
         assert (model.refinement_.chosen == sparse) == (sparse.loss(0.5) <= dense.loss(0.5) + price)
     assert found == {0.0: 20, 0.005: 20, 10.0: 10}
-    everything = LogisticModelTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
+    everything = LogisticTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
     assert not any(c.most for c in everything.refinement_.candidates) and len(terms_of(everything)) == 20
-    few = LogisticModelTreeClassifier(**SHORT).fit(*bent)  # no more than eight terms there
+    few = LogisticTreeClassifier(**SHORT).fit(*bent)  # no more than eight terms there
     assert not any(c.most for c in few.refinement_.candidates)
 
 
@@ -218,7 +218,7 @@ def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent)
 def test_every_leaf_keeps_to_the_terms(bent, refine):
     X, y = bent
     X = np.hstack([X, np.random.default_rng(0).normal(size=(600, 12))])
-    model = LogisticModelTreeClassifier(max_terms=3, refine=refine, **SHORT).fit(X, y)
+    model = LogisticTreeClassifier(max_terms=3, refine=refine, **SHORT).fit(X, y)
     models = model.tree_.leaf_models
     assert len(models.terms) <= 3 and model.refinement_.chosen.most == 3
     leaves = np.flatnonzero(model.tree_.is_leaf)

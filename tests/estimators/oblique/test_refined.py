@@ -1,10 +1,10 @@
-"""`RefinedTreeClassifier` and `refine="tao"`: what a user gives and gets."""
+"""`TAOClassifier` and `refine="tao"`: what a user gives and gets."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier
+from oblique_cli import HHCARTClassifier, HHGDTClassifier, TAOClassifier
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.oblique.groups import Refinement
 from oblique_cli.tree.refining import Refined
@@ -23,7 +23,7 @@ def rows():
 
 def test_a_refined_tree_is_smaller_and_fits_no_worse_than_its_start(rows):
     X, y = rows
-    model = RefinedTreeClassifier(HHGDTClassifier(), penalty=0.01, random_state=0).fit(X, y)
+    model = TAOClassifier(HHGDTClassifier(), penalty=0.01, random_state=0).fit(X, y)
     start = model.refinement_.start
     assert model.n_leaves_ < start.n_leaves
     assert model.score(X, y) > 0.85
@@ -49,7 +49,7 @@ def test_a_standard_error_asks_for_fewer_coefficients(rows):
     X, y = rows
     coefficients = []
     for c in (0.0, 2.0):
-        chosen = RefinedTreeClassifier(standard_errors=c, **SHORT).fit(X, y).refinement_.chosen
+        chosen = TAOClassifier(standard_errors=c, **SHORT).fit(X, y).refinement_.chosen
         coefficients.append(chosen.coefficients[chosen.start, chosen.penalty])
     assert coefficients[1] <= coefficients[0]
 
@@ -58,12 +58,12 @@ def test_levels_of_qualitative_columns_are_used():
     rng = np.random.default_rng(1)
     X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.choice(["u", "v", "w"], size=80)})
     y = (X["a"] + (X["b"] == "u") * 2.0 > 0.8).astype(int)
-    model = RefinedTreeClassifier("multiway", **SHORT).fit(X, y)
+    model = TAOClassifier("multiway", **SHORT).fit(X, y)
     assert model.score(X, y) > 0.9
     assert len(model.refinement_.chosen.error) == 8
     assert model.predict(pd.DataFrame({"a": [0.0], "b": ["never"]})).shape == (1,)
     with pytest.raises(ConfigError, match="quantitative features only"):
-        RefinedTreeClassifier("oc1", **SHORT).fit(X, y)
+        TAOClassifier("oc1", **SHORT).fit(X, y)
 
 
 def test_missing_values_are_imputed_or_learned(rows):
@@ -71,21 +71,21 @@ def test_missing_values_are_imputed_or_learned(rows):
     X = X.copy()
     X[::7, 1] = np.nan
     with pytest.raises(ValueError, match="missing"):
-        RefinedTreeClassifier(**SHORT).fit(X, y)
+        TAOClassifier(**SHORT).fit(X, y)
     for missing in ("impute", "learn"):
-        model = RefinedTreeClassifier(missing=missing, **SHORT).fit(X, y)
+        model = TAOClassifier(missing=missing, **SHORT).fit(X, y)
         assert model.score(X, y) > 0.7
 
 
 def test_class_weights_move_the_errors(rows):
     X, y = rows
-    plain = RefinedTreeClassifier(penalty=0.02, random_state=0).fit(X, y)
-    heavy = RefinedTreeClassifier(penalty=0.02, class_weight={"b": 20.0}, random_state=0).fit(X, y)
+    plain = TAOClassifier(penalty=0.02, random_state=0).fit(X, y)
+    heavy = TAOClassifier(penalty=0.02, class_weight={"b": 20.0}, random_state=0).fit(X, y)
     recalls = [(model.predict(X[y == "b"]) == "b").mean() for model in (plain, heavy)]
     assert recalls[1] >= recalls[0]
     assert recalls[1] > 0.95
     weights = np.where(y == "b", 20.0, 1.0)
-    weighted = RefinedTreeClassifier(penalty=0.02, random_state=0).fit(X, y, weights)
+    weighted = TAOClassifier(penalty=0.02, random_state=0).fit(X, y, weights)
     assert weighted.tree_.to_dict() == heavy.tree_.to_dict()
 
 
@@ -94,7 +94,7 @@ def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(ro
     X, y = rows
     weights = np.random.default_rng(1).choice([1.0, 2.0, 4.0], size=len(y))
     found = [
-        RefinedTreeClassifier("hhgdt", penalty=0.01, probabilities=rule, random_state=0)
+        TAOClassifier("hhgdt", penalty=0.01, probabilities=rule, random_state=0)
         .fit(X, y, sample_weight=unit * weights)
         .predict_proba(X)
         for unit in (1.0, 8.0, 0.125, 1024.0)
@@ -107,7 +107,7 @@ def test_a_base_that_cannot_use_qualitative_columns_is_refused(rows):
     X, y = rows
     table = pd.DataFrame(X, columns=list("abcd")).assign(level=np.where(X[:, 0] > 0, "low", "high"))
     with pytest.raises(ConfigError, match=r"^polish of HHGDTClassifier takes quantitative features only"):
-        RefinedTreeClassifier(HHGDTClassifier(polish=True)).fit(table, y)
+        TAOClassifier(HHGDTClassifier(polish=True)).fit(table, y)
 
 
 def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):

@@ -1,6 +1,7 @@
 """Groups of parameters are flat now: each former way answers with the flat one, and files that hold groups load."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from contracts import real_set
 import oblique_cli
 from oblique_cli import HHCARTClassifier, HHGDTClassifier, config, make
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.ground.later import FORMER
 from oblique_cli.models.codecs import Arrays, Scope
+from oblique_cli.models.file_format import digest
 from oblique_cli.models.parameter_values import parameters_of, plain_parameters
 
 IRIS = real_set("iris").X, real_set("iris").y
@@ -21,7 +24,7 @@ CONFIG = "version: 1\ndataset: iris\nalgorithm: {{name: hhgdt, {}}}\ncv: {{schem
     [
         ("Growth", r"HHCARTClassifier\(max_depth=3\)"),
         ("Leaves", r"HHCARTClassifier\(max_depth=3\)"),
-        ("Refinement", "RefinedTreeClassifier"),
+        ("Refinement", "TAOClassifier"),
         ("TAORegressor", r"make\('tao_regression', "),
         ("MPRRoFTClassifier", r"make\('mprrof_t', "),
     ],
@@ -30,6 +33,23 @@ def test_a_removed_class_names_the_flat_way(name, way):
     with pytest.raises(ImportError, match=way):
         getattr(oblique_cli, name)
     assert name not in dir(oblique_cli)
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_class_name_works_with_a_warning_and_loads(former, tmp_path):
+    with pytest.warns(FutureWarning, match=rf"{former} is now oblique_cli\.{FORMER[former]}; "):
+        cls = getattr(oblique_cli, former)
+    assert cls is getattr(oblique_cli, FORMER[former]) and former not in dir(oblique_cli)
+    assert getattr(sys.modules[cls.__module__], former) is cls  # as pickle finds it
+    X, y = IRIS
+    model = cls().fit(X, X[:, 0] if cls.__name__.endswith("Regressor") else y)
+    path = tmp_path / "model.json"
+    oblique_cli.save(model, path)
+    document = json.loads(path.read_text())
+    assert document["estimator"] == cls.__name__
+    document["estimator"] = former
+    path.write_text(json.dumps({**document, "digest": digest(document)}))
+    np.testing.assert_array_equal(oblique_cli.load(path).estimator.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize(

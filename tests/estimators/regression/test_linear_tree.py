@@ -6,7 +6,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
+from oblique_cli.estimators.regression.linear_tree import LinearTreeRegressor
 
 
 def hinge(n=300, seed=0):
@@ -17,7 +17,7 @@ def hinge(n=300, seed=0):
 
 def test_one_leaf_is_ridge_regression_of_standardized_features():
     X, y = load_diabetes(return_X_y=True)
-    found = LinearModelTreeRegressor(leaf_penalty=10.0, max_depth=0, truncate="none", random_state=0).fit(X, y)
+    found = LinearTreeRegressor(leaf_penalty=10.0, max_depth=0, truncate="none", random_state=0).fit(X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     assert found.n_leaves_ == 1
     np.testing.assert_allclose(found.predict(X), Ridge(10.0).fit(Z, y).predict(Z), rtol=1e-9)
@@ -38,11 +38,11 @@ def test_a_line_keeps_one_leaf_whatever_the_way_to_cut():
     X = np.random.default_rng(0).normal(size=(200, 3))
     y = X @ [1.0, 2.0, 0.0] + 0.3 * np.random.default_rng(1).normal(size=200)
     for base in ("several", "bends", "steps", "means"):
-        assert LinearModelTreeRegressor(base, random_state=0).fit(X, y).n_leaves_ == 1
+        assert LinearTreeRegressor(base, random_state=0).fit(X, y).n_leaves_ == 1
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 19])
 def test_few_rows_give_one_leaf(rows):
     X, y = hinge(rows)
-    found = LinearModelTreeRegressor(random_state=0).fit(X, y)
+    found = LinearTreeRegressor(random_state=0).fit(X, y)
     assert found.n_leaves_ == 1 and np.isfinite(found.predict(X)).all()
