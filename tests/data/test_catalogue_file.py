@@ -341,27 +341,6 @@ def assert_sound(entry: Entry) -> None:
     assert len(entry.categorical_columns) == entry.categorical
 
 
-@given(st.data())
-@settings(max_examples=40, deadline=None)
-def test_whatever_happens_to_the_text_it_is_read_or_told(tmp_path_factory, data):
-    start = data.draw(st.integers(0, len(TEXT) - 3000))
-    text = TEXT[TEXT.index("\n\n", start) : start + 3000].encode()
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(text) - 1))
-        put = data.draw(st.binary(max_size=2) | st.sampled_from([b":", b"\n", b"- ", b"{", b"'", b"\t", b"&a ", b"? "]))
-        text = text[:at] + put + text[at + data.draw(st.integers(0, 3)) :]
-    path = tmp_path_factory.getbasetemp() / "mutated.yaml"
-    path.write_bytes(text)
-    try:
-        found = catalogue_file.load(path)
-    except DataError as error:
-        assert str(path) in str(error)
-    else:
-        assert set(found.names) == set(found.entries) | set(found.faults)
-        for entry in found.entries.values():
-            assert_sound(entry)
-
-
 def test_the_real_catalogue_has_no_fault_and_both_parsers_read_it_alike(monkeypatch):
     quick = catalogue_file.load(PATH)
     assert not quick.faults and list(quick.entries) == list(REAL)

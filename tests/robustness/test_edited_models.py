@@ -4,13 +4,13 @@ import copy
 import json
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from export_support import Policy
-from model_commands import COMMANDS, model_of, write_numbers, write_table
+from model_commands import COMMANDS, EDITS, edited, model_of, places, write_numbers, write_table
 from robustness_support import counted, many, seeded
 
 from oblique_cli import Model
@@ -34,64 +34,6 @@ MODELS: dict[str, Callable[[], Model]] = {
     "probabilities": lambda: model_of("axis_parallel", probabilities="m_estimate", probability_strength=2.0),
 }
 OF_A_FIT = "of a fit"
-NUMBERS: tuple[Any, ...] = (-1, 0, 1, 2, 3, 64, -7, 2**31, 2**53, 2**63, 2**70, 0.5, -0.5, 1e-300, 5e-324, 1e300, 1e308)
-OTHERS: tuple[Any, ...] = (None, True, False, "", "x", "float64", "<U9", [], {}, [[]], [None], {"npz": "a0"}, {"a": 1})
-
-
-def places(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in plain data, but of long lists the first entries and the last alone."""
-    if path:
-        yield path
-    if isinstance(plain, dict):
-        for key, value in plain.items():
-            yield from places(value, (*path, key))
-    elif isinstance(plain, list):
-        for i in sorted({*range(min(len(plain), 4)), len(plain) - 1} - {-1}):
-            yield from places(plain[i], (*path, i))
-
-
-def edited(document: dict[str, Any], rng: random.Random, kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A copy with one to three values changed and a digest that fits."""
-    changed = copy.deepcopy(document)
-    for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        path = rng.choice([p for p in places(changed) if p[0] != "digest"])
-        parent: Any = changed
-        for key in path[:-1]:
-            parent = parent[key]
-        old, action = parent[path[-1]], rng.randrange(8)
-        if action == 0 and isinstance(parent, dict):
-            del parent[path[-1]]
-        elif action == 1 and isinstance(old, list) and old:
-            old.append(copy.deepcopy(rng.choice(old)))
-        elif action == 2 and isinstance(old, list) and old:
-            del old[rng.randrange(len(old))]
-        elif action == 3 and isinstance(old, list) and len(old) > 1:
-            i, j = rng.randrange(len(old)), rng.randrange(len(old))
-            old[i], old[j] = old[j], old[i]
-        elif action == 4:
-            parent[path[-1]] = copy.deepcopy(rng.choice(OTHERS))
-        elif action == 5 and path[0] in (
-            "kind",
-            "estimator",
-            "algorithm",
-            "state",
-            "parameters",
-            "columns",
-            "encoder",
-            "facts",
-        ):
-            other = rng.choice(list(kinds.values()))
-            changed[path[0]] = copy.deepcopy(other[path[0]])
-        elif type(old) in (int, float) and rng.random() < 0.5:
-            parent[path[-1]] = old + rng.choice((-1, 1, 2, -old, 1000))
-        elif isinstance(old, str) and rng.random() < 0.5:
-            parent[path[-1]] = rng.choice(
-                (old + "x", old[:1], "number", "levels", "target", "drop", 'a"\nb', "9" * 500)
-            )
-        else:
-            parent[path[-1]] = rng.choice(NUMBERS)
-    changed["digest"] = digest(changed)
-    return changed
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +61,7 @@ def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents,
         for key in place[:-1]:
             parent = parent[key]
         old = parent[place[-1]]
-        parent[place[-1]] = rng.choice([one for one in (*OTHERS, *NUMBERS) if type(one) is not type(old)])
+        parent[place[-1]] = rng.choice([one for one in EDITS if type(one) is not type(old)])
         changed["digest"] = digest(changed)
         path.write_text(json.dumps(changed))
         with warnings.catch_warnings():
