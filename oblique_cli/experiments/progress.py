@@ -29,8 +29,8 @@ SHOWN_FAILURES = 10  # per part; if everything fails, further messages add nothi
 class Progress:
     """Display of the steps of successive parts: `begin`, `step` for each, `end`; or `doing` without steps.
 
-    live : redraw one line, default: on a terminal that can; closing : show the duration of each part
-    brief : for a fast command: plain lines only every ten seconds; clock : seconds, for the rate
+    closing : show the duration of each part; brief : for a fast command, plain lines only every ten seconds
+    clock : seconds, for the rate
     """
 
     def __init__(
@@ -38,20 +38,14 @@ class Progress:
         stream: TextIO | None = None,
         *,
         quiet: bool = False,
-        live: bool | None = None,
         closing: bool = True,
         brief: bool = False,
         clock: Callable[[], float] = time.monotonic,
-        width: int | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._quiet = quiet
-        self._live = (self._stream.isatty() and os.environ.get("TERM") != "dumb") if live is None else live
+        self._quiet, self._closing, self._brief, self._clock = quiet, closing, brief, clock
+        self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"  # redraw one line
         self._color = self._live and not os.environ.get("NO_COLOR")
-        self._closing = closing
-        self._brief = brief
-        self._clock = clock
-        self._width = width
         self._drawn = 0  # width of the live line on the screen
         self._lock = threading.RLock()  # for all output: the thread of `watched` prints too
         self._doing = ""
@@ -184,7 +178,7 @@ class Progress:
         parts = [*self._parts(), so_far] if so_far else self._parts()
         # Show the first text that fits, from the longest to the bare counts. The last column stays free, because some
         # terminals wrap when that column is written.
-        columns = (self._width or shutil.get_terminal_size().columns) - 1
+        columns = shutil.get_terminal_size().columns - 1
         shorter = ["  ".join(parts), "  ".join([*parts[:2], *parts[3:]]), parts[0]] if parts else [label]
         texts = ["  ".join([label, *parts]), *shorter]
         text = next((t for t in texts if len(t) <= columns), texts[-1][: max(columns, 0)])
