@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from oblique_cli.experiments.remaining_time import Estimate
     from oblique_cli.experiments.store import Run, Store
 
-# Columns of a failed fold.
+# Columns of a failed fold, and facts of a run.
 FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
+SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")
 
 
 @click.command()
@@ -36,35 +37,36 @@ def status(
 
     Example: oblique status bupa_hhgdt
     """
+    from oblique_cli.experiments.progress import duration
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
         runs = store.runs() if run is None else [store.run(run)]
         damaged = [stored.name for stored in runs if stored.damaged]
-        times = {stored.name: _time_left(store, stored) for stored in runs}
+        times = [_time_left(store, stored) for stored in runs]
         failures = [row for row in store.rows(run) if row.status == "failed"] if run is not None and not damaged else []
-    if run is None:
-        if as_json:
-            write_json([_counts(stored, times[stored.name]) for stored in runs])
-        else:
-            header = ("run", "folds", "done", "failed", "left", "time left", "begun (UTC)", "command")
-            lines = [[str(cell) for cell in _cells(stored, times[stored.name])] for stored in runs]
-            click.echo(columns([header, *lines], right=range(1, 6), header=True))
-            for stored in runs:
-                for writer in stored.writers:
-                    click.echo(f"{stored.name}: {_writer(writer)}")
+    counts = [_counts(stored, time_left) for stored, time_left in zip(runs, times, strict=True)]
+    if run is None and as_json:
+        write_json(counts)
+    elif run is None:
+        lines = [["run", "folds", "done", "failed", "left", "time left", "begun (UTC)", "command"]]
+        for entry in counts:
+            seconds, cells = entry["seconds_left"], [str(entry[key]) for key in SHOWN]
+            lines.append([*cells[:5], "-" if seconds is None else duration(seconds), *cells[5:]])
+        click.echo(columns(lines, right=range(1, 6), header=True))
+        for entry in counts:
+            for writer in entry["writers"]:
+                click.echo(f"{entry['run']}: {_writer(writer)}")
     else:
-        (stored,) = runs
+        ((stored,), (entry,), (time_left,)) = runs, counts, times
         failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
         if as_json:
-            counts = _counts(stored, times[stored.name])
-            write_json({**counts, "environment": stored.environment, "failures": failed})
+            write_json({**entry, "environment": stored.environment, "failures": failed})
         else:
-            counts = {key: str(value) for key, value in _counts(stored, times[stored.name]).items() if key in _SHOWN}
             packages = [f"{name} {version}" for name, version in stored.environment.get("packages", {}).items()]
             writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(stored.writers)}
-            time_left = str(times[stored.name] or "")
-            click.echo(facts({**counts, "time left": time_left, **writers, "packages": ", ".join(packages)}))
+            shown = {key: str(entry[key]) for key in SHOWN} | {"time left": str(time_left or "")}
+            click.echo(facts({**shown, **writers, "packages": ", ".join(packages)}))
             for failure in failed:
                 click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
     if damaged:
@@ -81,17 +83,6 @@ def _time_left(store: Store, run: Run) -> Estimate | None:
     rows = store.rows(run.name)
     time_left = estimate(left_of(run, rows), rows, max(1, run.workers))
     return time_left if time_left.seconds is not None else None
-
-
-_SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")
-
-
-def _cells(run: Run, time_left: Estimate | None) -> list[Any]:
-    from oblique_cli.experiments.progress import duration
-
-    counts = _counts(run, time_left)
-    left = "-" if time_left is None or time_left.seconds is None else duration(time_left.seconds)
-    return [*(counts[key] for key in _SHOWN[:5]), left, *(counts[key] for key in _SHOWN[5:])]
 
 
 def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:

@@ -107,18 +107,13 @@ class Reader:
             raise self._damaged_run(name)
         latest = sessions[-1]
         repeats = repeats_of(latest["content"])
-        counts: Counter[str] = Counter()
-        repeat, status = (1 + ROWS.columns.index(column) for column in ("repeat", "status"))
-        for record in self._records("rows", "run = ?", name):
-            if not is_intact("rows", record):
-                counts["damaged"] += 1
-            elif repeats is None or record[repeat] < repeats:
-                counts[record[status]] += 1
+        rows, damage = self._divided(ROWS, name)
+        counts = Counter(row.status for row in rows if repeats is None or row.repeat < repeats)
         return Run(
             name=name,
             done=counts["ok"],
             failed=counts["failed"],
-            damaged=counts["damaged"],
+            damaged=len(damage),
             created=run[1],
             writers=tuple(
                 {**session["process"], "since": session["started"]}
