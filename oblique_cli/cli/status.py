@@ -12,10 +12,8 @@ from oblique_cli.cli._common import columns, database, facts, write_json
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from oblique_cli.experiments.remaining_time import Estimate
-    from oblique_cli.experiments.store import Run, Store
+    from oblique_cli.experiments.store import Run, Session, Store
 
 # Columns of a failed fold, and facts of a run.
 FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
@@ -54,9 +52,9 @@ def status(
             seconds, cells = entry["seconds_left"], [str(entry[key]) for key in SHOWN]
             lines.append([*cells[:5], "-" if seconds is None else duration(seconds), *cells[5:]])
         click.echo(columns(lines, right=range(1, 6), header=True))
-        for entry in counts:
-            for writer in entry["writers"]:
-                click.echo(f"{entry['run']}: {_writer(writer)}")
+        for stored in runs:
+            for session in _at_work(stored):
+                click.echo(f"{stored.name}: {_writer(session)}")
     else:
         ((stored,), (entry,), (time_left,)) = runs, counts, times
         failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
@@ -64,7 +62,7 @@ def status(
             write_json({**entry, "environment": stored.environment, "failures": failed})
         else:
             packages = [f"{name} {version}" for name, version in stored.environment.get("packages", {}).items()]
-            writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(stored.writers)}
+            writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(_at_work(stored))}
             shown = {key: str(entry[key]) for key in SHOWN} | {"time left": str(time_left or "")}
             click.echo(facts({**shown, **writers, "packages": ", ".join(packages)}))
             for failure in failed:
@@ -96,12 +94,24 @@ def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
         "command": shlex.join(run.argv),
         "damaged": run.damaged,
         "seconds_left": None if time_left is None else time_left.seconds,
-        "writers": list(run.writers),
+        "writers": [
+            {**session.process, "since": session.started, "last_stored": session.beat} for session in _at_work(run)
+        ],
     }
 
 
-def _writer(process: Mapping[str, Any]) -> str:
-    return f"process {process['pid']} is running it since {_time(process['since'])}"
+def _at_work(run: Run) -> list[Session]:
+    """Return the sessions whose process may still be running."""
+    return [session for session in run.writers if session.alive is not False]
+
+
+def _writer(session: Session) -> str:
+    process = session.process
+    unsure = "" if session.alive else ", if it still runs"
+    return (
+        f"process {process['pid']} on {process['host']} is running it since {_time(session.started)}, "
+        f"last stored at {_time(session.beat)}{unsure}"
+    )
 
 
 def _time(text: str) -> str:

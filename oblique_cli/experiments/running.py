@@ -19,7 +19,7 @@ import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.data import catalogue
-from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_INTERRUPTED, EXIT_OK, EXIT_TERMINATED, ConfigError
+from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_INTERRUPTED, EXIT_OK, EXIT_TERMINATED, ConfigError, StoreError
 from oblique_cli.estimators.outside import known
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.tables import task_of_experiment
@@ -152,23 +152,27 @@ def run(
         workers=workers,
         fresh=fresh,
     )
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
-    store.drop_others(name, jobs)
-    store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
-    if options.get("adopt"):
-        shared = [jobs_of.shared_tuning(experiment, d, spec) for d in datasets for spec in experiment.algorithms]
-        store.adopt(name, [job.key for job in jobs], [tuning.key for tuning in shared])
-    if shard is not None:
-        jobs = shard.of(jobs)
-    missing = store.pending(name, jobs)
-    resumed = len(jobs) - len(missing)
-    _note_others(name, store, progress)
-    with Signals(progress) as signals, _connected(options.get("scheduler")) as cluster:
-        crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
-        pending = [job for job in missing if only is None or only(job)]
-        done, failures = _Folds(experiment, cases, store, crew, progress).run(pending, len(jobs), resumed)
+    try:
+        for dataset in datasets:
+            for note in dataset.notes:
+                progress.remark(f"{dataset.name}: {note}")
+        store.drop_others(name, jobs)
+        store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
+        if options.get("adopt"):
+            shared = [jobs_of.shared_tuning(experiment, d, spec) for d in datasets for spec in experiment.algorithms]
+            store.adopt(name, [job.key for job in jobs], [tuning.key for tuning in shared])
+        if shard is not None:
+            jobs = shard.of(jobs)
+        missing = store.pending(name, jobs)
+        resumed = len(jobs) - len(missing)
+        _note_others(name, store, progress)
+        with Signals(progress) as signals, _connected(options.get("scheduler")) as cluster:
+            crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
+            pending = [job for job in missing if only is None or only(job)]
+            done, failures = _Folds(experiment, cases, store, crew, progress).run(pending, len(jobs), resumed)
+    finally:
+        with contextlib.suppress(StoreError):  # the earlier error is the important one
+            store.end(name)
     seconds = time.perf_counter() - started
     return RunSummary(name, len(jobs), done, resumed, failures, signals.received, seconds, fold_counts)
 

@@ -228,6 +228,7 @@ def rewrite(small, change):
         store.begin("small", found.content, found.total, presentation=found.presentation, workers=2)
         for row in filter(None, map(change, rows)):
             store.append("small", row)
+        store.end("small")
 
 
 def test_a_dry_run_estimates_from_stored_folds(finished):

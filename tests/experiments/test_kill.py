@@ -94,5 +94,5 @@ def test_a_status_names_the_process_that_is_writing(tmp_path):
         out = forked(tmp_path, "status").out
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    assert f"slow: process {process.pid} is running it since" in out
+    assert f"slow: process {process.pid} on " in out and "is running it since" in out
     assert "is running it" not in forked(tmp_path, "status").out, "a process that was killed writes no more"

@@ -154,6 +154,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def leave(self, handle: int) -> None:
         """A process ends as it should, and another one takes its place."""
+        for name in self.held[handle]:
+            self.stores[handle].end(name)
         self.stores[handle].close()
         self.stores[handle] = Store(self.path)
         self.held[handle] = {}

@@ -15,9 +15,9 @@ the last folds, never the file. A commit costs about a tenth of a full sync. A r
 """
 
 from oblique_cli.experiments.store._database import Damage
-from oblique_cli.experiments.store._runs import Run, differences
+from oblique_cli.experiments.store._runs import Run, Session, differences
 from oblique_cli.experiments.store._salvage import is_sound, salvage
 from oblique_cli.experiments.store._schema import SCHEMA_VERSION
 from oblique_cli.experiments.store._store import Store
 
-__all__ = ["SCHEMA_VERSION", "Damage", "Run", "Store", "differences", "is_sound", "salvage"]
+__all__ = ["SCHEMA_VERSION", "Damage", "Run", "Session", "Store", "differences", "is_sound", "salvage"]

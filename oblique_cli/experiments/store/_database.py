@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -46,6 +48,7 @@ class Database:
     def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
         self.path = path
         self.read_only = False
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._gone: StoreError | None = None
         if (size := len(os.fsencode(path.absolute()))) > LONGEST:
             raise ConfigError(
@@ -116,13 +119,16 @@ class Database:
         return int(tables)
 
     def _open_as_it_is(self) -> None:
-        """Open a read-only file. Raise StoreError if a log beside it has folds, which SQLite would not read."""
+        """Open a read-only file. If a log beside it has folds, read both from a copy."""
         log = self.path.with_name(self.path.name + "-wal")
         if log.is_file() and log.stat().st_size:
-            raise StoreError(
-                f"{self.path} cannot be written, and its last folds are in {log.name}: copy both to another folder."
-            )
-        self._connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+            self._folder = tempfile.TemporaryDirectory(prefix="oblique-results-")
+            source = Path(self._folder.name, self.path.name)
+            for file in (self.path, log):
+                shutil.copyfile(file, source.with_name(file.name))
+            self._connect(str(source))
+        else:
+            self._connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         if not self._tables():
             raise missing(self.path)
         self.read_only = True
@@ -142,6 +148,8 @@ class Database:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         return self._db.execute(statement, values)

@@ -14,7 +14,7 @@ from oblique_cli.errors import ConfigError, StoreError, UnknownName, cut_list
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._database import Damage, Database
 from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, is_intact
-from oblique_cli.experiments.store._runs import PLAIN, SESSION, Run, is_at_work, refuse_changes, repeats_of
+from oblique_cli.experiments.store._runs import PLAIN, SESSION, Run, Session, is_alive, refuse_changes, repeats_of
 from oblique_cli.experiments.store._schema import OF_A_RUN
 from oblique_cli.ground.nouns import Job, Row, Tuning
 from oblique_cli.ground.registry import close_matches
@@ -25,9 +25,10 @@ HIDDEN = "/"
 
 @dataclass(frozen=True)
 class Held:
-    """State of a run begun by this object: token, environment and repetitions."""
+    """State of a run begun by this object: token, session, environment and repetitions."""
 
     token: str
+    session: int
     environment: str
     repeats: int | None
 
@@ -116,9 +117,9 @@ class Reader:
             damaged=len(damage),
             created=run[1],
             writers=tuple(
-                {**session["process"], "since": session["started"]}
+                Session(session["started"], session["process"], session["beat"], is_alive(session["process"]))
                 for session in sessions
-                if is_at_work(session["process"])
+                if session["process"] and not session["ended"]
             ),
             **{key: latest[key] for key in ("content", "total", "argv", "environment", "presentation", "workers")},
         )
@@ -141,12 +142,14 @@ class Reader:
     def _divided_sessions(self, run: str) -> tuple[list[dict[str, Any]], list[int]]:
         """Return the intact sessions of a run, and the numbers of the others."""
         intact, damaged = [], []
-        for record in self._records("sessions", "run = ? ORDER BY id", run):
+        leased, columns = "sessions LEFT JOIN leases ON session = id", "sessions.*, beat, ended"
+        for *record, beat, ended in self._records(leased, "run = ? ORDER BY id", run, columns=columns):
             if not is_intact("sessions", record):
                 damaged.append(record[0])
                 continue
             session = dict(zip(SESSION, record[1:-1], strict=True))
-            intact.append(session | {key: json.loads(session[key]) for key in PLAIN})
+            session |= {key: json.loads(session[key]) for key in PLAIN}
+            intact.append({**session, "beat": beat or session["started"], "ended": ended or ""})
         return intact, damaged
 
     def _records(self, table: str, where: str, *values: Any, columns: str = "*") -> list[tuple[Any, ...]]:

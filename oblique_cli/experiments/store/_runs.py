@@ -21,11 +21,23 @@ ABSENT = object()  # stands for the value of a missing key
 
 
 @dataclass(frozen=True)
+class Session:
+    """One start of a run: {"pid", "host", "born"} of its process, {} if unknown, and the time of its last write.
+
+    alive : None if the process is on another machine
+    """
+
+    started: str
+    process: Mapping[str, Any]
+    beat: str
+    alive: bool | None
+
+
+@dataclass(frozen=True)
 class Run:
     """Stored run: the number of its folds, and how many of them are done, failed or damaged.
 
-    The other fields are from the latest session. writers : other processes of this machine that have begun the run and
-    still exist, as {"pid", "host", "born", "since"}
+    The other fields are from the latest session. writers : processes that may be storing folds now
     """
 
     name: str
@@ -38,7 +50,7 @@ class Run:
     environment: Mapping[str, Any]
     presentation: Mapping[str, Any]
     workers: int = 1
-    writers: tuple[Mapping[str, Any], ...] = ()
+    writers: tuple[Session, ...] = ()
     damaged: int = 0
 
     @property
@@ -72,10 +84,10 @@ def _born(pid: int) -> str:
     return stat.rpartition(")")[2].split()[19]
 
 
-def is_at_work(process: Mapping[str, Any]) -> bool:
-    """Return whether the process of a session is another one of this machine that still exists."""
-    if not process or process["host"] != socket.gethostname() or process["pid"] == os.getpid():
-        return False
+def is_alive(process: Mapping[str, Any]) -> bool | None:
+    """Return whether the process of a session still runs; None if this machine cannot know."""
+    if not process or process.get("host") != socket.gethostname():
+        return None
     try:
         os.kill(process["pid"], 0)
     except ProcessLookupError:

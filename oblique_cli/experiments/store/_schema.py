@@ -3,13 +3,14 @@
 runs            a name and its token; a restarted run gets a new token
 sessions        one line per start of a run: its configuration, command, process and environment. The latest
                 intact session describes the run
+leases          time of the last write of the process of a session, and of its end
 environments    environments of results (`experiments.environment`), under their digests
 rows            one finished fold; `predictions` is the digest of its record there, '' if it has none
 tunings         one choice of parameters that folds share
 predictions     test rows, predicted codes and optional probabilities of a fold, packed
 labels          the true labels of a data set, packed, under the digest of the data
 
-Files of earlier versions also have the tables `leases` and `displaced`, which nothing reads.
+Files of earlier versions also have a table `displaced`, which nothing reads.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ TABLES = {
         id INTEGER PRIMARY KEY, run TEXT NOT NULL, started TEXT NOT NULL, content TEXT NOT NULL,
         total INTEGER NOT NULL, argv TEXT NOT NULL, environment TEXT NOT NULL, presentation TEXT NOT NULL,
         workers INTEGER NOT NULL, process TEXT NOT NULL, digest TEXT NOT NULL)""",
+    "leases": "CREATE TABLE leases (session INTEGER PRIMARY KEY, beat TEXT NOT NULL, ended TEXT NOT NULL)",
     "environments": "CREATE TABLE environments (id TEXT PRIMARY KEY, facts TEXT NOT NULL)",
     "rows": f"""CREATE TABLE rows (
         run TEXT NOT NULL, key TEXT NOT NULL,

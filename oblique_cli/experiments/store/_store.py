@@ -64,17 +64,20 @@ class Store(Reader):
                 maker = self._add_environment(environments.deciding(environment or {}))
                 facts = (environment or {}, presentation or {}, workers, this_process())
                 values = (run, now, content, total, list(argv), *facts)
-                self._add_session(dict(zip(SESSION, values, strict=True)))
-            self._held[run] = Held(token, maker, repeats_of(content))
+                session = self._add_session(dict(zip(SESSION, values, strict=True)))
+            self._held[run] = Held(token, session, maker, repeats_of(content))
 
-    def _insert(self, table: str, *values: Any) -> None:
-        """Store a record with its digest; a session gets the next number."""
+    def _insert(self, table: str, *values: Any) -> int:
+        """Store a record with its digest; return its number."""
         record = (None, *values) if table == "sessions" else values
         marks = ", ".join("?" * (len(record) + 1))
-        self._db.execute(f"INSERT INTO {table} VALUES ({marks})", (*record, seal(table, *values)))
+        cursor = self._db.execute(f"INSERT INTO {table} VALUES ({marks})", (*record, seal(table, *values)))
+        return int(cursor.lastrowid or 0)
 
-    def _add_session(self, session: Mapping[str, Any]) -> None:
-        self._insert("sessions", *(text(session[key]) if key in PLAIN else session[key] for key in SESSION))
+    def _add_session(self, session: Mapping[str, Any], ended: str = "") -> int:
+        number = self._insert("sessions", *(text(session[key]) if key in PLAIN else session[key] for key in SESSION))
+        self._db.execute("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", (number, session["started"], ended))
+        return number
 
     def _add_environment(self, deciding: Mapping[str, Any]) -> str:
         id_ = environments.digest(deciding)
@@ -87,12 +90,19 @@ class Store(Reader):
             marks = ", ".join("?" * len(record))
             self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", record)
 
+    def end(self, run: str) -> None:
+        """Mark that this process stores nothing more of `run`."""
+        if (held := self._held.get(run)) is not None:
+            with self._db.errors():
+                self._db.execute("UPDATE leases SET ended = ? WHERE session = ?", (timestamp(), held.session))
+
     def delete(self, run: str) -> None:
         """Delete all records of `run`."""
         with self._db.errors(), self._db.transaction():
             self._delete(run)
 
     def _delete(self, run: str) -> None:
+        self._db.execute("DELETE FROM leases WHERE session IN (SELECT id FROM sessions WHERE run = ?)", (run,))
         for table, column in OF_A_RUN.items():
             self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (run,))
         self._held.pop(run, None)
@@ -103,7 +113,9 @@ class Store(Reader):
         with self._db.errors(), self._db.transaction():
             if run not in self._held:
                 raise StoreError(f"run {run!r} was not begun by this process, which cannot store anything of it.")
-            yield self._holding(run)
+            held = self._holding(run)
+            yield held
+            self._db.execute("UPDATE leases SET beat = ? WHERE session = ?", (timestamp(), held.session))
 
     # ---- records -----------------------------------------------------------------------------------------------------
 
@@ -205,6 +217,7 @@ class Store(Reader):
                             self._insert("runs", item.run, secrets.token_hex(16), timestamp())
                 bereft = "run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?)"
                 self._db.execute(f"DELETE FROM predictions WHERE {bereft}", (run, run))
+                self._db.execute("DELETE FROM leases WHERE session NOT IN (SELECT id FROM sessions)")
         return damage
 
     # ---- merging -----------------------------------------------------------------------------------------------------
@@ -233,7 +246,8 @@ class Store(Reader):
                 for kind, record, packed in records
                 if self._agrees(kind, run, record, source.path)
             ]
-            self._add_session({**latest, "content": content, "total": total, "process": {}})
+            session = {**latest, "content": content, "total": total, "process": {}}
+            self._add_session(session, ended=latest["started"])
         rows = [is_new for is_new, (kind, *_) in zip(stored, records, strict=True) if kind is ROWS]
         return sum(rows), len(rows) - sum(rows)
 
