@@ -1,5 +1,6 @@
 """Every format of a table: one table in many files is read alike, and a format that cannot be read is named."""
 
+import gzip
 import io
 import json
 import pickle
@@ -9,7 +10,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from tables.strange_files import DECLARED, SHEETS, TEXTS, TYPED
+from tables.strange_files import DECLARED, SHEETS, TEXTS, TYPED, text
 
 from oblique_cli.data.own.front import Reading, chunks, read_own
 from oblique_cli.data.own.rows import opened
@@ -118,6 +119,10 @@ def test_one_table_in_every_format(name, tmp_path):
     assert [dataset.classes[code] for code in dataset.y] == CLASS
     (chunk,) = chunks(Source("t", content=content), columns)
     assert np.array_equal(chunk.X, dataset.X, equal_nan=True) and np.array_equal(chunk.y, dataset.y)
+    # Another format than that of the fit, and the same one in an archive.
+    for packed in (text()(LINES, False, KINDS), gzip.compress(content) if kind == "parquet" else content):
+        (chunk,) = chunks(Source("t", content=packed), columns)
+        assert np.array_equal(chunk.X[:, :2], dataset.X[:, :2], equal_nan=True)
     assert "'Total, 99'" in " ".join(notes) or name != "Excel with a title"
 
 
