@@ -24,7 +24,7 @@ def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
     if isinstance(declared, str) and declared == "auto":
         if not is_frame(X):
             return ()
-        return tuple(j for j, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") in "Ob")
+        return tuple(j for j, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") in "ObUS")
     if declared is None:
         return ()
     if isinstance(declared, str) or not isinstance(declared, Sequence | np.ndarray):
@@ -71,7 +71,8 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
     else:
         for j in range(p):
             if j not in levels:
-                out[:, j] = X.iloc[:, j].to_numpy(dtype=np.float64) if is_frame(X) else [row[j] for row in X]
+                cells = X.iloc[:, j].to_numpy(dtype=np.float64, na_value=np.nan) if is_frame(X) else None
+                out[:, j] = [row[j] for row in X] if cells is None else cells
     for j, known in levels.items():
         values, missing = _column(X, j)
         out[:, j] = -1.0
@@ -170,6 +171,27 @@ def _called(X: Any, j: int) -> str:
 def is_frame(X: Any) -> bool:
     """Return whether X is a data frame of pandas, or has its interface."""
     return hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns")
+
+
+def as_frame(X: Any) -> Any:
+    """Return a data frame of polars or a table of pyarrow as a data frame of pandas, anything else as it is."""
+    if is_frame(X) or not hasattr(X, "__arrow_c_stream__") or len(getattr(X, "shape", ())) != 2:
+        return X
+    import pandas as pd
+
+    names = X.column_names if hasattr(X, "column_names") else X.columns
+    return pd.DataFrame({name: _values_of(X[name]) for name in names})
+
+
+def _values_of(column: Any) -> Any:
+    """Return a column of polars or pyarrow for pandas: an array of numbers or dates, or a list that may have None."""
+    try:
+        values = column.to_numpy()
+    except (NotImplementedError, TypeError, ValueError):  # pyarrow has no array of some types
+        values = np.empty(0, dtype=object)
+    if values.dtype.kind in "fiubMm":
+        return values
+    return column.to_list() if hasattr(column, "to_list") else column.to_pylist()
 
 
 def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:

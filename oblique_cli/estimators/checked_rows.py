@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.categorical import becomes_number
+from oblique_cli.estimators.categorical import as_frame, becomes_number
 from oblique_cli.estimators.missing_values import all_finite
 from oblique_cli.ground.magnitudes import refuse_extreme
 
@@ -37,6 +37,7 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return what scikit-learn's `validate_data` returns; ConfigError for dates, words or complex numbers in X."""
     if not y and _is_plain(estimator, X, **options):
         return X
+    X = as_frame(X)
     refuse_times(X, type(estimator).__name__)
     try:
         with np.errstate(invalid="ignore", over="ignore"):  # scikit-learn sums all numbers to detect non-finite ones

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from oblique_cli.errors import ConfigError, quoted
-from oblique_cli.estimators.categorical import is_frame
+from oblique_cli.estimators.categorical import as_frame, is_frame
 from oblique_cli.estimators.conformal_limits import (
     ABSOLUTE,
     CROSS,
@@ -131,6 +131,7 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
 
 def _whole(X: Any) -> Any:
     """Return rows for the estimator: a data frame keeps its texts and names."""
+    X = as_frame(X)
     return X if is_frame(X) else np.asarray(X)
 
 

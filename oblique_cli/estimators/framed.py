@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.categorical import cells_of, columns_of_words, is_frame, words_of
+from oblique_cli.estimators.categorical import as_frame, cells_of, columns_of_words, is_frame, words_of
 from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_times, some_positive
 from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.estimators.monotonic import NAME as ORDER
@@ -86,7 +86,7 @@ class TakesFrames:
         **options: Any,
     ) -> tuple[Array, NDArray[Any]]:
         """Return checked, encoded rows, (n, m), and y; learn the encoding unless it stays (`again`)."""
-        owner, encoding = type(self).__name__, self.encoding_ if again else None
+        owner, encoding, X = type(self).__name__, self.encoding_ if again else None, as_frame(X)
         if encoding is None and not again:
             refuse_times(X, owner)
         types: Any = getattr(X, "dtypes", ())
@@ -144,7 +144,7 @@ class TakesFrames:
 
     def _encoded(self, X: ArrayLike, encoding: FrameEncoding, reset: bool) -> Array:
         """Return encoded rows, (n, m), not checked. reset : whether X defines the expected columns from now on"""
-        owner = type(self).__name__
+        owner, X = type(self).__name__, as_frame(X)
         refuse_times(X, owner)
         if not is_frame(X):
             dtype = None if hasattr(X, "dtype") else object  # NumPy would turn numbers next to texts into texts

@@ -236,8 +236,9 @@ class Model:
         Whatever else X is comes back as it is, and so does a data frame if the model knows no table.
         ConfigError for a column that is not there, or a word where the model takes numbers
         """
-        from oblique_cli.estimators.categorical import cells_of, is_frame
+        from oblique_cli.estimators.categorical import as_frame, cells_of, is_frame
 
+        X = as_frame(X)
         if self.columns is None or not is_frame(X):
             return X
         if all(isinstance(name, str) for name in X.columns):

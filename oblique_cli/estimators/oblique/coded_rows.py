@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import _check_y
 
-from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
+from oblique_cli.estimators.categorical import as_frame, coded, learned, qualitative_columns
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.missing_values import AUTO, IMPUTE, LEARN, REFUSE, has_gaps, refuse_missing
 from oblique_cli.estimators.monotonic import NAME as ORDER
@@ -32,7 +32,7 @@ class CodedRows:
     def _training_rows(self, X: ArrayLike, y: ArrayLike, single: bool = False) -> tuple[Array, NDArray[Any]]:
         """Return checked rows, levels as codes, and labels; learn the levels.
         single : whether complete rows may be in single precision"""
-        owner = type(self).__name__
+        owner, X = type(self).__name__, as_frame(X)
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_ = {}
         for learned_before in ("fill_values_", "path_", "refinement_", "probability_strength_", "leaf_penalty_"):
@@ -64,7 +64,7 @@ class CodedRows:
 
     def _rows(self, X: ArrayLike) -> Array:
         """Return checked rows to predict, levels as codes."""
-        gaps = self.missing_
+        gaps, X = self.missing_, as_frame(X)
         if self.levels_:
             checked(self, X, skip_check_array=True, reset=False)
             return self._filled(self._coded(X, gaps))

@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.categorical import as_frame
 from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_by_column
@@ -79,6 +80,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
 
         X : (n, p) numbers; y : (n,) or (n, k) numbers; sample_weight : (n,) or None
         groups : (n,) group of each row: cross-validation keeps groups together. None for independent rows"""
+        X = as_frame(X)
         refuse_times(X, type(self).__name__)
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
@@ -107,7 +109,8 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
             if isinstance(alpha, str) and alpha == CV:
                 self.ccp_alpha = self._chosen_alpha(X, y, sample_weight, together)
             super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
-            self._keep_spreads(np.asarray(X, dtype=np.float64))
+            if not hasattr(X, "toarray"):  # sparse rows, which explanations do not take
+                self._keep_spreads(np.asarray(X, dtype=np.float64))
         finally:
             self.monotonic_cst, self.ccp_alpha = order, alpha
         return self
