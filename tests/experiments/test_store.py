@@ -68,18 +68,13 @@ def changed(**changes):
     return content
 
 
-def test_a_row_comes_back_as_it_was_stored(store, path):
+def test_rows_and_tunings_come_back_as_they_were_stored(store, path):
     store.begin("chapter3", CONTENT, 100)
     store.append("chapter3", ROW)
-    with Store(path) as another:
-        assert another.rows("chapter3") == [ROW]
-
-
-def test_a_tuning_comes_back_as_it_was_stored(store):
-    store.begin("chapter3", CONTENT, 100)
     tuning = Tuning("t0", "bupa", "gdt", "ok", chosen={"epsilon": 0.3}, inner=ROW.inner, seconds=0.5)
     store.add_tuning("chapter3", tuning)
-    assert store.tunings("chapter3") == [tuning]
+    with Store(path) as another:
+        assert another.rows("chapter3") == [ROW] and another.tunings("chapter3") == [tuning]
 
 
 def test_the_tables_have_a_column_for_every_field(store, path):
@@ -97,14 +92,6 @@ def test_rows_are_ordered_by_place_not_by_arrival(store):
     for d, r, f in reversed(places):
         store.append("chapter3", replace(ROW, key=f"{d}{r}{f}", dataset=d, repeat=r, fold=f))
     assert [(row.dataset, row.repeat, row.fold) for row in store.rows("chapter3")] == places
-
-
-def test_a_good_row_is_never_replaced(store):
-    store.begin("chapter3", CONTENT, 100)
-    store.append("chapter3", ROW)
-    store.append("chapter3", replace(ROW, n_correct=0))
-    store.append("chapter3", replace(ROW, status="failed", message="ValueError: no"))
-    assert store.rows("chapter3") == [ROW]
 
 
 def test_a_failed_row_is_pending_and_is_replaced(store):
@@ -314,15 +301,12 @@ def test_a_full_disk_is_named_and_what_was_stored_stays(store, path):
         assert another.rows("chapter3") == [ROW]
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+def test_a_place_that_cannot_be_used_is_named(tmp_path):
+    expected = f"{tmp_path} cannot be used (unable to open database file): check the path and its permissions."
+    assert message_of(Store, tmp_path) == expected
     (tmp_path / "results").write_text("a file")
     message = message_of(Store, tmp_path / "results" / "deep" / "oblique.sqlite")
     assert message == f"the results folder {tmp_path / 'results' / 'deep'} cannot be made (Not a directory)."
-
-
-def test_a_path_that_is_a_folder_is_named(tmp_path):
-    message = message_of(Store, tmp_path)
-    assert message == f"{tmp_path} cannot be used (unable to open database file): check the path and its permissions."
 
 
 def test_processes_that_start_together_make_one_file_and_lose_no_row(path):

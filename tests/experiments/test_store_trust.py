@@ -54,14 +54,6 @@ def test_a_run_that_is_started_over_belongs_to_whoever_did_so(path):
         assert [one.key for one in second.rows("one")] == ["k2", "k3"], "two may work on one run"
 
 
-def test_a_handle_that_did_not_begin_a_run_cannot_store_its_rows(path):
-    with Store(path) as first, Store(path) as second:
-        first.begin("one", CONTENT, 20)
-        assert message_of(second.append, "one", row(0)) == (
-            "run 'one' was not begun by this process, which cannot store anything of it."
-        )
-
-
 def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
     with Store(path) as store:
         store.begin("one", CONTENT, 20, workers=3, argv=["oblique"])
