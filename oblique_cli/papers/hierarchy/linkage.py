@@ -20,8 +20,7 @@ def avalanche(condensed: Condensed) -> Hierarchy:
     the object moved last, as long as the sum of distances between the sides (equation 3) grows. The failing move is
     undone, as in figure 4.2; the pseudo-code leaves it in. Ties, sums within 1e-9, go to the lowest number.
     """
-    tree, _, _ = _core.avalanche(condensed, number_of_objects(condensed), False)
-    return Hierarchy(*tree)
+    return Hierarchy(*_core.avalanche(condensed, number_of_objects(condensed)))
 
 
 def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tuple[Hierarchy, int]:
