@@ -5,6 +5,8 @@ from oblique_cli.estimators.algorithms import ALGORITHMS as ALGORITHMS
 from oblique_cli.estimators.algorithms import make as make
 from oblique_cli.estimators.conformal import ConformalClassifier as ConformalClassifier
 from oblique_cli.estimators.conformal import ConformalRegressor as ConformalRegressor
+from oblique_cli.estimators.fitted import export_text as export_text
+from oblique_cli.estimators.fitted import plot_tree as plot_tree
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier as BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier as ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.boosting_regression import ObliqueBoostingRegressor as ObliqueBoostingRegressor

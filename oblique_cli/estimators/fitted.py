@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
 
 Names = Sequence[str] | NDArray[Any] | None
 NOTEBOOK = "oblique-tree"  # class of the HTML element around a picture, so that its styles apply to nothing else
+APPEARANCE = ("label", "filled", "impurity", "node_ids", "proportion", "rounded", "fontsize")
 # Training rows and their class codes, or their numbers in regression.
 TrainingRows = tuple[Array, NDArray[Any]] | None
 
@@ -350,3 +351,34 @@ def visits(leaves: NDArray[Any], parents: NDArray[np.int64], codes: NDArray[Any]
     for node in range(len(parents) - 1, 0, -1):
         counts[parents[node]] += counts[node]
     return counts
+
+
+def export_text(
+    decision_tree: Any, *, feature_names: Names = None, class_names: Names = None, decimals: int = 3
+) -> str:
+    """Return the rules of a fitted tree: its `export_text`, called as the function of `sklearn.tree`.
+
+    decimals : significant digits"""
+    return str(decision_tree.export_text(feature_names, class_names, decimals))
+
+
+def plot_tree(
+    decision_tree: Any,
+    *,
+    max_depth: int | None = None,
+    feature_names: Names = None,
+    class_names: Any = None,
+    precision: int = 3,
+    ax: Axes | None = None,
+    **appearance: Any,
+) -> Any:
+    """Return a figure of a fitted tree, or `ax` with the tree drawn in it, called as the function of `sklearn.tree`.
+
+    max_depth : levels that are drawn, None for all; class_names : (C,) names, or True for the labels
+    appearance : `filled`, `rounded` and other options of scikit-learn's drawing, without effect here"""
+    if unknown := sorted(appearance.keys() - set(APPEARANCE)):
+        raise TypeError(f"plot_tree() got an unexpected keyword argument {unknown[0]!r}")
+    from oblique_cli.drawing.diagram import drawn
+
+    names = None if isinstance(class_names, bool) else class_names
+    return drawn(decision_tree.view(feature_names, names, precision).cut(max_depth), ax)

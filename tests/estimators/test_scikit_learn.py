@@ -214,3 +214,54 @@ for _short, _module in MODULES.items():
     globals().update(_tests_of(_short, _module))
 for _name in LONG & globals().keys():
     globals()[_name] = pytest.mark.long(globals()[_name])
+
+
+SCRIPT = """
+import pickle
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_wine
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree
+
+wine = load_wine()
+X_train, X_test, y_train, y_test = train_test_split(wine.data, wine.target, stratify=wine.target, random_state=0)
+tree = DecisionTreeClassifier(criterion="gini", min_samples_split=4, min_samples_leaf=0.02, random_state=0)
+tree.fit(X_train, y_train)
+print(accuracy_score(y_test, tree.predict(X_test)), tree.get_depth(), tree.get_n_leaves(), tree.n_classes_)
+path = tree.cost_complexity_pruning_path(X_train, y_train)
+alphas, impurities = path.ccp_alphas[:-1], path.impurities[:-1]
+search = GridSearchCV(tree, {"ccp_alpha": alphas, "max_depth": [2, 4, None]}, cv=3).fit(X_train, y_train)
+best = search.best_estimator_
+print(search.best_params_, cross_val_score(best, X_train, y_train).mean())
+print(export_text(best, feature_names=list(wine.feature_names)))
+figure, ax = plt.subplots(figsize=(8, 5))
+plot_tree(best, feature_names=wine.feature_names, class_names=list(wine.target_names), filled=True, ax=ax)
+ax.set_title("best tree")
+figure.savefig("tree.png")
+inner = best.tree_.children_left != best.tree_.children_right
+for node in np.flatnonzero(inner):
+    print(wine.feature_names[best.tree_.feature[node]], best.tree_.threshold[node], best.tree_.impurity[node])
+print(best.decision_path(X_test).sum(), best.apply(X_test)[:3], best.feature_importances_.argmax())
+calibrated = CalibratedClassifierCV(best, method="isotonic", cv=3).fit(X_train, y_train)
+print(calibrated.predict_proba(X_test).shape)
+print(permutation_importance(best, X_test, y_test, n_repeats=3, random_state=0).importances_mean.argmax())
+copy = pickle.loads(pickle.dumps(best))
+assert np.array_equal(copy.predict_proba(X_test), best.predict_proba(X_test))
+assert best.score(X_test, y_test) > 0.8 and impurities[0] <= impurities[-1]
+"""
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_a_script_for_their_tree_runs_with_one_changed_import(ours, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    imported = "from oblique_cli import AxisParallelClassifier as DecisionTreeClassifier, export_text, plot_tree"
+    theirs = "from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree"
+    exec(SCRIPT.replace(theirs, imported) if ours else SCRIPT, {})
+    assert (tmp_path / "tree.png").stat().st_size > 0
