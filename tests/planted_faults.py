@@ -325,7 +325,8 @@ inline bool planted(int fault) {
 @cache
 def sources() -> dict[Path, str]:
     """The files of the package that a fault may be in, and their text."""
-    files = (path for path in sorted(PACKAGE.rglob("*.*")) if path.suffix in (".py", *NATIVE))
+    suffixes = (".py", ".txt", ".mjs", ".c", *NATIVE)
+    files = (path for path in sorted(PACKAGE.rglob("*.*")) if path.suffix in suffixes)
     return {path: path.read_text(encoding="utf-8") for path in files}
 
 

@@ -124,7 +124,7 @@ def _sum(intercept: float, terms: Sequence[CardTerm], precision: int, most: int 
     shown = terms if most is None or len(terms) <= most else terms[:most]
     text = number(intercept, precision)
     for term in shown:
-        apart = BLANK if term.name[0] == "(" else " "  # no line break before a bracket
+        apart = BLANK if term.name.startswith("(") else " "  # no line break before a bracket
         text += f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)}{apart}{term.name}"
     return text + more(len(terms) - len(shown))
 

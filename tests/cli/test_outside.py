@@ -123,7 +123,7 @@ def test_validate_holds_classes_to_their_names_and_imports_none(folder):
     )
     ended = run(folder, "validate", "mine.yaml")
     assert ended.code == 0 and not (folder / "imported").exists()
-    ended = run(folder, "validate", "mine.yaml", "--import")
+    ended = run(folder, "validate", "mine.yaml", "--allow-code")
     assert ended.code == 2 and "class marker.Model is no estimator" in ended.err and (folder / "imported").exists()
 
 

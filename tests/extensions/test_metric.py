@@ -44,5 +44,5 @@ def test_a_metric_is_one_function(checkout):
 def test_a_metric_without_a_direction_is_refused(checkout):
     checkout.insert("oblique_cli/evaluation/metrics.py", "", METRIC.replace("    larger_is_better=True,\n", ""))
     ended = checkout.oblique("list", "metrics")
-    assert ended.code == 2 and "metrics.py" in ended.err and "direction" in ended.err
+    assert ended.code == 2 and "metrics.py" in ended.err and "has no larger_is_better" in ended.err
     assert "Traceback" not in ended.err

@@ -145,3 +145,10 @@ def test_degenerate_leaves_have_cards_of_finite_numbers(case, name):
         numbers += [term.weight for node in view.nodes for one in node.scores for term in one.terms]
         assert np.isfinite(numbers).all()
     assert tree.n_terms >= tree.n_leaves and np.isfinite(model.predict_proba(X)).all()
+
+
+def test_a_column_without_a_name_has_its_terms(bent):
+    X, two, _ = bent
+    model = LogisticTreeClassifier(random_state=1).fit(X, two)
+    unnamed, named = (text_of(model.view([name, "b", "c", "d"])) for name in ("", "a"))
+    assert unnamed.count("\n") == named.count("\n") and re.search(r"[+-] [\d.]+ [ +]", unnamed)
