@@ -3,6 +3,7 @@ reference of the compiled growers (`core/heuristic/`, `core/rows/`); tests check
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,15 @@ def canonical_basis(columns: Array) -> Array:
     return np.column_stack(basis) if len(basis) == k else columns
 
 
+def runs_of_repeated(values: Array) -> Iterator[slice]:
+    """Yield the runs of equal eigenvalues of a falling sequence, each as a slice."""
+    first = 0
+    for last in range(len(values)):
+        if last + 1 == len(values) or not values[last] - values[last + 1] <= REPEATED * values[0]:
+            yield slice(first, last + 1)
+            first = last + 1
+
+
 def principal_axes(covariance: Array, tolerance: float = 1e-10, sign: float = -1.0) -> Array:
     """Return the eigenvectors of non-zero eigenvalue, (k, p) rows by descending eigenvalue, each oriented.
 
@@ -59,16 +69,11 @@ def principal_axes(covariance: Array, tolerance: float = 1e-10, sign: float = -1
         return np.empty((0, len(values)))
     count = int(np.sum(values > tolerance * values[0]))
     out: list[Array] = []
-    first = 0
-    while first < count:
-        last = first
-        while last + 1 < count and values[last] - values[last + 1] <= REPEATED * values[0]:
-            last += 1
-        block = vectors[:, first : last + 1]
-        if last > first:
+    for run in runs_of_repeated(values[:count]):
+        block = vectors[:, run]
+        if block.shape[1] > 1:
             block = canonical_basis(block)
         out.extend(orient(v, sign) for v in block.T)
-        first = last + 1
     return np.array(out)
 
 

@@ -31,20 +31,16 @@ nb::object principal_axes_of(const Matrix& covariance, double tolerance, double 
 
 // Solves many symmetric matrices in one call, so that a benchmark measures the solver instead of the calls.
 nb::tuple eigen(const nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>& matrices,
-                bool dominant_only, bool by_lapack) {
+                bool dominant_only) {
   const size_t n = matrices.shape(0), p = matrices.shape(1);
   require(matrices.shape(2) == p && p >= 1, "the matrices must be square");
-  require(!(dominant_only && by_lapack), "LAPACK finds all eigenvectors");
   Vector values, vectors;
   {
     const nb::gil_scoped_release release;
     SymmetricEigen solver;
     for (size_t i = 0; i < n; ++i) {
       const double* a = matrices.data() + i * p * p;
-      if (by_lapack)
-        solver.solve_by_lapack(a, static_cast<int>(p));
-      else
-        dominant_only ? solver.solve_dominant(a, static_cast<int>(p)) : solver.solve(a, static_cast<int>(p));
+      dominant_only ? solver.solve_dominant(a, static_cast<int>(p)) : solver.solve(a, static_cast<int>(p));
       const size_t n_values = solver.values.size(), n_vectors = dominant_only ? 1 : p;
       values.insert(values.end(), solver.values.end() - n_vectors, solver.values.end());
       const double* first = solver.vector(static_cast<int>(n_values - n_vectors));
@@ -77,7 +73,7 @@ void bind_geometry(nb::module_& m) {
         "x = center + scale * z; and which case of thesis 5.1.2 applied.");
   m.def("principal_axes", &principal_axes_of, "covariance"_array, "tolerance"_a, "sign"_a, "dominant_only"_a,
         "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
-  m.def("eigen", &eigen, "matrices"_array, "dominant_only"_a = false, "by_lapack"_a = false,
+  m.def("eigen", &eigen, "matrices"_array, "dominant_only"_a = false,
         "Eigenvalues of symmetric matrices (n, p, p), ascending, (n, p), and their eigenvectors as rows, (n, p, p); or "
         "the largest alone, (n, 1) and (n, 1, p).");
   m.def("crimcoord", &crimcoord, "table"_array,

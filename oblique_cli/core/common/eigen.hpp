@@ -72,11 +72,11 @@ class SymmetricEigen {
   void solve(const double* a, int p);
   // For callers that need only the largest eigenvalue: computes that one alone, or all if it is repeated.
   void solve_dominant(const double* a, int p);
-  void solve_by_lapack(const double* a, int p);
   const double* vector(int i) const { return vectors.data() + static_cast<size_t>(i) * p_; }
   double* vector(int i) { return vectors.data() + static_cast<size_t>(i) * p_; }
 
  private:
+  void solve_by_lapack(const double* a, int p);
   int solve_aside(int p);
 
   size_t p_ = 0;

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.geometry import canonical_basis
+from oblique_cli.ground.geometry import canonical_basis, runs_of_repeated
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 
-REPEATED = 1e-10  # eigenvalues that differ by less, relative to the largest, are equal
 NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is a rounding error
 
 
@@ -81,14 +80,9 @@ def principal_components(gram: Array) -> Components:
     values, vectors = values[::-1], vectors[:, ::-1]
     positive = values > NEGLIGIBLE * max(values[0], 0.0)
     values, vectors = values[positive], vectors[:, positive].copy()
-    first = 0
-    while first < len(values):
-        last = first
-        while last + 1 < len(values) and values[last] - values[last + 1] <= REPEATED * values[0]:
-            last += 1
-        if last > first:
-            vectors[:, first : last + 1] = canonical_basis(vectors[:, first : last + 1])
-        first = last + 1
+    for run in runs_of_repeated(values):
+        if run.stop - run.start > 1:
+            vectors[:, run] = canonical_basis(vectors[:, run])
     for q in range(vectors.shape[1]):
         total = vectors[:, q].sum()
         leading = total if abs(total) > 1e-9 else vectors[np.argmax(np.abs(vectors[:, q]) > 1e-9), q]
