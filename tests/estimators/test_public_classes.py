@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.tree import DecisionTreeClassifier
 
 import oblique_cli
 from oblique_cli.errors import ConfigError
@@ -344,17 +343,6 @@ def test_log_probabilities_are_logarithms(name):
     with np.errstate(divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(model.predict_log_proba(X), np.log(model.predict_proba(X)))
-
-
-def test_importances_of_an_axis_parallel_tree_are_those_of_scikit_learn():
-    rng = np.random.default_rng(3)
-    y = rng.integers(3, size=400)
-    rows = rng.normal(size=(400, 4)) + y[:, None] * [1.0, 0.5, 0.0, 0.2]
-    ours = oblique_cli.AxisParallelClassifier(criterion="gini", max_depth=4).fit(rows, y)
-    theirs = DecisionTreeClassifier(random_state=0, max_depth=4).fit(rows, y)
-    assert ours.get_n_leaves() == theirs.get_n_leaves() and ours.get_depth() == theirs.get_depth()
-    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-12)
-    np.testing.assert_array_equal(np.diff(ours.decision_path(rows).indptr), np.diff(theirs.decision_path(rows).indptr))
 
 
 def test_a_hyperplane_credits_its_features_by_coefficient_and_range():

@@ -101,7 +101,7 @@ DOES_NOT_APPLY = {  # name, and what the parameters contain -> reason
     "trees_min_weight_leaf_split_level csc": SPARSE,
     "trees_apply_path_readonly_all_trees Parallel|HHCART|HHGDT": SPLITTER,
     "trees_memory_layout": SPARSE,
-    "trees_multioutput Parallel|HHCART|HHGDT": SEVERAL,
+    "trees_multioutput Parallel|HHCART|HHGDT|^$": SEVERAL,
     "trees_classes_shape": SEVERAL,
     "trees_class_weights": SEVERAL,
     "trees_prune_tree_classifier_are_subtrees multilabel": SEVERAL,
