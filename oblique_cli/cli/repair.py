@@ -13,6 +13,7 @@ from oblique_cli.cli._common import Runner, database, note, run_again, say_missi
 from oblique_cli.errors import EXIT_OK, StoreError, UnknownName, cut_list
 
 if TYPE_CHECKING:
+    from oblique_cli.experiments.store import Store
     from oblique_cli.ground.nouns import Job
 
 
@@ -26,8 +27,8 @@ def repair(
 ) -> None:
     """Find damaged folds of RUN (without RUN, of all runs), delete them, and run only these folds again.
 
-    If pages of the results file are damaged, the records before and after them go into a new file; the damaged file is
-    then oblique.sqlite.damaged. The command of the run runs the lost folds again.
+    If pages of the results file are damaged, all readable records go into a new file; the damaged file is then
+    oblique.sqlite.damaged. The command of the run runs the lost folds again, which are named.
 
     Example: oblique repair bupa_hhgdt --check
     """
@@ -51,6 +52,8 @@ def repair(
         for name in sorted(described) if saved else ():
             with contextlib.suppress(UnknownName):  # a step of a study, which has no table
                 say_missing(store.run(name))
+                if missing := _missing(store, name):
+                    note(f"{name}: not stored are {cut_list(missing)}.")
     damaged = {name: damage for name, damage in damaged.items() if damage}
     for name, damage in damaged.items():
         click.echo(
@@ -80,3 +83,18 @@ def repair(
 
 def _is_among(lost: set[str], job: Job) -> bool:
     return bool(lost & {job.key, f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"})
+
+
+def _missing(store: Store, name: str) -> list[str]:
+    """Return the folds of a run that have no row."""
+    from oblique_cli import schemes
+
+    experiment = store.run(name).experiment
+    stored = {(row.dataset, row.algorithm, row.repeat, row.fold) for row in store.rows(name)}
+    return [
+        f"{spec.name}/{algorithm.id} r{repeat} f{fold}"
+        for spec in experiment.datasets
+        for algorithm in experiment.algorithms
+        for repeat, fold in schemes.expected_places(experiment, spec.name)
+        if (spec.name, algorithm.id, repeat, fold) not in stored
+    ]

@@ -15,6 +15,8 @@ from oblique_cli.experiments.store._database import free_name, missing
 from oblique_cli.experiments.store._records import is_intact
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
+LARGEST_PAGE = 64  # records; fewer fit on a page
+
 
 def is_sound(path: Path) -> bool:
     """Return whether SQLite finds no error in the structure of a file. Raise StoreError if there is no file."""
@@ -29,7 +31,7 @@ def is_sound(path: Path) -> bool:
 
 
 def salvage(path: Path) -> tuple[int, Path]:
-    """Replace `path` by a new file with its intact records before and after the damaged pages of each table.
+    """Replace `path` by a new file with all its readable and intact records.
 
     Return the number of these records, and the new path of the damaged file. Raise StoreError if no record is readable,
     or if a file cannot be written.
@@ -70,8 +72,20 @@ def _copied(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> int
 
 
 def _readable(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the records of a table from either end up to an unreadable page; those between ends may come twice."""
+    """Yield the readable records of a table: from either end up to an unreadable page, then those between, by number.
+
+    A record may come twice.
+    """
+    ends = []
     for order in ("ASC", "DESC"):
-        with suppress(sqlite3.DatabaseError, UnicodeDecodeError):
-            yield from db.execute(f"SELECT * FROM {table} NOT INDEXED ORDER BY rowid {order}")
+        ends.append(0)
+        with suppress(sqlite3.DatabaseError):
+            for rowid, *record in db.execute(f"SELECT rowid, * FROM {table} NOT INDEXED ORDER BY rowid {order}"):
+                ends[-1] = rowid
+                yield tuple(record)
             return
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    most = ends[0] + LARGEST_PAGE * pages  # a damaged number may be as large as it likes
+    for rowid in range(ends[0] + 1, min(ends[1] or most, most)):
+        with suppress(sqlite3.DatabaseError):
+            yield from db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,))
