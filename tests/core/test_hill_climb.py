@@ -73,12 +73,12 @@ def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, exhau
     for seed in range(60):
         case = line_case(seed)
         best = best_hyperplane(*case, criterion)
-        found = search(case, criterion, True, exhaustive)
+        step = search(case, criterion, True, exhaustive)
         if best <= 1e-12:
-            assert found is None, seed
+            assert step is None, seed
             continue
         v, c, y, n_classes, weights = case
-        reached = score(v - found[0] * c <= 0, y, n_classes, weights, criterion)
+        reached = score(v - step[0] * c <= 0, y, n_classes, weights, criterion)
         assert reached == pytest.approx(best, rel=2e-9), seed
 
 
@@ -88,13 +88,13 @@ def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(c
         case = line_case(seed)
         v, c, y, n_classes, weights = case
         best = best_one_dimensional_split(*case, criterion)
-        found = search(case, criterion, False, exhaustive)
+        step = search(case, criterion, False, exhaustive)
         if best <= 1e-12:
-            assert found is None, seed
+            assert step is None, seed
             continue
         moves = c != 0
         w = None if weights is None else weights[moves]
-        reached = score((v[moves] / c[moves]) <= found[0], y[moves], n_classes, w, criterion)
+        reached = score((v[moves] / c[moves]) <= step[0], y[moves], n_classes, w, criterion)
         assert reached == pytest.approx(best, rel=2e-9), seed
 
 

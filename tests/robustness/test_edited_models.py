@@ -61,7 +61,7 @@ def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents,
         for key in place[:-1]:
             parent = parent[key]
         old = parent[place[-1]]
-        parent[place[-1]] = rng.choice([one for one in EDITS if type(one) is not type(old)])
+        parent[place[-1]] = rng.choice([value for value in EDITS if type(value) is not type(old)])
         changed["digest"] = digest(changed)
         path.write_text(json.dumps(changed))
         with warnings.catch_warnings():

@@ -47,9 +47,9 @@ def test_a_fit_is_the_one_in_memory(algorithm, pruning):
 def test_weights_and_limits_count(algorithm, params):
     X, y = table(2, n=400)
     weights = np.random.default_rng(2).integers(0, 4, len(X)).astype(float)
-    found = fit_from_disk.fit(array_table(X, y, weights), algorithm, {**params, "pruning": "none"})
+    from_disk = fit_from_disk.fit(array_table(X, y, weights), algorithm, {**params, "pruning": "none"})
     expected = make(algorithm, random_state=1, **params, pruning="none").fit(X, y, weights)
-    assert not same(found.estimator.tree_, expected.tree_)
+    assert not same(from_disk.estimator.tree_, expected.tree_)
 
 
 @pytest.mark.parametrize("params", [{}, {"misrate_of": "parent", "epsilon": 0.1}, {"pruning": "pessimistic"}], ids=repr)

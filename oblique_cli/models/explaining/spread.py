@@ -61,10 +61,10 @@ class Spread:
         Without units, return the spread of the training rows of the fitted estimator. ConfigError if there is neither,
         DataError if units are invalid
         """
-        own = None if "units" in model.facts else getattr(model.estimator, "_spreads", None)
-        if own is not None:
-            of_codes = {j: dict(enumerate(of_level.tolist())) for j, of_level in own.shares.items()}
-            return cls(tuple(own.means.tolist()), tuple(own.deviations.tolist()), own.whole, of_codes)
+        fitted = None if "units" in model.facts else getattr(model.estimator, "_spreads", None)
+        if fitted is not None:
+            of_codes = {j: dict(enumerate(of_level.tolist())) for j, of_level in fitted.shares.items()}
+            return cls(tuple(fitted.means.tolist()), tuple(fitted.deviations.tolist()), fitted.whole, of_codes)
         if "units" not in model.facts:
             raise ConfigError(
                 "the model does not say how its training rows are spread, which distances need: fit it by `oblique "

@@ -17,10 +17,10 @@ def hinge(n=300, seed=0):
 
 def test_one_leaf_is_ridge_regression_of_standardized_features():
     X, y = load_diabetes(return_X_y=True)
-    found = LinearTreeRegressor(leaf_penalty=10.0, max_depth=0, truncate="none", random_state=0).fit(X, y)
+    tree = LinearTreeRegressor(leaf_penalty=10.0, max_depth=0, truncate="none", random_state=0).fit(X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    assert found.n_leaves_ == 1
-    np.testing.assert_allclose(found.predict(X), Ridge(10.0).fit(Z, y).predict(Z), rtol=1e-9)
+    assert tree.n_leaves_ == 1
+    np.testing.assert_allclose(tree.predict(X), Ridge(10.0).fit(Z, y).predict(Z), rtol=1e-9)
 
 
 def test_a_plane_that_bends_takes_two_leaves_and_leaves_next_to_nothing():
@@ -44,5 +44,5 @@ def test_a_line_keeps_one_leaf_whatever_the_way_to_cut():
 @pytest.mark.parametrize("rows", [1, 2, 3, 19])
 def test_few_rows_give_one_leaf(rows):
     X, y = hinge(rows)
-    found = LinearTreeRegressor(random_state=0).fit(X, y)
-    assert found.n_leaves_ == 1 and np.isfinite(found.predict(X)).all()
+    tree = LinearTreeRegressor(random_state=0).fit(X, y)
+    assert tree.n_leaves_ == 1 and np.isfinite(tree.predict(X)).all()

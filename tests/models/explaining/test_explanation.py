@@ -216,13 +216,17 @@ def test_a_fitted_estimator_is_explained_by_its_training_rows(name, tmp_path):
     data = real_set("iris")
     X, y = (data.X[:, :3], data.X[:, 3]) if ALGORITHMS[name].family.task == "regression" else (data.X, data.y)
     model = make(name, random_state=0).fit(X, y)
-    own, given = model.explain(X[60]), model.explain(X[60], reference=X)
-    assert (own.predicted, own.node, len(own.steps)) == (given.predicted, given.node, len(given.steps))
-    for step, twin in zip(own.steps, given.steps, strict=True):
-        assert (step.distance, step.mean) == pytest.approx((twin.distance, twin.mean))
-    if own.change is not None:
-        assert own.change.distance == pytest.approx(given.change.distance)
-        assert [column.column for column in own.change.columns] == [column.column for column in given.change.columns]
+    plain, twin = model.explain(X[60]), model.explain(X[60], reference=X)
+    assert (plain.predicted, plain.node, len(plain.steps)) == (
+        twin.predicted,
+        twin.node,
+        len(twin.steps),
+    )
+    for step, step_of_twin in zip(plain.steps, twin.steps, strict=True):
+        assert (step.distance, step.mean) == pytest.approx((step_of_twin.distance, step_of_twin.mean))
+    if plain.change is not None:
+        assert plain.change.distance == pytest.approx(twin.change.distance)
+        assert [column.column for column in plain.change.columns] == [column.column for column in twin.change.columns]
     save(model, tmp_path / "model.json")
     with pytest.raises(ConfigError, match="does not say how its training rows are spread"):
         explain(load(tmp_path / "model.json"), X[60])
