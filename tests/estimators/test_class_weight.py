@@ -58,7 +58,10 @@ def test_a_class_of_weight_zero_is_never_predicted_and_those_not_named_weigh_one
 
 def test_what_does_not_fit_the_labels_is_refused():
     X, y = np.eye(4), ["a", "a", "b", "b"]
-    with pytest.raises(ConfigError, match=r"class_weight of HHCARTClassifier does not fit y: .*not in"):
+    with pytest.raises(
+        ConfigError,
+        match=r"class_weight of HHCARTClassifier does not fit y: 'typo' is not in y, whose classes are 'a', 'b'\.",
+    ):
         make("hhcart_a", class_weight={"a": 1, "typo": 2}).fit(X, y)
     with pytest.raises(ConfigError, match="sample_weight times class_weight must have a positive entry"):
         make("hhcart_a", class_weight={"a": 0, "b": 0}).fit(X, y)

@@ -105,7 +105,8 @@ class Growth(Declared, kw_only=True):
         default=None,
         allowed=Optional(FeatureCount()),
         help='Features drawn at each node for the heuristic: a number, a share, or a rule ("auto" is the square root, '
-        "rounded). Where these have no split, all features are searched. None for all.",
+        "rounded). Where these have no split, all features are searched. Such trees grow in the reference engine. "
+        "None for all.",
     )
     class_weight: str | Mapping[Any, float] | None = parameter(
         default=None,

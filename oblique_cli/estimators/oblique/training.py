@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut_list
 from oblique_cli.estimators.checked_rows import refuse_negative
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array, Rows
@@ -90,8 +90,13 @@ def weights_of(rows: Array, labels: NDArray[Any], sample_weight: Any, class_weig
         return None if weights is None else comparable(weights, f"sample_weight of {owner}")
     try:
         of_class = compute_sample_weight(class_weight, labels)
-    except ValueError as error:  # it names classes that y does not have
-        raise ConfigError(f"class_weight of {owner} does not fit y: {error}.") from error
+    except ValueError as error:
+        classes = np.unique(labels).tolist()
+        unknown = next((label for label in class_weight if label not in classes), None)
+        raise ConfigError(
+            f"class_weight of {owner} does not fit y: {unknown!r} is not in y, whose classes are "
+            f"{cut_list([repr(label) for label in classes])}."
+        ) from error
     if weights is None:
         return comparable(of_class, f"class_weight of {owner}")
     return product(weights, of_class, f"sample_weight times class_weight of {owner}")
