@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 # HHCART(A) evaluates a direction per pair of columns and class. If rows times directions at the roots of all trees
 # exceed this limit (3 to 25 seconds in all, depending on depth), the default algorithm is HHCART(D), which evaluates
-# one reflection per class; see docs/measured.md.
+# one reflection per class; see docs/measured.md. Beyond SHALLOW rows a tree on noise deepens so that its time grows as
+# the 1.5th power of the rows.
 MOST_WORK = 500_000_000
+SHALLOW = 20_000
 QUICK_TREE = "hhcart_d"
 
 
@@ -180,13 +182,14 @@ def _fitted(
 
 def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
     """Return how many projections of rows HHCART(A) computes at the roots of all trees: n rows times C classes times p
-    directions per eigenvector; a class has at most min(p, rows of the class) eigenvectors."""
+    directions per eigenvector; a class has at most min(p, rows of the class) eigenvectors. Larger beyond SHALLOW
+    rows."""
     from oblique_cli.estimators.default_pruning import BY_CV
 
     folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
     trees = 1 + folds * repeats if BY_CV.items() <= spec.params.items() else 1
     (n, p), classes = X.shape, len(dataset.classes)
-    return int(trees * n * classes * p * min(p, max(n // classes, 1)))
+    return int(trees * n * classes * p * min(p, max(n // classes, 1)) * max(n / SHALLOW, 1.0) ** 0.5)
 
 
 def fitted_again(fold: Regrown) -> Fitted:
