@@ -284,6 +284,10 @@ def test_the_tree_of_a_large_table_that_nobody_has_named_is_a_quick_one_and_it_i
     assert "# HHCART(D), as HHCART(A) would look at 4 columns of 60 rows for long; --algorithm hhcart_a" in quick.out
     assert table("tree", "my.csv", "--target", "class", "--algorithm", "hhcart_a").out == usual.out
     assert table("tree", "my.csv", "--target", "class", "--set", "pruning=none").out.startswith("# HHCART(A) on my")
+    monkeypatch.setattr(_fitting, "MOST_WORK", 2 * work - 1)
+    assert table("tree", "my.csv", "--target", "class").out == usual.out
+    monkeypatch.setattr(_fitting, "SHALLOW", 15)  # four times as many rows: twice the work
+    assert table("tree", "my.csv", "--target", "class").out == quick.out
 
 
 class Hasty(progress_module.Progress):

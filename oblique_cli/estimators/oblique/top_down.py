@@ -460,8 +460,9 @@ class ObliqueTreeClassifier(
                         "that has its own parameters; give the value to the instance, or name the rule instead."
                     )
             return self.pruning
-        name = "ccp_alpha" if self.pruning == "none" and self.ccp_alpha > 0.0 else str(self.pruning)
-        rule = PRUNINGS[name]
+        rule = PRUNINGS[str(self.pruning)]
+        if rule.as_grown and self.ccp_alpha > 0.0:
+            rule = PRUNINGS["ccp_alpha"]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in RuleParameters.parameters})
 
     def _folds(
