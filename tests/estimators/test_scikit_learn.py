@@ -6,9 +6,12 @@ with its reason, which `pytest -rs` prints. Messages of errors are in this packa
 from __future__ import annotations
 
 import ast
+import csv
 import functools
 import importlib
 import re
+import subprocess
+import sys
 from collections.abc import Collection
 from contextlib import ExitStack
 from types import SimpleNamespace
@@ -30,8 +33,10 @@ from oblique_cli import (
     ObliqueBoostingRegressor,
     ObliqueForestRegressor,
 )
+from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.parameters import parameter
 
+ROOT = PACKAGE.parent
 # Defaults that differ from scikit-learn's, which its tests rely on.
 THEIR_DEFAULTS = {
     "criterion": "gini",
@@ -214,6 +219,22 @@ for _short, _module in MODULES.items():
     globals().update(_tests_of(_short, _module))
 for _name in LONG & globals().keys():
     globals()[_name] = pytest.mark.long(globals()[_name])
+
+
+def test_the_page_has_the_stored_counts_which_are_those_of_the_tests():
+    with open(ROOT / "results" / "scikit_learn.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    page = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    for row in rows:
+        assert f"| {row['tests']} | {row['passed']} | {row['not_applicable']} | {row['failed']} |\n" in page
+        assert row["failed"] == "0" and f"tests of scikit-learn {row['scikit_learn']} " in page
+    if {row["scikit_learn"] for row in rows} != {sklearn.__version__}:
+        pytest.skip(f"the counts are those of another version than {sklearn.__version__}")
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-m", "long or not long", __file__]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for row in rows:
+        stored = sum(int(row[key]) for key in ("passed", "not_applicable", "failed"))
+        assert listed.count(f"::test_{row['tests']}_") == stored
 
 
 SCRIPT = """
