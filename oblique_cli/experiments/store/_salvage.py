@@ -84,7 +84,10 @@ def _readable(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
                 ends[-1] = rowid
                 yield tuple(record)
             return
-    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    try:
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+    except sqlite3.DatabaseError:  # no database at all
+        return
     most = ends[0] + LARGEST_PAGE * pages  # a damaged number may be as large as it likes
     for rowid in range(ends[0] + 1, min(ends[1] or most, most)):
         with suppress(sqlite3.DatabaseError):
