@@ -17,6 +17,7 @@ import numpy as np
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.experiments.cluster import Cluster
 from oblique_cli.scale.passes import Answer, Fetched, Finish, ask, together
+from oblique_cli.scale.sharing import cut
 from oblique_cli.scale.store import MANIFEST, Store
 
 TASKS_A_WORKER = 2  # so that a slow worker delays only half of its share; more tasks would cost more to distribute
@@ -118,10 +119,25 @@ class Workers:
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
         addresses = self._addresses()
-        number = min(len(self.store.sizes), TASKS_A_WORKER * len(addresses))
+        n_chunks = len(self.store.sizes)
+        parts: list[Mapping[str, Any]] = [request]
+        row_parts = len(addresses)
+        if kind == "histograms":
+            cells = len(request["low"]) * self.store.n_classes * request["n_bins"]
+            rows = self.store.n_rows * self.store.bytes_of_row
+            chosen = cut(len(addresses), n_chunks, len(request["low"]), rows, 4.0 * cells)
+            row_parts, parts = chosen.rows, _by_directions(request, chosen.directions)
+        number = min(n_chunks, TASKS_A_WORKER * row_parts)
         with self._faults():
-            pending = self._blocks(addresses, number, answered, kind, level, self._shared(request))
-            answer = joined(self.client.gather(self._few(pending)))
+            pending = [
+                self._blocks(addresses[i :: len(parts)], number, answered, kind, level, self._shared(part))
+                for i, part in enumerate(parts)
+            ]
+            answers = [joined(some) for some in self.client.gather([self._few(futures) for futures in pending])]
+        answer = answers[0]
+        if len(answers) > 1:
+            names = ("counts", "least", "largest", "bytes_read")
+            answer = {name: np.concatenate([part_answer[name] for part_answer in answers]) for name in names}
         self.store.bytes_read += int(answer.pop("bytes_read").sum())
         return answer
 
@@ -218,6 +234,18 @@ def _evenly(loads: Sequence[int], workers: Sequence[str]) -> list[tuple[int, str
         held[at] += loads[i]
         assignments.append((i, workers[at]))
     return assignments
+
+
+def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, Any]]:
+    """Return a request for histograms, divided into requests for parts of the directions."""
+    n = len(request["low"])
+    requests: list[Mapping[str, Any]] = []
+    for i in range(parts):
+        first, last = n * i // parts, n * (i + 1) // parts
+        place = np.asarray(request["place"])
+        mine = np.where((place >= first) & (place < last), place - first, -1)
+        requests.append({**request, "place": mine, **{k: request[k][first:last].copy() for k in ("low", "scale")}})
+    return requests
 
 
 @dataclass(frozen=True)

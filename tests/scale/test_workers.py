@@ -10,7 +10,7 @@ from scale_support import same, stored, table
 import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.scale import growing
+from oblique_cli.scale import growing, sharing
 from oblique_cli.scale import workers as of_dask
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
@@ -69,10 +69,18 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
         assert_as_in_memory(workers(stored(tmp_path / name, X, y, blocks=6)), X, y, name, 60)
 
 
+@pytest.mark.parametrize("cut", [sharing.Cut(2, 1), sharing.Cut(1, 2), sharing.Cut(2, 3)])
+@pytest.mark.usefixtures("here")
+def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "cut", lambda *_: cut)
+    X, y = table(2)
+    assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y)
+
+
 @pytest.mark.usefixtures("here")
 def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr(of_dask, "SMALL_REQUEST", 0)
-    monkeypatch.setattr(of_dask, "FAN_IN", 2)
+    monkeypatch.setattr(workers, "SMALL_REQUEST", 0)
+    monkeypatch.setattr(workers, "FAN_IN", 2)
     X, y = table(2)
     assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y, finish_rows=60)
 
@@ -195,6 +203,24 @@ def test_nobody_at_an_address_is_told(monkeypatch):
         of_dask.workers_of("tcp://127.0.0.1:9"),
     ):
         pass
+
+
+def test_the_cost_model_cuts_as_it_says():
+    # Small tables: rows. Tables larger than what the rows take to be read: directions.
+    assert sharing.cut(8, 100, 1000, 1e10, 1e6) == sharing.Cut(8, 1)
+    assert sharing.cut(8, 100, 1000, 1e6, 1e9) == sharing.Cut(1, 8)
+    assert sharing.cut(8, 2, 1000, 1e10, 1e6) == sharing.Cut(2, 4)  # two chunks cannot be cut into eight
+    for rows, tables in ((1e9, 1e8), (1e8, 1e8)):
+        best = sharing.cut(8, 100, 1000, rows, tables)
+        others = [sharing.Cut(8 // d, d) for d in (1, 2, 4, 8)]
+        assert sharing.seconds(best, rows, tables) == min(sharing.seconds(one, rows, tables) for one in others)
+
+
+def test_directions_cut_apart_are_all_there():
+    request = {"place": np.array([-1, 0, 1, 2, 3]), "low": np.arange(4.0), "scale": np.ones(4)}
+    parts = of_dask._by_directions(request, 3)
+    assert [part["place"].tolist() for part in parts] == [[-1, 0, -1, -1, -1], [-1, -1, 0, -1, -1], [-1, -1, -1, 0, 1]]
+    assert np.concatenate([part["low"] for part in parts]).tolist() == [0, 1, 2, 3]
 
 
 def test_loads_go_to_the_worker_with_the_least():
