@@ -62,7 +62,7 @@ def line_search(
     criterion: str,
     exact: bool,
     strict_ties: bool,
-    exhaustive: bool,
+    direct: bool,
 ) -> tuple[float, float] | None: ...
 def search(
     X: Doubles,

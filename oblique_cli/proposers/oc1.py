@@ -84,6 +84,7 @@ class OC1(HillClimbing):
             "stagnation": float(self.stagnation),
             "standardization": self.standardization,
             "exact": self.search == "exact",
+            "direct": False,
         }
 
 

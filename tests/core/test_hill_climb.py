@@ -63,43 +63,43 @@ def best_one_dimensional_split(v, c, y, n_classes, weights, criterion):
     return max((s for s in scores if s is not None), default=0.0)
 
 
-def search(case, criterion, exact, exhaustive=False, strict=False):
+def search(case, criterion, exact, direct=False, strict=False):
     v, c, y, n_classes, weights = case
-    return _core.line_search(v, c, y, weights, n_classes, criterion, exact, strict, exhaustive)
+    return _core.line_search(v, c, y, weights, n_classes, criterion, exact, strict, direct)
 
 
-@few(1, criterion=CRITERION_NAMES, exhaustive=[False, True])
-def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, exhaustive):
+@few(1, criterion=CRITERION_NAMES, direct=[False, True])
+def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direct):
     for seed in range(60):
         case = line_case(seed)
         best = best_hyperplane(*case, criterion)
-        step = search(case, criterion, True, exhaustive)
+        found = search(case, criterion, True, direct)
         if best <= 1e-12:
-            assert step is None, seed
+            assert found is None, seed
             continue
         v, c, y, n_classes, weights = case
-        reached = score(v - step[0] * c <= 0, y, n_classes, weights, criterion)
+        reached = score(v - found[0] * c <= 0, y, n_classes, weights, criterion)
         assert reached == pytest.approx(best, rel=2e-9), seed
 
 
-@few(1, criterion=CRITERION_NAMES, exhaustive=[True, False])
-def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(criterion, exhaustive):
+@few(1, criterion=CRITERION_NAMES, direct=[True, False])
+def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(criterion, direct):
     for seed in range(60):
         case = line_case(seed)
         v, c, y, n_classes, weights = case
         best = best_one_dimensional_split(*case, criterion)
-        step = search(case, criterion, False, exhaustive)
+        found = search(case, criterion, False, direct)
         if best <= 1e-12:
-            assert step is None, seed
+            assert found is None, seed
             continue
         moves = c != 0
         w = None if weights is None else weights[moves]
-        reached = score((v[moves] / c[moves]) <= step[0], y[moves], n_classes, w, criterion)
+        reached = score((v[moves] / c[moves]) <= found[0], y[moves], n_classes, w, criterion)
         assert reached == pytest.approx(best, rel=2e-9), seed
 
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_crowded_bins_do_not_hide_the_best_step(criterion):
+def test_crowded_bins_are_divided_without_missing_the_best_step(criterion):
     # Most steps lie in a thousandth of the range, some of them nearer to each other than two steps may be.
     rng = np.random.default_rng(13)
     for exact in (False, True):
@@ -113,7 +113,7 @@ def test_crowded_bins_do_not_hide_the_best_step(criterion):
             c = np.full(n, 1.0) if seed % 2 else rng.choice([-1.0, 0.0, 1.0, 2.0], n)
             y = ((v > 2e-4) * rng.integers(0, n_classes, n)).astype(np.int32)
             case = (v, c, y, n_classes, rng.uniform(1.0, 3.0, n) if seed % 5 == 0 else None)
-            fast, slow = search(case, criterion, exact), search(case, criterion, exact, exhaustive=True)
+            fast, slow = search(case, criterion, exact), search(case, criterion, exact, direct=True)
             assert (fast is None) == (slow is None), seed
             if slow is not None:
                 assert fast == pytest.approx(slow, rel=1e-12), seed
@@ -176,6 +176,21 @@ def test_a_hyperplane_is_better_than_the_axis_parallel_split_and_scores_what_it_
             start = axis_parallel(data.X, data.y, criterion, weights)
             assert start is None or gain > start[2]
     assert found_any
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("order", ["sequential", "best", "r50"])
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_the_direct_program_finds_the_same_hyperplane(exact, order, criterion):
+    for name in ("bupa", "iris", "glass"):
+        data = real_set(name)
+        fast, slow = (
+            climb(data.X, data.y, "oc1", criterion, direct=direct, exact=exact, order=order) for direct in (False, True)
+        )
+        assert (fast is None) == (slow is None)
+        if slow is not None:
+            np.testing.assert_allclose(fast[0], slow[0], atol=1e-8)
+            assert fast[2] == pytest.approx(slow[2], rel=1e-12)
 
 
 def test_a_hyperplane_through_a_corner_is_found_where_no_axis_helps():

@@ -105,7 +105,7 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
 }
 
 nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const std::optional<Doubles>& weights,
-                       size_t n_classes, const std::string& criterion, bool exact, bool strict_ties, bool exhaustive) {
+                       size_t n_classes, const std::string& criterion, bool exact, bool strict_ties, bool direct) {
   const size_t n = v.shape(0);
   require(n >= 1 && c.shape(0) == n && y.shape(0) == n && (!weights || weights->shape(0) == n),
           "v, c, y and weights must have the same number of rows, at least one");
@@ -119,7 +119,7 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
   const OwnedRows owned(Matrix(both.data(), 2, shape), y, weights, n_classes);
   const auto searcher = make_search({criterion, strict_ties, 1.0, false});
   searcher->begin(owned.rows);
-  const auto line = make_line_search(criterion, strict_ties, 1.0, exhaustive);
+  const auto line = make_line_search(criterion, strict_ties, 1.0, direct);
   line->begin(owned.rows, searcher->totals());
   const Step step =
       line->search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n),
@@ -217,7 +217,7 @@ void bind_search(nb::module_& m) {
   m.def("impurity", &impurity, "of_class"_array, "criterion"_a,
         "Impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.");
   m.def("line_search", &line_search, "v"_array, "c"_array, "y"_array, "weights"_array.none(), "n_classes"_a,
-        "criterion"_a, "exact"_a, "strict_ties"_a, "exhaustive"_a,
+        "criterion"_a, "exact"_a, "strict_ties"_a, "direct"_a,
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
   m.def("bin_bounds", &bin_bounds, "counts"_array, "criterion"_a,
         "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");

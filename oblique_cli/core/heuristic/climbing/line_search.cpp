@@ -2,7 +2,8 @@
 // sorted, as in split/split_search.cpp. Rows that go left and rows that go right may share a bin: the left weights of
 // its cuts then lie in the box between "all rows that go right are gone" and "all rows that go left have come", whose
 // corners are two edges of the table of bounds. Where no earlier value is known, the cuts at both edges of the most
-// promising bin give a lower bound of the best value.
+// promising bin give a lower bound of the best value. A crowded bin is divided and bounded again before any of it is
+// sorted.
 #include "heuristic/climbing/line_search.hpp"
 
 #include "common/interrupt.hpp"
@@ -11,18 +12,104 @@
 
 namespace oblique {
 
+// A bin of a line that holds many rows: it is divided and bounded again before its rows are sorted.
+template <class Criterion>
+class CrowdedBin {
+ public:
+  // Groups the rows of a bin into narrower bins, its parts; false if their keys are too close to each other.
+  bool divide(const LineRows& rows, LineEntry* entries, size_t n) {
+    double low = entries[0].key, high = low;
+    for (size_t i = 1; i < n; ++i) {
+      low = std::min(low, entries[i].key);
+      high = std::max(high, entries[i].key);
+    }
+    if (!(high - low > 1e-7)) return false;
+    n_parts_ = 8;
+    while (n_parts_ < kMaxParts && n_parts_ * kRowsOfPart < n) n_parts_ *= 2;
+    const double scale = static_cast<double>(n_parts_) * (1.0 - 1e-12) / (high - low);
+    const size_t classes = static_cast<size_t>(rows.n_classes), last = n_parts_ - 1;
+    counts_.assign(classes * n_parts_, 0u);
+    std::fill_n(start_, n_parts_ + 1, size_t{0});
+    if (spare_.size() < n) {
+      spare_.resize(n);
+      part_of_.resize(n);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const size_t part = std::min(last, static_cast<size_t>((entries[i].key - low) * scale));
+      part_of_[i] = static_cast<uint8_t>(part);
+      ++start_[part + 1];
+      ++counts_[static_cast<size_t>(rows.class_of[entries[i].row]) * n_parts_ + part];
+    }
+    for (size_t part = 0; part < n_parts_; ++part) start_[part + 1] += start_[part];
+    std::copy_n(start_, n_parts_, end_);
+    for (size_t i = 0; i < n; ++i) spare_[end_[part_of_[i]]++] = entries[i];
+    std::copy_n(spare_.data(), n, entries);
+    return true;
+  }
+
+  // Scans the parts that may contain the best cut; scan.left holds the weights before the bin.
+  void search(const LineRows& rows, LineEntry* entries, Following next, LineScan<Criterion>& scan) {
+    bound(rows, scan.left);
+    const double slack = Criterion::template slack<float>(rows.totals);
+    const auto bound_of = [&](int part) { return static_cast<double>(table_.bound[part]) + slack; };
+    const int n_parts = static_cast<int>(n_parts_);
+    open_.clear();
+    for (int part = 0; part < n_parts; ++part)
+      if (start_[part + 1] > start_[part] && bound_of(part) >= scan.bar()) open_.push_back(part);
+    if (open_.empty()) return;
+    std::swap(open_.front(), *std::max_element(open_.begin(), open_.end(),
+                                               [this](int a, int b) { return table_.bound[a] < table_.bound[b]; }));
+    for (const int part : open_) {
+      if (bound_of(part) < scan.bar()) continue;
+      for (int k = 0; k < rows.n_classes; ++k) scan.left[k] = static_cast<double>(table_.of_class(k)[part]);
+      int after = part + 1;
+      while (after < n_parts && start_[after + 1] == start_[after]) ++after;
+      LineEntry* of_part = entries + start_[part];
+      const size_t n = start_[part + 1] - start_[part];
+      Following follows = next;
+      if (after < n_parts) follows = {entries + start_[after], start_[after + 1] - start_[after]};
+      sort_entries(of_part, n);
+      scan.scan(of_part, n, follows);
+    }
+  }
+
+ private:
+  static constexpr size_t kRowsOfPart = 8, kMaxParts = 256;
+
+  void bound(const LineRows& rows, const std::vector<double>& left) {
+    const int n_parts = static_cast<int>(n_parts_);
+    table_.resize(rows.n_classes, n_parts, rows.totals.of_class);
+    for (int k = 0; k < rows.n_classes; ++k) {
+      const uint32_t* counts = counts_.data() + static_cast<size_t>(k) * n_parts_;
+      float* edge = table_.of_class(k);
+      edge[0] = static_cast<float>(left[k]);
+      for (int part = 0; part < n_parts; ++part) edge[part + 1] = edge[part] + static_cast<float>(counts[part]);
+    }
+    edge_sums(table_.edges(), table_.sums());
+    Criterion::bounds(table_, rows.totals);
+  }
+
+  BinTable<float> table_;
+  size_t n_parts_ = 0;
+  std::vector<uint32_t> counts_;
+  std::vector<uint8_t> part_of_;
+  std::vector<LineEntry> spare_;
+  std::vector<int> open_;
+  size_t start_[kMaxParts + 1] = {}, end_[kMaxParts] = {};
+};
+
 namespace {
 
-constexpr size_t kSortRows = 32;  // with fewer rows, sorting is faster than binning
+constexpr size_t kSortRows = 32;     // with fewer rows, sorting is faster than binning
+constexpr size_t kCrowdedRows = 48;  // a bin with more rows is divided
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 constexpr int kMaxBins = 256;
 
 template <class Criterion>
 class LineSearchBy final : public LineSearch {
  public:
-  LineSearchBy(bool strict, double min_leaf, bool exhaustive)
-      : LineSearch(strict), min_leaf_(min_leaf), exhaustive_(exhaustive) {
-    scan_.configure(strict, exhaustive);
+  LineSearchBy(bool strict, double min_leaf, bool direct) : LineSearch(strict), min_leaf_(min_leaf), direct_(direct) {
+    scan_.configure(strict, direct);
   }
 
   void begin(const NodeRows& rows, const Totals& totals) override {
@@ -51,9 +138,9 @@ class LineSearchBy final : public LineSearch {
     if (!(range.high - range.low > scan_.gap())) return {};
     const bool all_count = exact || rows_.one_sign(direction);
     scan_.begin(rows_, all_count ? min_leaf_ : 0.0, all_count ? needed : kNone);
-    if (exhaustive_ || rows_.n < kSortRows || rows_.n >= (size_t{1} << 24)) {
+    if (direct_ || rows_.n < kSortRows || rows_.n >= (size_t{1} << 24)) {
       for (size_t i = 0; i < rows_.n; ++i) entries_[i] = {keys_[i], static_cast<uint32_t>(i)};
-      exhaustive_ ? std::sort(entries_.begin(), entries_.begin() + rows_.n) : sort_entries(entries_.data(), rows_.n);
+      direct_ ? std::sort(entries_.begin(), entries_.begin() + rows_.n) : sort_entries(entries_.data(), rows_.n);
       std::copy(rows_.start_left.begin(), rows_.start_left.end(), scan_.left.begin());
       scan_.scan(entries_.data(), rows_.n, Following{});
     } else {
@@ -106,7 +193,7 @@ class LineSearchBy final : public LineSearch {
     return scan_.value_here();
   }
 
-  // Sorts and scans the open bins; scan_.left holds the weights before a bin.
+  // Sorts and scans the open bins, after dividing the crowded ones; scan_.left holds the weights before a bin.
   template <class T>
   void refine(const BinTable<T>& table, int n_bins) {
     gather(n_bins);
@@ -120,6 +207,11 @@ class LineSearchBy final : public LineSearch {
       Following next;
       if (next_[b] < n_bins) next = {entries_.data() + start_[next_[b]], rows_in_[next_[b]]};
       LineEntry* const entries = entries_.data() + start_[b];
+      if (rows_in_[b] > kCrowdedRows && rows_.totals.counts && !rows_.two_ways &&
+          crowded_.divide(rows_, entries, rows_in_[b])) {
+        crowded_.search(rows_, entries, next, scan_);
+        continue;
+      }
       sort_entries(entries, rows_in_[b]);
       scan_.scan(entries, rows_in_[b], next);
     }
@@ -228,10 +320,11 @@ class LineSearchBy final : public LineSearch {
   }
 
   const double min_leaf_;
-  const bool exhaustive_;
+  const bool direct_;
   Totals node_totals_;
   LineRows rows_;
   LineScan<Criterion> scan_;
+  CrowdedBin<Criterion> crowded_;
   BinTable<float> counts_table_;
   BinTable<double> weights_table_;
   std::vector<double> keys_, before_;
@@ -248,10 +341,9 @@ class LineSearchBy final : public LineSearch {
 
 }  // namespace
 
-std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf,
-                                             bool exhaustive) {
+std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf, bool direct) {
   return with_criterion(criterion, [&]<class Criterion>() -> std::unique_ptr<LineSearch> {
-    return std::make_unique<LineSearchBy<Criterion>>(strict, min_leaf, exhaustive);
+    return std::make_unique<LineSearchBy<Criterion>>(strict, min_leaf, direct);
   });
 }
 

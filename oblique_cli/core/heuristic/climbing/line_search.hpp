@@ -170,8 +170,7 @@ class LineSearch {
   double base_ = 0.0, noise_ = 0.0;
 };
 
-// exhaustive : sort all rows and compute every cut's value from scratch: slow, with the same step.
-std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf,
-                                             bool exhaustive);
+// direct : sort all rows and compute every cut's value from scratch: slow, with the same step.
+std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf, bool direct);
 
 }  // namespace oblique

@@ -11,7 +11,7 @@ class LinearCombination {
   MovingPlane plane;  // as of OC1Climb, for HillClimbing (families/oc1.cpp)
 
   explicit LinearCombination(const Options& options)
-      : plane(search_of(options)), sweep_tol_(options.number("sweep_tol")),
+      : plane(search_of(options), false), sweep_tol_(options.number("sweep_tol")),
         rows_per_feature_(options.number("rows_per_feature")), standardization_(options.choice("standardization")),
         backward_elimination_(options.flag("backward_elimination")) {}
 

@@ -17,9 +17,11 @@ class MovingPlane {
   Vector a, v;
   double t = 0.0, value = 0.0;
 
-  explicit MovingPlane(const SearchOptions& options)
-      : min_leaf_(options.min_leaf),
-        line_(make_line_search(options.criterion, options.strict_ties, options.min_leaf, options.exhaustive)) {}
+  // direct : recompute all values after every step and sort with std::sort, as the baseline of the benchmarks.
+  MovingPlane(const SearchOptions& options, bool direct)
+      : direct_(direct), min_leaf_(options.min_leaf),
+        line_(
+            make_line_search(options.criterion, options.strict_ties, options.min_leaf, options.exhaustive || direct)) {}
 
   // Begins a node; the hyperplane is then undefined.
   void begin(const Node& node) {
@@ -35,6 +37,7 @@ class MovingPlane {
     a.assign(p_, 0.0);
     column_.resize(p_ + 1);
     v.resize(n());
+    tried_v_.resize(n());
     left_.resize(static_cast<size_t>(rows_->n_classes));
     features_.clear();
     moved();
@@ -58,6 +61,12 @@ class MovingPlane {
     column_[p_] = column_to_change(p_);
     line_of_.resize(p_ + 1);
     for (size_t j = 0; j <= p_; ++j) line_of_[j] = Direction::of(column_[j], n());
+    if (direct_) {
+      tried_a_.resize(p_);
+      by_row_.resize(n() * p_);
+      for (size_t i = 0; i < n(); ++i)
+        for (size_t j = 0; j < p_; ++j) by_row_[i * p_ + j] = column_[j][i];
+    }
   }
 
   // Features that vary at the node; their columns z, with the column of ones at index p; the scale, least and greatest
@@ -99,6 +108,10 @@ class MovingPlane {
 
   void compute_values() {
     sized_ = 0;
+    if (direct_) {
+      values_by_row(a.data(), t, v.data());
+      return;
+    }
     combine_columns(column_.data(), a.data(), p_, v.data(), n());
     for (double& each : v) each -= t;
   }
@@ -132,21 +145,29 @@ class MovingPlane {
 
   // Value of the hyperplane v - step c, or kNone.
   double evaluate(double step, const double* c) {
-    double s = 0.0;
-    for (int k = 0; k < rows_->n_classes; ++k) {
-      const size_t first = rows_->first_row[k], count = rows_->first_row[k + 1] - first;
-      const double* values = v.data() + first;
-      left_[k] = rows_->weights ? weigh_left(values, c + first, step, rows_->weights + first, count)
-                                : static_cast<double>(count_left(values, c + first, step, count));
-      s += left_[k];
+    if (direct_ && step != 0.0) {
+      // The direct version stores no values and computes all of them for each tried hyperplane.
+      tried_a_ = a;
+      double tried_t = t;
+      const size_t m = place_of(c);
+      if (m < p_)
+        tried_a_[m] -= step;
+      else if (m == p_)
+        tried_t += step;
+      if (m <= p_) {
+        values_by_row(tried_a_.data(), tried_t, tried_v_.data());
+        return value_of(tried_v_.data(), c, 0.0);
+      }
     }
-    if (s < std::max(min_leaf_, 0.5) || totals_.n - s < std::max(min_leaf_, 0.5)) return kNone;
-    return line_->value(left_.data(), s);
+    return value_of(v.data(), c, step);
   }
 
   void take(size_t m, double step, double new_value) {
     (m == p_ ? t : a[m]) += m == p_ ? step : -step;
-    add_scaled(-step, column_[m], v.data(), n());
+    if (direct_)
+      compute_values();
+    else
+      add_scaled(-step, column_[m], v.data(), n());
     value = new_value;
     moved();
   }
@@ -185,7 +206,7 @@ class MovingPlane {
     if (!oblique::settle(v.data(), n(), out.threshold)) return false;
     for (double& each : v) each -= out.threshold;
     // Rows equal to the threshold go left in both arithmetics.
-    out_value = evaluate(0.0, column_[p_]);
+    out_value = value_of(v.data(), column_[p_], 0.0);
     return out_value != kNone;
   }
 
@@ -198,6 +219,32 @@ class MovingPlane {
     return size_of_v_;
   }
 
+  double value_of(const double* values, const double* c, double step) {
+    double s = 0.0;
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      const size_t first = rows_->first_row[k], count = rows_->first_row[k + 1] - first;
+      left_[k] = rows_->weights ? weigh_left(values + first, c + first, step, rows_->weights + first, count)
+                                : static_cast<double>(count_left(values + first, c + first, step, count));
+      s += left_[k];
+    }
+    if (s < std::max(min_leaf_, 0.5) || totals_.n - s < std::max(min_leaf_, 0.5)) return kNone;
+    return line_->value(left_.data(), s);
+  }
+
+  // The index of a column; p + 1 for another direction.
+  size_t place_of(const double* c) const {
+    return static_cast<size_t>(std::find(column_.begin(), column_.end(), c) - column_.begin());
+  }
+
+  void values_by_row(const double* coefficients, double threshold, double* out) const {
+    for (size_t i = 0; i < n(); ++i) {
+      double sum = 0.0;
+      for (size_t j = 0; j < p_; ++j) sum += coefficients[j] * by_row_[i * p_ + j];
+      out[i] = sum - threshold;
+    }
+  }
+
+  const bool direct_;
   const double min_leaf_;
   const NodeRows* rows_ = nullptr;
   Totals totals_;
@@ -205,9 +252,9 @@ class MovingPlane {
   std::unique_ptr<LineSearch> line_;
   std::vector<const double*> column_;  // p features and the constant 1
   std::vector<Direction> line_of_;     // directions of these columns
-  Vector columns_, scale_, low_, high_;
+  Vector columns_, by_row_, scale_, low_, high_;
   std::vector<size_t> features_;
-  Vector best_a_, left_;
+  Vector tried_a_, tried_v_, best_a_, left_;
   double best_t_ = 0.0, best_value_ = kNone, size_of_v_ = 0.0;
   // Version numbers: of the present plane, of the last recomputation of the values, of the last known largest value.
   uint64_t version_ = 1, computed_ = 0, sized_ = 0;

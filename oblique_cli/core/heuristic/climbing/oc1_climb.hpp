@@ -26,6 +26,7 @@ struct OC1Settings {
   PerturbationOrder order = PerturbationOrder::sequential;
   double stagnation = 1.0;
   bool exact = false;     // score every hyperplane of a line, see line_search.hpp
+  bool direct = false;    // search again even where no improvement is possible
   bool as_given = false;  // draw coefficients for unscaled features
 };
 
@@ -38,6 +39,7 @@ inline OC1Settings settings_of(const Options& options) {
                                 : PerturbationOrder::random50,
           options.number("stagnation"),
           options.flag("exact"),
+          options.flag("direct"),
           options.choice("standardization") == "none"};
 }
 
@@ -46,7 +48,8 @@ class OC1Climb {
   MovingPlane plane;  // at the node; it records the best hyperplane
 
   explicit OC1Climb(const Options& options) : OC1Climb(search_of(options), settings_of(options)) {}
-  OC1Climb(const SearchOptions& search, const OC1Settings& settings) : plane(search), settings_(settings) {}
+  OC1Climb(const SearchOptions& search, const OC1Settings& settings)
+      : plane(search, settings.direct), settings_(settings) {}
 
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
   double rows_per_feature() const { return 2.0; }
@@ -145,7 +148,7 @@ class OC1Climb {
 
   // Perturbs coefficient m; returns whether it was modified.
   bool perturb(size_t m, Stream& stream) {
-    if (looked_at_[m] == plane.version()) return false;
+    if (looked_at_[m] == plane.version() && !settings_.direct) return false;
     const Step step = plane.search_coefficient(m, settings_.exact, needed());
     const double value = step.is_found ? plane.evaluate(step.t, plane.column(m)) : kNone;
     if (offer(m, step.t, value, stream)) return true;

@@ -52,7 +52,8 @@ class HillClimbing final : public Heuristic {
 
 const Registered oc1("oc1",
                      {integer("restarts"), integer("jumps"), choice("order", {"sequential", "best", "r50"}),
-                      number("stagnation"), choice("standardization", {"range", "none"}), flag("exact")},
+                      number("stagnation"), choice("standardization", {"range", "none"}), flag("exact"),
+                      flag("direct")},
                      make<HillClimbing<OC1Climb>>, true);
 const Registered oc1_lc("oc1_lc",
                         {number("sweep_tol"), number("rows_per_feature"),
