@@ -27,8 +27,8 @@ def repair(
 ) -> None:
     """Find damaged folds of RUN (without RUN, of all runs), delete them, and run only these folds again.
 
-    If pages of the results file are damaged, all readable records go into a new file; the damaged file is then
-    oblique.sqlite.damaged. The command of the run runs the lost folds again, which are named.
+    If pages of the results file are damaged, all readable records go into a new file, and the damaged file is renamed
+    to oblique.sqlite.damaged. repair names the lost folds; the command of the run runs these again.
 
     Example: oblique repair bupa_hhgdt --check
     """

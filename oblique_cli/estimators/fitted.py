@@ -33,7 +33,7 @@ TrainingRows = tuple[Array, NDArray[Any]] | None
 
 
 class LogProbabilities:
-    """What classifiers with `predict_proba` share."""
+    """Common attributes and methods of classifiers with `predict_proba`."""
 
     classes_: NDArray[Any]
     n_outputs_ = 1

@@ -156,7 +156,7 @@ def run(
         for dataset in datasets:
             for note in dataset.notes:
                 progress.remark(f"{dataset.name}: {note}")
-        store.drop_others(name, jobs)
+        store.displace(name, jobs)
         store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
         if options.get("adopt"):
             shared = [jobs_of.shared_tuning(experiment, d, spec) for d in datasets for spec in experiment.algorithms]

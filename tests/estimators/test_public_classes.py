@@ -45,7 +45,7 @@ QUICK = {
     "folds": 2,
 }
 # Models that are close to constants, so that the tree has more than one leaf.
-OWN = {"LogisticTreeClassifier": {"leaf_penalty": 1e4, "doubling_price": 0}}
+QUICK_FIT = {"LogisticTreeClassifier": {"leaf_penalty": 1e4, "doubling_price": 0}}
 CLASSES = sorted({algorithm.estimator for algorithm in ALGORITHMS.values()}, key=lambda cls: cls.__name__)
 CLASSES += [ObliqueTreeClassifier, oblique_cli.BottomUpTreeClassifier]
 TREES = [cls for cls in CLASSES if hasattr(cls, "get_n_leaves")]
@@ -56,7 +56,7 @@ BY_TREE = pytest.mark.parametrize("cls", TREES, ids=lambda cls: cls.__name__)
 def quick(cls: type, **params):
     model = cls(**params)
     own = model.get_params(deep=False)
-    model.set_params(**{name: value for name, value in QUICK.items() if name in own}, **OWN.get(cls.__name__, {}))
+    model.set_params(**{name: value for name, value in QUICK.items() if name in own}, **QUICK_FIT.get(cls.__name__, {}))
     return model.set_params(random_state=0) if "random_state" in own else model
 
 

@@ -94,6 +94,14 @@ def test_rows_are_ordered_by_place_not_by_arrival(store):
     assert [(row.dataset, row.repeat, row.fold) for row in store.rows("chapter3")] == places
 
 
+def test_a_good_row_is_never_replaced(store):
+    store.begin("chapter3", CONTENT, 100)
+    store.append("chapter3", ROW)
+    store.append("chapter3", replace(ROW, n_correct=0))
+    store.append("chapter3", replace(ROW, status="failed", message="ValueError: no"))
+    assert store.rows("chapter3") == [ROW]
+
+
 def test_a_failed_row_is_pending_and_is_replaced(store):
     store.begin("chapter3", CONTENT, 100)
     jobs = [Job(key, "bupa", "gdt", 1, 2, seed=0) for key in ("k0", "k1", "k2")]

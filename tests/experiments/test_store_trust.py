@@ -1,5 +1,6 @@
 """Results to stake a paper on: two writers, damage, other versions, and a place where nothing can be written."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -19,7 +20,7 @@ from oblique_cli.experiments import fits
 from oblique_cli.experiments.environment import PACKAGE, code, deciding, deciding_files, environment
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store, _runs
-from oblique_cli.ground.nouns import Tuning
+from oblique_cli.ground.nouns import Job, Tuning
 
 
 @pytest.fixture
@@ -52,6 +53,14 @@ def test_a_run_that_is_started_over_belongs_to_whoever_did_so(path):
         first.begin("one", CONTENT, 20)
         first.append("one", row(3))
         assert [one.key for one in second.rows("one")] == ["k2", "k3"], "two may work on one run"
+
+
+def test_a_handle_that_did_not_begin_a_run_cannot_store_its_rows(path):
+    with Store(path) as first, Store(path) as second:
+        first.begin("one", CONTENT, 20)
+        assert message_of(second.append, "one", row(0)) == (
+            "run 'one' was not begun by this process, which cannot store anything of it."
+        )
 
 
 def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
@@ -127,6 +136,25 @@ def test_a_change_of_any_column_is_found_names_the_fold_and_is_repaired(path, co
         assert store.run("one").damaged == 1
         assert len(store.repair("one")) == 1
         assert len(store.rows("one")) == 19 and store.damage("one") == []
+
+
+def test_a_row_whose_numbers_contradict_each_other_is_damage_even_under_a_right_digest(path):
+    with Store(path) as store:
+        store.begin("one", CONTENT, 1)
+        store.append("one", row(0, n_correct=21))
+        assert "bupa/gdt r0 f0 of run 'one' is not what was stored" in message_of(store.rows, "one")
+
+
+def test_a_row_at_the_place_of_another_job_is_set_aside_and_not_lost(path):
+    filled(path)
+    jobs = [Job(key, "bupa", "gdt", 0, fold, seed=0) for fold, key in enumerate(("k0", "of other settings", "k2"))]
+    with Store(path) as store:
+        store.begin("one", CONTENT, 20)
+        store.displace("one", jobs)
+        assert [stored.key for stored in store.rows("one")] == ["k0", *(f"k{i}" for i in range(2, 20))]
+    with closing(sqlite3.connect(path)) as db:
+        ((run, record),) = db.execute("SELECT * FROM displaced").fetchall()
+    assert run == "one" and json.loads(record)["key"] == "k1"
 
 
 def test_damaged_predictions_are_found_and_dropped_with_their_row(path):

@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 
+import numpy as np
 import pytest
 from scale_support import same, stored, table
 

@@ -98,8 +98,8 @@ class Growth(Declared, kw_only=True):
         default=None,
         allowed=Optional(Real(0.0)),
         help="A split that takes less off the impurity of all rows makes a leaf: its score times the node's share of "
-        'the weight, with "gini" and "entropy" as in scikit-learn. 0 also splits a node that no cut improves, such '
-        "exclusive or, at the middle of a feature. None takes only splits that improve the criterion.",
+        'the weight, with "gini" and "entropy" as in scikit-learn. 0 also splits a node that no cut improves, as '
+        "in an exclusive or, at the middle of a feature. None takes only splits that improve the criterion.",
     )
     max_features: int | float | str | None = parameter(
         default=None,

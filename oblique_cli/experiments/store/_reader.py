@@ -13,7 +13,7 @@ from typing import Any, Self
 from oblique_cli.errors import ConfigError, StoreError, UnknownName, cut_list
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._database import Damage, Database
-from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, is_intact
+from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, contradiction, is_intact
 from oblique_cli.experiments.store._runs import PLAIN, SESSION, Run, Session, is_alive, refuse_changes, repeats_of
 from oblique_cli.experiments.store._schema import OF_A_RUN
 from oblique_cli.ground.nouns import Job, Row, Tuning
@@ -204,12 +204,18 @@ class Reader:
 
     def _divided(self, kind: Kind, run: str) -> tuple[list[Any], list[Damage]]:
         """Return the intact records of a run, and the damage of the others."""
-        records, damage = [], []
+        records, damage, places = [], [], set()
         for stored in self._records(kind.table, "run = ?", run):
-            if is_intact(kind.table, stored):
-                records.append(kind.record(stored[1:-1]))
-            else:
-                damage.append(damage_of(run, kind, stored[1:-1]))
+            owner, *values, _ = stored
+            if is_intact(kind.table, stored) and owner == run:
+                record: Any = kind.record(values)
+                place = tuple(getattr(record, name) for name in kind.place)
+                # A damaged index can return one row twice, in place of another row.
+                if place not in places and not contradiction(record):
+                    places.add(place)
+                    records.append(record)
+                    continue
+            damage.append(damage_of(run, kind, values))
         return records, damage
 
     # ---- environments ------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def _digest(content: bytes) -> str:
 def is_intact(table: str, record: Sequence[Any]) -> bool:
     """Return whether a record with all its columns in order is intact. Every reader of a record calls this.
 
-    The id of an environment is its digest. Leases have none: they affect no result.
+    The id of an environment is its digest. Leases and displaced records have none: they affect no result.
     """
     if table == "environments":
         try:
@@ -85,7 +85,15 @@ def is_intact(table: str, record: Sequence[Any]) -> bool:
         except (ValueError, TypeError):
             return False
     first = 1 if table == "sessions" else 0
-    return table == "leases" or bool(seal(table, *record[first:-1]) == record[-1])
+    return table in ("leases", "displaced") or bool(seal(table, *record[first:-1]) == record[-1])
+
+
+def contradiction(record: Record) -> bool:
+    """Return whether the numbers of a row contradict each other."""
+    if not isinstance(record, Row) or record.status != "ok" or not record.per_class:
+        return False
+    correct, n = (sum(counts[i] for counts in record.per_class.values()) for i in (0, 1))
+    return (correct, n) != (record.n_correct, record.n_test)
 
 
 def same_answer(a: Any, b: Any) -> bool:
