@@ -239,18 +239,87 @@ def test_crowded_bins_are_divided_before_they_are_sorted():
     assert tree["bins"] < tree["directions"]
 
 
-def test_classes_of_many_rows_are_counted_to_the_last():
-    # More rows than the narrow sums of the counts hold, and fewer than the vectors do.
-    rng = np.random.default_rng(12)
-    y = np.repeat(np.arange(4), [70_001, 40, 32_768, 65_536])
-    X = np.round(rng.normal(size=(len(y), 3)), 2) + y[:, None] * [0.3, 0.0, 0.1]
-    for criterion in ("gini", "max_minority"):
-        check_against_sorting(
-            X, y, 4, criterion, [Candidates.reflection(unit(np.array([1.0, 0.5, 0.2])))], 1.0, criterion
-        )
-
-
 # The quick look before a search
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@pytest.mark.parametrize("n", [1, 5, 31, 32, 33, 63, 64, 65, 128, 191, 1000])
+def test_places_are_rounded_and_cut_off_alike_on_every_processor(n, plainly):
+    for seed, (offset, reach) in enumerate([(0.0, 100.0), (0.0, 1e6), (1e9, 200.0), (-1e12, 50.0), (3.0, 1e-3)]):
+        rng = np.random.default_rng([14, n, seed])
+        x, w = offset + reach * rng.normal(size=n), rng.normal(size=n)
+        x[rng.integers(n)] = offset + 2.0**29  # near the largest sum that can be cut off
+        shift = float(128 - offset)
+        places = _core.places_along(x, w, 0.25, 1.0, shift, plainly)
+        z = x - 0.25 * w
+        sums = z + (1.5 * 2.0**52 + shift) - 1.5 * 2.0**52  # a whole number: of those this large no others are stored
+        np.testing.assert_array_equal(places, np.clip(sums, 0, 255))
+        assert np.all(np.abs(places - np.clip(z + shift, 0, 255)) <= 1.0)
+        in_order = np.argsort(z, kind="stable")
+        assert np.all(np.diff(places[in_order]) >= 0)
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_places_are_counted_by_class_and_bin(plainly, data):
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([1, 2, 63, 64, 65, 130, 511, 512, 700, 8200], rng.integers(1, 12)).astype(np.int32)
+    spread = int(rng.choice([1, 3, 256]))
+    places = (
+        rng.integers(256 - spread, 256, sizes.sum()) if rng.random() < 0.5 else rng.integers(0, spread, sizes.sum())
+    )
+    last = data.draw(st.integers(0, 30))
+    bin_of = np.sort(rng.integers(0, last + 1, 256)).astype(np.int32)
+    counts = _core.count_places(places.astype(np.int32), sizes, bin_of, plainly)
+    of_class = np.repeat(np.arange(len(sizes)), sizes)
+    for k in range(len(sizes)):
+        expected = np.cumsum(np.bincount(bin_of[places[of_class == k]], minlength=31))
+        np.testing.assert_array_equal(counts[k, :31], expected)
+
+
+def test_a_class_of_many_rows_is_counted_to_the_last():
+    # More rows than the narrow sums of the count hold.
+    rng = np.random.default_rng(12)
+    sizes = np.array([70_001, 40, 32_768, 65_536], dtype=np.int32)
+    places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
+    bin_of = (np.arange(256) * 31 // 256).astype(np.int32)
+    for plainly in (False, True):
+        counts = _core.count_places(places, sizes, bin_of, plainly)
+        for k, rows in enumerate(np.split(places, np.cumsum(sizes)[:-1])):
+            np.testing.assert_array_equal(counts[k, :31], np.cumsum(np.bincount(bin_of[rows], minlength=31)))
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+def test_rows_are_picked_by_their_places(plainly, share):
+    for seed in range(20):
+        rng = np.random.default_rng([15, seed])
+        sizes = rng.choice([1, 2, 63, 64, 65, 130, 700], rng.integers(1, 9)).astype(np.int32)
+        places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
+        wanted = (rng.random(256) < share).astype(np.int32)
+        rows, up_to = _core.pick_rows(places, sizes, wanted, plainly)
+        expected = np.flatnonzero(wanted[places])
+        np.testing.assert_array_equal(rows, expected)
+        np.testing.assert_array_equal(up_to, np.searchsorted(expected, np.cumsum(sizes)))
+
+
+def test_the_least_projection_beyond_a_place():
+    rng = np.random.default_rng(16)
+    for n in (1, 7, 64, 301):
+        places = rng.integers(0, 9, n).astype(np.int32)
+        x, w = rng.normal(size=n), rng.normal(size=n)
+        for place in range(10):
+            beyond = (x - 0.3 * w)[places > place]
+            assert _core.least_above(places, place, x, w, 0.3) == (beyond.min() if len(beyond) else np.inf)
+
+
+def test_ranks_of_few_values_among_many():
+    rng = np.random.default_rng(17)
+    for n, m in [(1, 1), (5, 8), (300, 9), (1000, 64)]:
+        z, values = rng.integers(0, 50, n) / 4.0, rng.integers(-3, 53, m) / 4.0
+        np.testing.assert_array_equal(_core.count_below(z, values), [(z < value).sum() for value in values])
 
 
 def awkward_rows(kind, n, rng):

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bindings/bindings.hpp"
+#include "common/counting.hpp"
 #include "heuristic/climbing/line_search.hpp"
 #include "split/candidates.hpp"
 #include "split/criteria.hpp"
@@ -155,6 +156,62 @@ nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   return array(Vector(table.bound.begin(), table.bound.begin() + n_bins));
 }
 
+// Places of rows by class, one class after the other, and a number for each of 256 places.
+struct PlacesOfClasses {
+  std::vector<uint8_t> place, of_place;
+  std::vector<size_t> first_row{0};
+
+  PlacesOfClasses(const Codes& places, const Codes& sizes, const Codes& numbers)
+      : place(places.data(), places.data() + places.shape(0)) {
+    require(numbers.shape(0) == 256, "there are 256 places");
+    of_place.assign(numbers.data(), numbers.data() + 256);
+    for (size_t k = 0; k < sizes.shape(0); ++k) first_row.push_back(first_row.back() + sizes(k));
+    require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
+    place.resize(place.size() + kPlacePadding);
+  }
+  int n_classes() const { return static_cast<int>(first_row.size()) - 1; }
+};
+
+nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bin_of, bool plainly) {
+  const PlacesOfClasses all(places, sizes, bin_of);
+  constexpr size_t stride = kPlaceBins + 1;
+  std::vector<float> counts(sizes.shape(0) * stride);
+  (plainly ? count_up_to_plainly : count_up_to)(all.place.data(), all.first_row.data(), all.n_classes(),
+                                                all.of_place.data(), counts.data(), stride);
+  return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
+}
+
+nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& wanted, bool plainly) {
+  const PlacesOfClasses all(places, sizes, wanted);
+  std::vector<size_t> up_to(sizes.shape(0));
+  std::vector<uint32_t> rows(places.shape(0));
+  (plainly ? pick_rows_plainly : pick_rows)(all.place.data(), all.first_row.data(), all.n_classes(),
+                                            all.of_place.data(), rows.data(), up_to.data());
+  rows.resize(up_to.empty() ? 0 : up_to.back());
+  return nb::make_tuple(array(Vector(rows.begin(), rows.end())), array(Vector(up_to.begin(), up_to.end())));
+}
+
+nb::object least_of_above(const Codes& places, int place, const Doubles& x, const Doubles& w, double c) {
+  require(x.shape(0) == w.shape(0) && x.shape(0) == places.shape(0),
+          "places, x and w must have the same number of rows");
+  const std::vector<uint8_t> of_row(places.data(), places.data() + places.shape(0));
+  return nb::float_(least_above(of_row.data(), static_cast<uint8_t>(place), x.data(), w.data(), c, of_row.size()));
+}
+
+nb::object counted_below(const Doubles& z, const Doubles& values) {
+  std::vector<uint32_t> below(values.shape(0));
+  count_below(z.data(), z.shape(0), values.data(), values.shape(0), below.data());
+  return array(Vector(below.begin(), below.end()), {below.size()});
+}
+
+nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift, bool plainly) {
+  require(x.shape(0) == w.shape(0), "x and w must have the same number of rows");
+  std::vector<uint8_t> places(x.shape(0));
+  (plainly ? place_reflected_plainly : place_reflected)(x.data(), w.data(), c, scale, shift, places.data(),
+                                                        places.size());
+  return array(Vector(places.begin(), places.end()), {places.size()});
+}
+
 nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
   require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
   const Totals totals = totals_of(of_class.data(), of_class.shape(0), criterion);
@@ -221,6 +278,17 @@ void bind_search(nb::module_& m) {
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
   m.def("bin_bounds", &bin_bounds, "counts"_array, "criterion"_a,
         "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
+  m.def("places_along", &places_along, "x"_array, "w"_array, "c"_a, "scale"_a, "shift"_a, "plainly"_a,
+        "Places of the rows along x - c * w: (x - c * w) * scale + shift, rounded and cut off at 0 and 255.");
+  m.def("count_places", &count_places, "places"_array, "sizes"_array, "bin_of"_array, "plainly"_a,
+        "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "
+        "classes have the given sizes and come one after the other.");
+  m.def(
+      "pick_rows", &picked_rows, "places"_array, "sizes"_array, "wanted"_array, "plainly"_a,
+      "Rows whose place is wanted (256 numbers, 0 for no), class by class, and how many up to the end of each class.");
+  m.def("least_above", &least_of_above, "places"_array, "place"_a, "x"_array, "w"_array, "c"_a,
+        "Least x - c * w of the rows with places above a place; infinite if there is none.");
+  m.def("count_below", &counted_below, "z"_array, "values"_array, "For each value how many z are less.");
   m.def("cut_value", &cut_value, "left"_array, "totals"_array, "criterion"_a,
         "Value and published gain of a cut with class weights `left` of `totals` on the left.");
 }

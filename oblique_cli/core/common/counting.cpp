@@ -391,6 +391,11 @@ OBLIQUE_SLICED static void count_up_to_sliced(const uint8_t* places, const size_
 }
 #endif
 
+void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
+                             size_t n) {
+  place_rows(x, w, c, scale, kWhole + shift, places, n);
+}
+
 void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
                      size_t n) {
 #if defined(OBLIQUE_WIDE)
@@ -398,6 +403,16 @@ void place_reflected(const double* x, const double* w, double c, double scale, d
   if (packs) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
 #endif
   place_rows(x, w, c, scale, kWhole + shift, places, n);
+}
+
+void pick_rows_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted,
+                       uint32_t* rows, size_t* picked_up_to) {
+  size_t picked = 0;
+  for (int k = 0; k < n_classes; ++k) {
+    for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
+      if (wanted[places[i]]) rows[picked++] = static_cast<uint32_t>(i);
+    picked_up_to[k] = picked;
+  }
 }
 
 #if defined(OBLIQUE_WIDE)
@@ -429,12 +444,7 @@ void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, co
 #if defined(OBLIQUE_WIDE)
   if (slices) return pick_rows_sliced(places, first_row, n_classes, wanted, rows, picked_up_to);
 #endif
-  size_t picked = 0;
-  for (int k = 0; k < n_classes; ++k) {
-    for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
-      if (wanted[places[i]]) rows[picked++] = static_cast<uint32_t>(i);
-    picked_up_to[k] = picked;
-  }
+  pick_rows_plainly(places, first_row, n_classes, wanted, rows, picked_up_to);
 }
 
 OBLIQUE_CLONES
@@ -446,6 +456,11 @@ double least_above(const uint8_t* __restrict places, uint8_t place, const double
     least = value < least ? value : least;
   }
   return least;
+}
+
+void count_up_to_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of,
+                         float* counts, size_t stride) {
+  count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
 }
 
 void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
