@@ -73,15 +73,15 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
 @pytest.mark.parametrize("cut", [sharing.Cut(2, 1), sharing.Cut(1, 2), sharing.Cut(2, 3)])
 @pytest.mark.usefixtures("here")
 def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "cut", lambda *_: cut)
+    monkeypatch.setattr(of_dask, "cut", lambda *_: cut)
     X, y = table(2)
     assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y)
 
 
 @pytest.mark.usefixtures("here")
 def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "SMALL_REQUEST", 0)
-    monkeypatch.setattr(workers, "FAN_IN", 2)
+    monkeypatch.setattr(of_dask, "SMALL_REQUEST", 0)
+    monkeypatch.setattr(of_dask, "FAN_IN", 2)
     X, y = table(2)
     assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y, finish_rows=60)
 
