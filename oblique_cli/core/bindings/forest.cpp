@@ -24,14 +24,15 @@ std::vector<FamilyChoice> choices(const nb::list& families) {
 
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
                  const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families,
-                 const std::optional<Codes>& signs) {
+                 const std::vector<std::string>& without, const std::optional<Codes>& signs) {
   const size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
   ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  options.without = without;
   options.signs = signs_of(signs, p, forest.n_classes).value_or(Signs());
   const Released released;
-  TrainingRows data(x.data(), y.data(), data_of(weights), n, p, forest.n_classes, options.rotated());
+  TrainingRows data(x.data(), y.data(), data_of(weights), n, p, forest.n_classes, options.rotated(), options.ranked());
   forest.grow(data, options, n_trees, n_threads);
 }
 
@@ -49,7 +50,7 @@ void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::o
   require(!options.families.empty(), "a forest of numbers needs families");
   const Released released;
   const std::vector<int32_t> one_class(n, 0);
-  TrainingRows data(x.data(), one_class.data(), data_of(weights), n, p, 1, std::nullopt);
+  TrainingRows data(x.data(), one_class.data(), data_of(weights), n, p, 1, std::nullopt, true);
   data.targets.assign(y.data(), y.data() + y.size());
   forest.grow_numbers(data, options, max_bins, min_leaf, n_trees, n_threads);
 }
@@ -272,6 +273,9 @@ void restore(Forest& forest, const nb::list& trees) {
 }  // namespace
 
 void bind_forest(nb::module_& m) {
+  m.def(
+      "axis_tactics", [] { return std::vector<std::string>(AxisSearch::kTactics.begin(), AxisSearch::kTactics.end()); },
+      "Names of the tactics of the search along axes.");
   nb::class_<Forest>(m, "Forest", "Trees of one forest. Tree number t depends on the data, the seed and t alone.")
       .def(
           "__init__",
@@ -282,10 +286,11 @@ void bind_forest(nb::module_& m) {
           "first_number is that of the first tree; above 0 for a part of a forest, whose `state` is put together with "
           "those of other parts.")
       .def("grow", &grow_forest, "X"_array, "y"_array, "weights"_array.none(), "options"_a, "n_trees"_a, "n_threads"_a,
-           "families"_a = nb::list(), "signs"_maybe,
+           "families"_a = nb::list(), "without"_a = std::vector<std::string>(), "signs"_maybe,
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
            "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth. "
-           "signs as in the growth of a tree, for splits by families and along axes.")
+           "without: tactics of the search along axes to leave out, which changes no tree. signs as in the growth of "
+           "a tree, for splits by families and along axes.")
       .def("boost", &boost_forest, "X"_array, "y"_array, "weights"_array.none(), "kept_X"_array, "kept_y"_array,
            "kept_weights"_array.none(), "options"_a, "families"_a, "boosting"_a, "start"_maybe,
            "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly "

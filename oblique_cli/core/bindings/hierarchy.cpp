@@ -25,11 +25,20 @@ nb::object children_of(Joins&& joins) {
 }
 
 template <class T>
-nb::object avalanche(const Condensed<T>& distances, size_t n) {
+nb::object avalanche(const Condensed<T>& distances, size_t n, bool trace) {
   check_pairs(distances, n);
-  Avalanche<T> growing(distances.data(), n);
+  Avalanche<T> growing(distances.data(), n, trace);
   without_lock([&] { growing.run(); });
-  return children_of(std::move(growing.joins));
+  const size_t m = growing.moves.size();
+  std::vector<int64_t> what(3 * m);
+  std::vector<double> between(m);
+  for (size_t k = 0; k < m; ++k) {
+    const Move& move = growing.moves[k];
+    what[3 * k] = move.node, what[3 * k + 1] = move.object, what[3 * k + 2] = move.is_retained;
+    between[k] = move.between;
+  }
+  return nb::make_tuple(children_of(std::move(growing.joins)), array(std::move(what), {m, 3}),
+                        array(std::move(between)));
 }
 
 template <class T>
@@ -91,8 +100,10 @@ nb::object climb_representatives(const Matrix& square, const Codes& y, size_t n_
 
 void bind_hierarchy(nb::module_& m) {
   const auto def_condensed = [&]<class T>() {
-    m.def("avalanche", &avalanche<T>, "distances"_array, "n"_a,
-          "AVALANCHE over a condensed matrix, float32 or float64. Returns (children (n-1, 2), heights (n-1,)).");
+    m.def("avalanche", &avalanche<T>, "distances"_array, "n"_a, "trace"_a = false,
+          "AVALANCHE over a condensed matrix, float32 or float64. Returns ((children (n-1, 2), heights (n-1,)), "
+          "moves (m, 3) int64 of node, object and whether it was kept, total distance between the sides after each "
+          "(m,)); moves are empty without `trace`.");
     m.def("staxac", &staxac<T>, "distances"_array, "y"_array, "n_classes"_a, "edges"_maybe, "renew"_a = false,
           "STAXAC over a condensed matrix, float32 or float64; edges (2 m,) int32 of the proximity graph, or None for "
           "nearest neighbors, which `renew` makes anew after every merge. Returns ((children, heights), how often a "

@@ -305,7 +305,8 @@ void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& tr
 Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
               const BoostingOptions& how) {
   const std::vector<double> ones(rows.n, 1.0);
-  TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, forest.n_classes, options.rotated());
+  TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, forest.n_classes, options.rotated(),
+                    options.ranked());
   Boosted out;
   out.width = out.n_scores = scores_of(forest.n_classes);
   out.baseline = LogLoss::baseline_of(rows, forest.n_classes);
@@ -324,7 +325,7 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
 Boosted boost(Forest& forest, const NumberedRows& rows, const NumberedRows& validation, const ForestOptions& options,
               const BoostingOptions& how, const NumberLossOptions& loss) {
   const std::vector<int32_t> one_class(rows.n, 0);
-  TrainingRows data(rows.x, one_class.data(), rows.weights, rows.n, forest.n_features, 1, std::nullopt);
+  TrainingRows data(rows.x, one_class.data(), rows.weights, rows.n, forest.n_features, 1, std::nullopt, true);
   data.targets.assign(rows.n, 0.0);
   Boosted out;
   out.n_scores = 1;

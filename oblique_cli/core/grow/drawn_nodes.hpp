@@ -3,7 +3,6 @@
 
 #include "grow/forest_options.hpp"
 #include "rows/bagged_rows.hpp"
-#include "split/axis_search.hpp"
 
 namespace oblique {
 
@@ -68,9 +67,9 @@ class DrawnNodes {
   using Found = DrawnSplit;
 
   // axis_only : whether nodes are cut along axes only; in_order : whether all features, if all are used, keep their
-  // order
+  // order; ranked, presorted : whether the search needs ranks, and rows in order
   struct Wishes {
-    bool axis_only, in_order;
+    bool axis_only, in_order, ranked, presorted;
   };
   DrawnNodes(TrainingRows& data, BaggedRows& rows, const ForestOptions& options, const Wishes& wishes)
       : data_(data), rows_(rows), options_(options), wishes_(wishes) {}
@@ -91,7 +90,7 @@ class DrawnNodes {
     per_node_ = options_.mtry == 0 ? drawn_.total() : std::min(options_.mtry, drawn_.total());
     tree.width = wishes_.axis_only ? 0 : per_node_;
     const bool all_searched = wishes_.axis_only && per_node_ == x_->p && !options_.node_bootstrap;
-    rows_.draw(data_, *x_, options_.rows, all_searched, seed_);
+    rows_.draw(data_, *x_, options_.rows, all_searched && wishes_.presorted, seed_);
     sides_.resize(rows_.size());
   }
 
@@ -168,8 +167,8 @@ class DrawnNodes {
   AxisFeature axis(int32_t feature) {
     const size_t j = feature;
     const bool in_order = rows_.presorted();
-    return {x_->column(j), x_->rank(j), in_order ? rows_.sorted_keys(j, place_.first) : nullptr,
-            in_order ? rows_.facts() : nullptr};
+    return {x_->column(j), wishes_.ranked ? x_->rank(j) : nullptr,
+            in_order ? rows_.sorted_keys(j, place_.first) : nullptr, in_order ? rows_.facts() : nullptr};
   }
 
   // The monotone signs of the features of the tree; empty without constraints.

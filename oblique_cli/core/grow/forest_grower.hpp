@@ -105,11 +105,13 @@ inline constexpr uint64_t kHeuristic = uint64_t{1} << 32;  // stream number of t
 // so.
 class BestProposal {
  public:
-  // heuristic : nullptr for axis-parallel cuts only
-  explicit BestProposal(std::unique_ptr<ForestHeuristic> heuristic) : heuristic_(std::move(heuristic)) {}
+  // heuristic : nullptr for axis-parallel cuts only; without : tactics that the search leaves out
+  BestProposal(std::unique_ptr<ForestHeuristic> heuristic, const std::vector<std::string>& without)
+      : heuristic_(std::move(heuristic)), axis_(without) {}
 
   ForestHeuristic* heuristic() { return heuristic_.get(); }
   bool is_orderly() const { return heuristic_ && heuristic_->is_orderly(); }
+  const AxisSearch& axis_search() const { return axis_; }
 
   bool find(DrawnNodes& node, DrawnSplit& split, bool& given_up) {
     if (!given_up && node.n_features() > 0) {
@@ -160,7 +162,7 @@ class BestProposal {
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < bag.n; ++i) {
       const uint32_t row = bag.row[i];
-      side[i] = of.rank[row] > best.rank;
+      side[i] = best.goes_right(of, row);
       if (side[i])
         high = std::min(high, of.x[row]);
       else
@@ -201,9 +203,13 @@ class BestProposal {
 class ForestTreeGrower {
  public:
   ForestTreeGrower(TrainingRows& data, const ForestOptions& options)
-      : data_(data), options_(options), heuristic_(options_.heuristic(data.weights.empty() && !options.node_bootstrap &&
-                                                                      options.rows.takes_all(data.x.n))),
-        sampler_(data_, rows_, options_, {!heuristic_.heuristic(), heuristic_.is_orderly()}) {}
+      : data_(data), options_(options),
+        heuristic_(
+            options_.heuristic(data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)),
+            options.without),
+        sampler_(data_, rows_, options_,
+                 {!heuristic_.heuristic(), heuristic_.is_orderly(), heuristic_.axis_search().ranked(),
+                  heuristic_.axis_search().presorted()}) {}
 
   ForestTreeGrower(const ForestTreeGrower&) = delete;
   ForestTreeGrower& operator=(const ForestTreeGrower&) = delete;

@@ -3,6 +3,7 @@
 
 #include "heuristic/forest_split.hpp"
 #include "rows/training_rows.hpp"
+#include "split/axis_search.hpp"
 
 namespace oblique {
 
@@ -21,8 +22,10 @@ struct ForestOptions {
   // Families of heuristics: tree number t has number t modulo their count.
   std::vector<FamilyChoice> families;
   Signs signs = {};                                      // monotone signs of the features, for two classes
+  std::vector<std::string> without = {};                 // tactics of the axis search to leave out, for tests
   std::optional<uint64_t> features_seed = std::nullopt;  // tree whose features are used instead of a draw
 
+  bool ranked() const { return AxisSearch(without).ranked(); }
   std::optional<Scaling> rotated() const { return group_size > 0 ? std::optional(scaling) : std::nullopt; }
   // nullptr if nodes are cut along axes only
   std::unique_ptr<ForestHeuristic> heuristic(bool unweighted) const {

@@ -24,7 +24,7 @@ ForestOptions small(ForestOptions options, size_t n) {
 
 HistogramGrower::HistogramGrower(TrainingRows& data, const double* mass, const ForestOptions& options, size_t max_bins)
     : data_(data), options_(options), directions_(data, mass, max_bins), best_(data, directions_),
-      sampler_(data, rows_, options_, {false, true}) {
+      sampler_(data, rows_, options_, {false, true, false, false}) {
   if (data.targets.empty()) {
     small_.emplace(data, small(options, data.x.n));
     return;
@@ -101,7 +101,7 @@ ForestTree HistogramGrower::small_tree(uint64_t seed, size_t number, const doubl
   double smallest = 1.0, total = 0.0;
   for (double& w : weights) smallest = std::min(smallest, w = largest > 0.0 ? std::max(w / largest, kFaintest) : 1.0);
   for (double& w : weights) total += w /= smallest;
-  TrainingRows few(rows.data(), codes.data(), weights.data(), codes.size(), p, 2, std::nullopt);
+  TrainingRows few(rows.data(), codes.data(), weights.data(), codes.size(), p, 2, std::nullopt, options_.ranked());
   ForestOptions how = small(options_, codes.size());
   how.rows = {false, 0};
   how.features_seed = features_seed;

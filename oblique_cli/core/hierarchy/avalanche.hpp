@@ -6,6 +6,14 @@
 
 namespace oblique {
 
+// A move that AVALANCHE tried: in the split of `node`, `object` went to the right; `between` is the total distance
+// between the sides afterwards; `is_retained` if it increased.
+struct Move {
+  int64_t node, object;
+  double between;
+  bool is_retained;
+};
+
 // Section 4.3, algorithm 1. `sums_` is the paper's vector vU, updated from node to node: for every object the sum of
 // its distances to the objects of its node. After a split the sums of the smaller side are recomputed, and those of the
 // larger side lose the terms of the objects that left, so a split costs |L| |R| and all splits together n (n - 1) / 2
@@ -15,7 +23,8 @@ namespace oblique {
 template <class T>
 class Avalanche {
  public:
-  Avalanche(const T* distances, size_t n) : d_(distances), at_(n), members_(n), sums_(n, 0.0), joins(n) {
+  Avalanche(const T* distances, size_t n, bool traced)
+      : d_(distances), at_(n), traced_(traced), members_(n), sums_(n, 0.0), joins(n) {
     std::iota(members_.begin(), members_.end(), size_t{0});
   }
 
@@ -88,6 +97,7 @@ class Avalanche {
     size_t next = 0;
     while (sums_[left_[next]] < largest - slack * largest) ++next;
     double between = sums_[left_[next]];
+    note(join, left_[next], between, true);
     for (;;) {
       checkpoint(left_.size() + right_.size());
       const size_t last = left_[next];
@@ -99,7 +109,9 @@ class Avalanche {
       const double inward = sum_to(object, left_.size() < right_.size() ? left_ : right_);
       const double outward = sums_[object] - inward;
       const double gain = left_.size() < right_.size() ? inward - outward : outward - inward;
-      if (!(gain > slack * largest)) break;
+      const bool is_retained = gain > slack * largest;
+      note(join, object, between + gain, is_retained);
+      if (!is_retained) break;
       between += gain;
     }
 
@@ -141,13 +153,20 @@ class Avalanche {
     return sum;
   }
 
+  void note(size_t join, size_t object, double between, bool is_retained) {
+    if (traced_)
+      moves.push_back({static_cast<int64_t>(at_.n() + join), static_cast<int64_t>(object), between, is_retained});
+  }
+
   const T* d_;
   Pairs at_;
+  bool traced_;
   std::vector<size_t> members_, left_, right_;
   std::vector<double> sums_;
 
  public:
   Joins joins;
+  std::vector<Move> moves;
 };
 
 }  // namespace oblique

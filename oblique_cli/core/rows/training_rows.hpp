@@ -176,9 +176,9 @@ struct TrainingRows {
   size_t n_outputs() const { return targets.size() / x.n; }
   const double* output(size_t k) const { return targets.data() + k * x.n; }
 
-  // rotated : unit of the features before rotations, if trees rotate
+  // rotated : unit of the features before rotations, if trees rotate; ranked : whether ranks are needed
   TrainingRows(const double* rows, const int32_t* codes, const double* w, size_t n, size_t p, size_t classes,
-               std::optional<Scaling> rotated)
+               std::optional<Scaling> rotated, bool ranked)
       : y(codes, codes + n), n_classes(classes) {
     x.resize(n, p);
     for (size_t i = 0; i < n; ++i)
@@ -190,7 +190,7 @@ struct TrainingRows {
     for (size_t j = 0; j < p; ++j) {
       const Range r = range_of(x.column(j), n);
       half_range.push_back(0.5 * r.high - 0.5 * r.low);
-      if (!rotated) x.rank(j);
+      if (!rotated && ranked) x.rank(j);
     }
     if (rotated) inverse_scale = inverse_scales(x, w, *rotated);
   }

@@ -8,8 +8,8 @@
 
 namespace oblique {
 
-// A feature under search. keys : the node's rows in order, as in SortedRows, or nullptr; facts : of every training row,
-// its class in the upper 16 bits and its weight in the lower
+// A feature under search. rank : nullptr unless ranks are used; keys : the node's rows in order, as in SortedRows, or
+// nullptr; facts : of every training row, its class in the upper 16 bits and its weight in the lower
 struct AxisFeature {
   const double* x;
   const uint32_t* rank;
@@ -17,11 +17,25 @@ struct AxisFeature {
   const uint32_t* facts;
 };
 
-// Rows of this rank and lower go left.
+// Rows of this rank and lower go left, or rows of values up to `last` if the search used no ranks.
 struct AxisCut {
   int feature = -1;  // -1: no feature varies
   double value = 0.0;
+  bool by_rank = false;
   uint32_t rank = 0;
+  double last = 0.0;
+
+  void set(uint32_t of_rank) {
+    by_rank = true;
+    rank = of_rank;
+  }
+  void set(double value_of_last) {
+    by_rank = false;
+    last = value_of_last;
+  }
+  bool goes_right(const AxisFeature& of, uint32_t row) const {
+    return by_rank ? of.rank[row] > rank : of.x[row] > last;
+  }
 };
 
 class AxisCuts {
@@ -67,8 +81,9 @@ class AxisCuts {
       right_ -= w;
     }
     // Divides only if products show that the cut may be better: they are exact to about 1e-15, and beats_ allows for
-    // more. rank : of the last row on the left
-    void consider(uint32_t rank) {
+    // more. last : rank or value of the last row on the left
+    template <class Last>
+    void consider(Last last) {
       if (left_squares_ * right_ + right_squares_ * left_ < beats_ * (left_ * right_)) return;
       if (!(left_ > 0.0 && right_ > 0.0)) return;  // weights that vanish in the sum with the others
       const double value = gini_value(left_squares_, left_, right_squares_, right_);
@@ -76,7 +91,7 @@ class AxisCuts {
       if (cuts_.allowed && !is_allowed()) return;
       cuts_.best.feature = cuts_.feature;
       cuts_.best.value = value;
-      cuts_.best.rank = rank;
+      cuts_.best.set(last);
       beats_ = cuts_.beats();
     }
 
@@ -107,11 +122,10 @@ class AxisCuts {
   std::vector<double> totals_, left_;
 };
 
-class AxisSearch {
+class RankTactic {
  public:
   void begin(const Bag& bag) {
     bag_ = &bag;
-    cuts_.begin(bag);
     if (rank_.size() < bag.n) {
       rank_.resize(bag.n);
       keys_.resize(bag.n);
@@ -122,16 +136,19 @@ class AxisSearch {
       class_.insert(class_.end(), (*bag.runs)[k].n, static_cast<uint32_t>(k));
   }
 
-  // allowed : the permitted cuts of the feature, or nullptr
-  void feature(int j, const AxisFeature& of, const AllowedCuts* allowed = nullptr) {
-    cuts_.feature = j;
-    cuts_.allowed = allowed;
-    of.keys ? along_keys(of.keys, of.facts) : along_ranks(of.rank);
+  // Offers the cuts of a feature, which then needs no further search; false if it has no ranks.
+  bool settles(const AxisFeature& of, AxisCuts& cuts) {
+    if (of.keys)
+      along_keys(of.keys, of.facts, cuts);
+    else if (of.rank)
+      along_ranks(of.rank, cuts);
+    else
+      return false;
+    return true;
   }
-  const AxisCut& best() const { return cuts_.best; }
 
  private:
-  void along_ranks(const uint32_t* rank) {
+  void along_ranks(const uint32_t* rank, AxisCuts& cuts) {
     const size_t n = bag_->n;
     uint32_t low = UINT32_MAX, high = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -143,17 +160,17 @@ class AxisSearch {
     if (low == high) return;
     const size_t cells = (static_cast<size_t>(high - low) + 1) * bag_->runs->size();
     if (cells <= 4 * n)
-      by_counting(low, high);
+      by_counting(low, high, cuts);
     else
-      by_sorting();
+      by_sorting(cuts);
   }
 
   // For a node with `counts`.
-  void along_keys(const uint64_t* keys, const uint32_t* facts) {
+  void along_keys(const uint64_t* keys, const uint32_t* facts, AxisCuts& cuts) {
     const size_t n = bag_->n;
     if (keys[0] >> 32 == keys[n - 1] >> 32) return;
-    cuts_.start_by_code(*bag_->runs);
-    AxisCuts::Sweep sweep(cuts_);
+    cuts.start_by_code(*bag_->runs);
+    AxisCuts::Sweep sweep(cuts);
     for (size_t i = 0; i + 1 < n; ++i) {
       const uint64_t key = keys[i];
       const uint32_t fact = facts[static_cast<uint32_t>(key)];
@@ -162,7 +179,7 @@ class AxisSearch {
     }
   }
 
-  void by_counting(uint32_t low, uint32_t high) {
+  void by_counting(uint32_t low, uint32_t high, AxisCuts& cuts) {
     const size_t n_classes = bag_->runs->size(), n_ranks = static_cast<size_t>(high - low) + 1;
     cells_.assign(n_ranks * n_classes, 0.0);
     present_.assign(n_ranks, 0);
@@ -173,8 +190,8 @@ class AxisSearch {
         cells_[r * n_classes + k] += bag_->weight[i];
         present_[r] = 1;
       }
-    cuts_.start();
-    AxisCuts::Sweep sweep(cuts_);
+    cuts.start();
+    AxisCuts::Sweep sweep(cuts);
     for (size_t r = 0; r + 1 < n_ranks; ++r) {
       if (!present_[r]) continue;
       for (size_t k = 0; k < n_classes; ++k)
@@ -184,7 +201,7 @@ class AxisSearch {
   }
 
   // A key holds the rank, then class and weight if they fit, or the index of the row at the node.
-  void by_sorting() {
+  void by_sorting(AxisCuts& cuts) {
     const size_t n = bag_->n;
     if (bag_->counts) {
       size_t i = 0;
@@ -195,8 +212,8 @@ class AxisSearch {
       for (size_t i = 0; i < n; ++i) keys_[i] = static_cast<uint64_t>(rank_[i]) << 32 | i;
     }
     sort_.sort(keys_.data(), n);
-    cuts_.start();
-    AxisCuts::Sweep sweep(cuts_);
+    cuts.start();
+    AxisCuts::Sweep sweep(cuts);
     const bool counts = bag_->counts;
     const uint64_t* keys = keys_.data();
     for (size_t i = 0; i + 1 < n; ++i) {
@@ -210,12 +227,75 @@ class AxisSearch {
   }
 
   const Bag* bag_ = nullptr;
-  AxisCuts cuts_;
   std::vector<double> cells_;
   std::vector<unsigned char> present_;
   std::vector<uint32_t> rank_, class_;
   std::vector<uint64_t> keys_;
   KeySort sort_;
+};
+
+// The plain search sorts the rows by every feature. Ranks are a tactic (RankTactic) that finds the same cut
+// faster.
+class AxisSearch {
+ public:
+  static constexpr std::array kTactics{"ranks", "sorted rows"};
+
+  // without : tactics to leave out, for tests
+  explicit AxisSearch(const std::vector<std::string>& without = {}) {
+    const auto takes_part = [&](const char* name) {
+      return std::find(without.begin(), without.end(), name) == without.end();
+    };
+    for (const std::string& name : without)
+      if (std::find(kTactics.begin(), kTactics.end(), name) == kTactics.end())
+        throw std::invalid_argument("the search along axes has no tactic '" + name + "'");
+    ranked_ = takes_part(kTactics[0]);
+    presorted_ = ranked_ && takes_part(kTactics[1]);
+  }
+
+  // Whether the search uses ranks, and rows sorted by every feature.
+  bool ranked() const { return ranked_; }
+  bool presorted() const { return presorted_; }
+
+  void begin(const Bag& bag) {
+    bag_ = &bag;
+    cuts_.begin(bag);
+    if (ranked_) ranks_.begin(bag);
+  }
+  // allowed : the permitted cuts of the feature, or nullptr
+  void feature(int j, const AxisFeature& of, const AllowedCuts* allowed = nullptr) {
+    cuts_.feature = j;
+    cuts_.allowed = allowed;
+    if (ranked_ && ranks_.settles(of, cuts_)) return;
+    search_plainly(of.x);
+  }
+  const AxisCut& best() const { return cuts_.best; }
+
+ private:
+  struct Row {
+    double x;
+    uint32_t place, k;
+  };
+
+  void search_plainly(const double* x) {
+    sorted_.clear();
+    uint32_t i = 0;
+    for (uint32_t k = 0; k < bag_->runs->size(); ++k)
+      for (const uint32_t end = i + (*bag_->runs)[k].n; i < end; ++i) sorted_.push_back({x[bag_->row[i]], i, k});
+    std::sort(sorted_.begin(), sorted_.end(),
+              [](const Row& a, const Row& b) { return a.x != b.x ? a.x < b.x : a.place < b.place; });
+    cuts_.start();
+    AxisCuts::Sweep sweep(cuts_);
+    for (i = 0; i + 1 < sorted_.size(); ++i) {
+      sweep.move(sorted_[i].k, bag_->weight[sorted_[i].place]);
+      if (sorted_[i].x != sorted_[i + 1].x) sweep.consider(sorted_[i].x);
+    }
+  }
+
+  bool ranked_, presorted_;
+  const Bag* bag_ = nullptr;
+  AxisCuts cuts_;
+  RankTactic ranks_;
+  std::vector<Row> sorted_;
 };
 
 }  // namespace oblique

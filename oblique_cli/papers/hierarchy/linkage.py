@@ -20,7 +20,8 @@ def avalanche(condensed: Condensed) -> Hierarchy:
     the object moved last, as long as the sum of distances between the sides (equation 3) grows. The failing move is
     undone, as in figure 4.2; the pseudo-code leaves it in. Ties, sums within 1e-9, go to the lowest number.
     """
-    return Hierarchy(*_core.avalanche(condensed, number_of_objects(condensed)))
+    tree, _, _ = _core.avalanche(condensed, number_of_objects(condensed), False)
+    return Hierarchy(*tree)
 
 
 def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tuple[Hierarchy, int]:

@@ -1,6 +1,7 @@
 """Hierarchies against oracles at every step, the worked examples of the dissertation, and degenerate matrices."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from scipy.spatial.distance import pdist, squareform
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.hierarchy.dissimilarities import from_square, to_square
+from oblique_cli.papers.hierarchy.dissimilarities import from_square, number_of_objects, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy
 from oblique_cli.papers.hierarchy.linkage import avalanche, neighbor_joining, staxac, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
@@ -62,9 +63,21 @@ METHODS = {
 # ---- AVALANCHE -------------------------------------------------------------------------------------------------------
 
 
+def avalanche_moves(condensed):
+    """The tree and every move in order: node, object, distance between both sides after it, whether it was more."""
+    tree, moves, between = _core.avalanche(condensed, number_of_objects(condensed), True)
+    columns = {"nodes": moves[:, 0], "objects": moves[:, 1], "accepted": moves[:, 2].astype(bool)}
+    return Hierarchy(*tree), SimpleNamespace(between=between, **columns)
+
+
 def test_the_worked_example_of_figure_4_2_has_its_sums_moves_and_sides():
-    tree = avalanche(from_square(WORKED))
-    assert avalanche_splits(WORKED)[frozenset(range(5))][2] == [(0, 24.0, True), (1, 38.0, True), (2, 32.0, False)]
+    tree, moves = avalanche_moves(from_square(WORKED))
+    first = moves.nodes == tree.n_nodes - 1
+    assert list(zip(moves.objects[first], moves.between[first], moves.accepted[first], strict=True)) == [
+        (0, 24.0, True),
+        (1, 38.0, True),
+        (2, 32.0, False),
+    ]
     assert WORKED[1:, 1:].sum() == 44 and WORKED[2:, 2:].sum() == 12  # U(T_L) as printed: every pair twice
     assert {members(tree, node) for node in range(tree.n_nodes)} == {
         *(frozenset([i]) for i in range(5)),
@@ -76,14 +89,18 @@ def test_the_worked_example_of_figure_4_2_has_its_sums_moves_and_sides():
 
 
 @few(1, kind=KINDS, seed=range(6))
-def test_every_split_of_avalanche_is_that_of_moves_by_the_definition_of_the_objective(kind, seed):
+def test_every_move_of_avalanche_has_the_objective_of_its_definition(kind, seed):
     D, _ = example(seed, 3 + 2 * seed, kind)
     expected = avalanche_splits(D)
-    tree = avalanche(from_square(D))
+    tree, moves = avalanche_moves(from_square(D))
     assert len(expected) == tree.n - 1
     for join, (a, b) in enumerate(tree.children.tolist(), tree.n):
-        left, right, _ = expected[members(tree, join)]
+        left, right, steps = expected[members(tree, join)]
         assert (members(tree, a), members(tree, b)) == (left, right)
+        here = moves.nodes == join
+        assert moves.objects[here].tolist() == [step[0] for step in steps]
+        assert moves.accepted[here].tolist() == [step[2] for step in steps]
+        np.testing.assert_allclose(moves.between[here], [step[1] for step in steps], rtol=1e-9)
         np.testing.assert_allclose(tree.heights[join - tree.n], float(average(D, left, right)), rtol=1e-9)
 
 
@@ -99,8 +116,9 @@ def test_sums_kept_from_node_to_node_stay_exact_over_sixty_binary_orders_of_magn
 
 def test_equal_distances_peel_off_the_lowest_object_or_pair_by_the_objective_alone():
     # Four objects at distance 1: H is 3, then 4, then 3, so two go; then single objects.
-    tree = avalanche(np.ones(6))
-    assert members(tree, int(tree.children[-1, 1])) == {0, 1} and tree.heights[-1] == 1.0
+    tree, moves = avalanche_moves(np.ones(6))
+    assert moves.between[:3].tolist() == [3.0, 4.0, 3.0] and moves.objects[:3].tolist() == [0, 1, 2]
+    assert members(tree, int(tree.children[-1, 1])) == {0, 1}
 
 
 @settings(max_examples=40, deadline=None)
