@@ -601,6 +601,23 @@ def test_every_bundled_configuration_is_valid(path):
     assert experiment.title
 
 
+def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2():
+    experiment = config.load("bupa_hhgdt")
+    assert experiment.cv == CVSpec("two_stage", folds=10, repeats=10, tune_folds=10)
+    (algorithm,) = experiment.algorithms
+    assert algorithm.name == "hhgdt"
+    epsilons = algorithm.grid["epsilon"]
+    assert len(epsilons) == 36
+    assert (epsilons[0], epsilons[-1]) == (0.05, 0.4)
+    assert experiment.published == ("wickramarachchi2015:5.2",)
+
+
+def test_gdt_and_hhgdt_on_bupa_share_data_folds_and_grid():
+    hhgdt, gdt = config.load("bupa_hhgdt"), config.load("bupa_gdt")
+    assert (hhgdt.seed, hhgdt.cv, hhgdt.datasets) == (gdt.seed, gdt.cv, gdt.datasets)
+    assert hhgdt.algorithms[0].grid == gdt.algorithms[0].grid
+
+
 def test_chapter3_covers_the_fourteen_sets_of_table_3_1():
     from oblique_cli.evaluation.published import dataset_code, numbers
 

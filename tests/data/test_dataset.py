@@ -3,6 +3,8 @@
 import dataclasses
 import math
 import pickle
+import random
+import re
 
 import numpy as np
 import pytest
@@ -178,3 +180,29 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 def test_every_float64_is_read_back_exactly(rows):
     text = "a,b,class\n" + "".join(f"{a!r},{b},{i % 2}\n" for i, (a, b) in enumerate(rows))
     assert read(text).X.tolist() == [[a, float(b)] for a, b in rows]
+
+
+def test_five_hundred_mutilated_files_give_arrays_or_one_sentence():
+    rng = random.Random(20260101)
+    base = b"age,sgpt,color,class\n1,2.5,red,x\n2,,blue,y\n3,1e3,red,x\n4,5,green,y\n"
+    scraps = [b",", b";", b"\n", b"\r\n", b'"', b"\0", b"\xff", b"nan", b"inf", b"1e400", b"\xef\xbb\xbf"]
+    scraps += [b"x" * 50, b"", b"\t"]
+    outcomes = {"arrays": 0, "sentence": 0}
+    for _ in range(500):
+        content = bytearray(base)
+        for _ in range(rng.randint(1, 2)):
+            at = rng.randrange(len(content) + 1)
+            content[at : at + rng.choice([0, 1, 5, 30])] = rng.choice(scraps)
+        how = {
+            "missing": rng.choice(["error", "drop", "impute", "keep"]),
+            "encoding": rng.choice(["error", "onehot", "onehot"]),
+        }
+        try:
+            d = from_table(parse(bytes(content), "my.csv"), "class", name="mine", **how)
+        except DataError as error:
+            assert re.match(r"my\.csv: \S", str(error)) and "\n" not in str(error), (content, how)
+            outcomes["sentence"] += 1
+        else:
+            assert d.X.shape == (d.n, d.p) and len(d.y) == d.n and not np.isinf(d.X).any()
+            outcomes["arrays"] += 1
+    assert min(outcomes.values()) > 25

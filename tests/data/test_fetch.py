@@ -22,7 +22,9 @@ from data_support import (
     no_user_folders,
     sha,
     site,
+    toy_facts,
     toys,
+    use_catalogue,
     zipped,
 )
 from waiting import wait_until
@@ -367,3 +369,9 @@ def test_files_appear_whole_or_not_at_all(monkeypatch, toys, site, tmp_path):
             fetch(catalogue.entry("pebbles"), place)
     assert not [p for p in place.iterdir() if p.suffix in (".csv", ".tmp")]
     assert fetch(catalogue.entry("pebbles"), place).path.read_text() == PEBBLES_CSV
+
+
+def test_the_toy_recipe_is_read_from_yaml_like_any_other(monkeypatch, tmp_path):
+    use_catalogue(monkeypatch, tmp_path, toy_facts())
+    recipe = catalogue.entry("pebbles").recipe
+    assert recipe is not None and recipe.sources[0].members == ("pebbles.dat",) and recipe.sources[1].members == ()

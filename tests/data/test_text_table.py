@@ -1,7 +1,9 @@
 """Files of the catalogue: every delimiter and line end that is allowed, and one sentence for everything that is not."""
 
 import csv
+import gzip
 import io
+import os
 import re
 
 import pytest
@@ -44,6 +46,13 @@ def test_delimiters_line_ends_byte_order_mark_quotes_and_blanks_do_not_matter(te
     assert columns(text) == EXPECTED
 
 
+def test_gzip_is_read_by_its_content(tmp_path):
+    path = tmp_path / "my.csv.gz"
+    path.write_bytes(gzip.compress(b"size,class\n1.5,a\n2,b\n"))
+    table = read_csv(path)
+    assert dict(zip(table.header, table.columns, strict=True)) == EXPECTED
+
+
 def test_the_header_decides_the_delimiter_and_quoted_delimiters_do_not_count():
     assert columns('"price, EUR";class\n1,5;a\n') == {"price, EUR": ("1,5",), "class": ("a",)}
     assert columns("price,size;weight;class\n1;2;a\n") == {"price,size": ("1",), "weight": ("2",), "class": ("a",)}
@@ -68,6 +77,9 @@ def test_lines_are_those_of_the_file_even_after_empty_ones():
         (b",a,class\n0,1,x\n", "my.csv: column 1 has no name in the header"),
         (b"1,2.5,3\n4,5,6\n", "my.csv: the first row holds only numbers; it must be a header with the column names"),
         (b"a,class\n1,caf\xe9\n", "my.csv: line 1 or one soon after it is not utf-8 text"),
+        (b"a,class\n1,x\n2,\0\n", "my.csv: line 3 holds a NUL byte, so this is not a text file"),
+        (b"a,b;class\n1,2;3\n", "my.csv: the header can be cut at comma or semicolon alike"),
+        (b'a,class\n1,"x\n', "my.csv: line 2 cannot be read as CSV (unexpected end of data)"),
         (b"a,class\n1," + b"x" * 200_000, "my.csv: line 2 cannot be read as CSV (field larger than field limit"),
     ],
 )
@@ -90,6 +102,37 @@ def test_a_path_that_cannot_be_read_says_why(tmp_path):
             read_csv(path)
     with pytest.raises(DataError, match="embedded null "):  # byte or character, as releases of Python have it
         read_csv("a\0b.csv")
+
+
+def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(DataError, match="is not a regular file"):
+        read_csv(tmp_path / "pipe.csv")
+
+
+def test_a_cut_or_false_gzip_file_is_named(tmp_path):
+    whole = gzip.compress(b"size,class\n1.5,a\n2,b\n" * 50)
+    for name, content in {
+        "cut.csv.gz": whole[:-9],
+        "bad.csv.gz": b"\x1f\x8b" * 9,
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=f"{name}: not a whole gzip file"):
+            read_csv(tmp_path / name)
+
+
+@given(st.binary(max_size=200) | st.text(alphabet=',;\t\n\r"ab1.\0\ufeff ', max_size=60).map(str.encode))
+@settings(max_examples=100, deadline=None)
+def test_any_bytes_give_a_whole_table_or_one_sentence(content):
+    try:
+        table = parse(content, "my.csv")
+    except DataError as error:
+        assert str(error).startswith("my.csv: ")
+        assert "\n" not in str(error).replace("\\n", "")
+    else:
+        assert table.lines
+        assert {len(cells) for cells in table.columns} == {len(table.lines)}
+        assert len(set(table.header)) == len(table.header) == len(table.columns)
 
 
 words = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)

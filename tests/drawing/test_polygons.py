@@ -28,18 +28,20 @@ def inside(polygon, point):
     return bool((side >= -1e-12).all() or (side <= 1e-12).all())
 
 
-@pytest.mark.parametrize(
-    ("normal", "threshold", "areas", "ends"),
-    [
-        ((1.0, -1.0), 0.0, (0.5, 0.5), [(0.0, 0.0), (1.0, 1.0)]),
-        ((1.0, 0.0), 2.0, (1.0, 0.0), []),  # outside
-        ((1.0, 0.0), 1.0, (1.0, 0.0), [(1.0, 0.0), (1.0, 1.0)]),  # along an edge
-    ],
-)
-def test_a_line_divides_the_square(normal, threshold, areas, ends):
-    below, above, points = halves(SQUARE, np.array(normal), threshold)
-    assert (area(below), area(above) if len(above) else 0.0) == areas
-    assert sorted(map(tuple, points)) == ends
+def test_a_diagonal_halves_the_square_at_its_corners():
+    below, above, ends = halves(SQUARE, np.array([1.0, -1.0]), 0.0)
+    assert area(below) == area(above) == 0.5
+    assert sorted(map(tuple, ends)) == [(0.0, 0.0), (1.0, 1.0)]
+
+
+def test_a_line_outside_leaves_the_square_whole():
+    below, above, ends = halves(SQUARE, np.array([1.0, 0.0]), 2.0)
+    assert area(below) == 1.0 and len(above) == 0 and len(ends) == 0
+
+
+def test_a_line_along_an_edge_leaves_the_square_whole():
+    below, above, ends = halves(SQUARE, np.array([1.0, 0.0]), 1.0)
+    assert area(below) == 1.0 and area(above) == 0.0 and len(ends) == 2
 
 
 @settings(max_examples=60, deadline=None)

@@ -63,6 +63,12 @@ def test_swapping_the_two_swaps_the_verdict(mean_a, sd_a, mean_b, sd_b, rule, sm
 
 
 @given(means, sds, means, sds)
+def test_accuracy_and_error_rank_alike(mean_a, sd_a, mean_b, sd_b):
+    errors = verdict(100 - mean_a, sd_a, 100 - mean_b, sd_b, smaller_is_better=True)
+    assert verdict(mean_a, sd_a, mean_b, sd_b) == errors
+
+
+@given(means, sds, means, sds)
 def test_who_wins_by_two_sds_wins_by_one(mean_a, sd_a, mean_b, sd_b):
     strict = verdict(mean_a, sd_a, mean_b, sd_b, rule="2-SD")
     assert strict == TIE or strict == verdict(mean_a, sd_a, mean_b, sd_b)

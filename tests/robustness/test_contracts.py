@@ -169,6 +169,16 @@ def test_moving_all_rows_decides_nothing(name, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**13])
+@pytest.mark.parametrize("name", [name for name in TOP_DOWN if name not in FROM_THE_ORIGIN])
+def test_a_common_unit_decides_nothing(name, unit, seed):
+    X, y = rows(name, seed=seed)
+    a, b = (grow(name, rows_, y) for rows_ in (X, X * unit))
+    np.testing.assert_array_equal(a.counts, b.counts)
+    np.testing.assert_allclose(b.thresholds, a.thresholds * unit, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_order_of_features_decides_nothing_but_ties(seed):
     X, y = rows("axis_parallel", n=120, p=4, seed=seed)
     order = np.random.default_rng(seed).permutation(4)
