@@ -70,6 +70,16 @@ def test_what_does_not_fit_the_labels_is_refused():
             make("hhcart_a", class_weight=value)
 
 
+@pytest.mark.parametrize("name", ["hhcart_a", "oc1_ap", "gdt"])
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_no_child_weighs_less_than_the_least_share(name, share):
+    data = real_set("bupa")
+    weights = np.random.default_rng(2).uniform(0.1, 3.0, data.n)
+    tree = make(name, min_weight_fraction_leaf=share).fit(data.X, data.y, weights).tree_
+    assert tree.n_leaves > 1 or name == "gdt"  # its one plane may leave less than the share on a side
+    assert tree.counts.sum(axis=1).min() >= share * tree.counts[0].sum() * (1 - 1e-12)
+
+
 def plan(**algorithm):
     cv = {"scheme": "stratified", "folds": 3, "repeats": 1}
     return {"version": 1, "seed": 1, "dataset": "bupa", "algorithm": {"name": "hhcart_d", **algorithm}, "cv": cv}
