@@ -234,8 +234,8 @@ def front_sentence(folds: Sequence[Fold]) -> str:
     done = len({fold.fold for fold in folds if fold.part == THIRD})
     so_far = "" if done == FOLDS_OF_THIRD else f" ({done} of {FOLDS_OF_THIRD} folds so far)"
     text = (
-        f"On {len(own.datasets)} tables on which nothing was chosen, one `{TREE}` with {terms[at]:.0f} terms to read "
-        f"has {accuracy[at]:.1f} %, {', '.join(rivals)}{so_far}."
+        f"Mean accuracy on {len(own.datasets)} tables that were not used to choose a default: `{TREE}` "
+        f"{accuracy[at]:.1f} % ({terms[at]:.0f} terms), {', '.join(rivals)}{so_far}."
     )
     return "\n".join(wrap(text, 118, break_long_words=False, break_on_hyphens=False)) + "\n"
 
