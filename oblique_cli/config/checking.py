@@ -16,19 +16,6 @@ from typing import Any
 from oblique_cli import plugins
 from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
-from oblique_cli.config.keys import (
-    DATASET,
-    EXPERIMENT,
-    ID,
-    KEYS,
-    LISTS,
-    OF_ALGORITHM,
-    READING,
-    READING_LISTS,
-    SOURCES,
-    TAKES,
-    TUNE,
-)
 from oblique_cli.config.walking import MAX_GRID, Walk, near
 from oblique_cli.data.own.source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
@@ -90,7 +77,7 @@ class _Checking(Walk):
     """Checks of the parts of a configuration. The result of `experiment` is valid only if no problem was noted."""
 
     def experiment(self, tree: YamlValue, name: str) -> Experiment:
-        top = self.entries(tree, "the configuration", KEYS)
+        top = self.entries(tree, "the configuration", keys.KEYS)
         if "extends" in top:
             self.problems.add(top["extends"].key, "extends works only inside a file.")
         if "version" not in top:
@@ -99,7 +86,7 @@ class _Checking(Walk):
             if plural not in top:
                 self.problems.add(tree.place, f"the key {singular} (or {plural}) is missing.")
         code = self.imported(top["import"]) if "import" in top else {}
-        fields = self.table(top, "", EXPERIMENT)
+        fields = self.table(top, "", keys.EXPERIMENT)
         fields.pop("version", None)
         cv = self.cv(top["cv"]) if "cv" in top else CVSpec()
         keys_of_lists = ("datasets", "algorithms", "published", "metrics")
@@ -110,8 +97,8 @@ class _Checking(Walk):
         limits = outside.limits(self, top.get("limits"), "every model")
         specs = [self.algorithm(item, cv.scheme) for item in algorithms]
         algorithm_specs = [replace(spec, limits={**limits, **spec.limits}) if spec else None for spec in specs]
-        self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
-        self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
+        self.distinct("data set", [spec.name if spec else "" for spec in dataset_specs], datasets)
+        self.distinct("algorithm id", [spec.id if spec else "" for spec in algorithm_specs], algorithms)
         folds = (cv.repeats or 1) * (cv.folds or 1) * len(datasets) * len(algorithms)
         if folds > FOLDS.value:
             message = f"the configuration makes {folds} folds, the most is {FOLDS.value}; {FOLDS.advice}."
@@ -184,7 +171,7 @@ class _Checking(Walk):
     def metrics(self, values: list[YamlValue]) -> tuple[str, ...]:
         """Return the names of the metrics to show."""
         names = [self.metric(value, "metrics", "names of metrics", METRICS) for value in values]
-        self.distinct("metric", [(name, v) for name, v in zip(names, values, strict=True) if name])
+        self.distinct("metric", names, values)
         return tuple(names)
 
     def metric(self, value: YamlValue, owner: str, allowed: str, known: Iterable[str]) -> str:
@@ -207,14 +194,15 @@ class _Checking(Walk):
 
     def dataset(self, value: YamlValue) -> DatasetSpec | None:
         if isinstance(value.data, dict):
-            if kind := next((kind for kind in SOURCES if kind in value.data), None):
+            if kind := next((kind for kind in keys.SOURCES if kind in value.data), None):
                 return self.sourced(value, kind)
             if "parquet" in value.data and "csv" not in value.data:  # the first bytes show the format
                 value.data["csv"] = value.data.pop("parquet")
-        entries = self.entries(value, "data set", (*DATASET, *LISTS, *READING, *READING_LISTS))
-        fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
-        fields |= self.texts(entries, (*LISTS, *READING_LISTS))
-        strays = [key for key in (*READING, *READING_LISTS) if key in entries and "csv" not in entries]
+        entries = self.entries(value, "data set", (*keys.DATASET, *keys.LISTS, *keys.READING, *keys.READING_LISTS))
+        of_file = {**keys.DATASET, **keys.READING, "name": keys.ID}
+        fields = self.table(entries, "", of_file if "csv" in entries else keys.DATASET)
+        fields |= self.texts(entries, (*keys.LISTS, *keys.READING_LISTS))
+        strays = [key for key in (*keys.READING, *keys.READING_LISTS) if key in entries and "csv" not in entries]
         for key in strays:
             self.problems.add(entries[key].key, f"{key} goes with csv; a named data set knows how it is read.")
             fields.pop(key, None)
@@ -244,8 +232,8 @@ class _Checking(Walk):
 
     def sourced(self, value: YamlValue, kind: str) -> DatasetSpec | None:
         """Return a data set with the source key `kind`, or None after noting a problem."""
-        entries = self.entries(value, f"data set of {kind}", (kind, *TAKES[kind]))
-        fields = self.table(entries, "", {kind: SOURCES[kind], **DATASET, "name": ID})
+        entries = self.entries(value, f"data set of {kind}", (kind, *keys.TAKES[kind]))
+        fields = self.table(entries, "", {kind: keys.SOURCES[kind], **keys.DATASET, "name": keys.ID})
         fields |= self.texts(entries, ("qualitative",))
         which = fields.pop(kind)
         if which is None or None in fields.values():
@@ -285,25 +273,22 @@ class _Checking(Walk):
         name = name_entry.data
         if isinstance(name, str) and name not in ALGORITHMS and self.may_be_imported():
             return None
-        if known.CLASS.holds(name) and name not in ALGORITHMS:
-            hint = (
-                f"write a class as {{class: {name}}}."
-                if name in known.CLASSES
-                else f"it is no known class.{known.near(name)}"
-            )
-            message = f"algorithm {name_entry.shown()} is not known; {hint}"
-            self.problems.add(name_entry.place, message)
-            return None
         if not isinstance(name, str) or name not in ALGORITHMS:
-            path = known.class_of_word(name) if isinstance(name, str) else None
-            hint = f" Write {{class: {path}}}." if path else near(name, sorted(ALGORITHMS))
-            self.problems.add(name_entry.place, f"algorithm {name_entry.shown()} is not known.{hint}")
+            if known.CLASS.holds(name) and name in known.CLASSES:
+                hint = f"; write a class as {{class: {name}}}."
+            elif known.CLASS.holds(name):
+                hint = f"; it is no known class.{known.near(name)}"
+            elif path := known.class_of_word(name) if isinstance(name, str) else None:
+                hint = f". Write {{class: {path}}}."
+            else:
+                hint = f".{near(name, sorted(ALGORITHMS))}"
+            self.problems.add(name_entry.place, f"algorithm {name_entry.shown()} is not known{hint}")
             return None
         algorithm, name = ALGORITHMS[name], ALGORITHMS.current(name)
         constraints = keys.named_parameters(algorithm)
-        entries = self.entries(value, f"algorithm {name}", (*OF_ALGORITHM, *constraints), algorithm.hints)
-        label = self.scalar(entries["id"], "id", ID) if "id" in entries else name
-        settings = {key: entry for key, entry in entries.items() if key not in OF_ALGORITHM}
+        entries = self.entries(value, f"algorithm {name}", (*keys.OF_ALGORITHM, *constraints), algorithm.hints)
+        label = self.scalar(entries["id"], "id", keys.ID) if "id" in entries else name
+        settings = {key: entry for key, entry in entries.items() if key not in keys.OF_ALGORITHM}
         params, grid = self.parameters(settings, algorithm, name, scheme)
         per_dataset: dict[str, dict[str, Any]] = {}
         for dataset, there in self.datasets_of(entries.get("per_dataset"), name).items():
@@ -407,14 +392,14 @@ class _Checking(Walk):
         name = _scheme_of(value)
         if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
             return CVSpec()
-        known = self.known_of_cv(value, name)
-        entries = self.entries(value, "cv", self.cv_keys(value, known))
+        known, allowed = self.cv_keys(value, name)
+        entries = self.entries(value, "cv", allowed)
         plain = {"scheme": name, **self.table(entries, "cv.", known)}
         tune: dict[str, Any] = {}
         if "tune" in entries:
-            inner = self.entries(entries["tune"], "cv.tune", TUNE)
+            inner = self.entries(entries["tune"], "cv.tune", keys.TUNE)
             metric = inner.pop("metric", None)
-            tune = self.table(inner, "cv.tune.", TUNE)
+            tune = self.table(inner, "cv.tune.", keys.TUNE)
             if metric is not None:
                 tune["metric"] = self.metric(metric, "cv.tune.metric", "a metric of predictions", keys.tuning_metrics())
         name = plain["scheme"]
@@ -440,20 +425,18 @@ class _Checking(Walk):
         options = {key: option for key, option in spec.options.items() if key in scheme.keys}
         return replace(spec, options=options)
 
-    def known_of_cv(self, value: YamlValue, name: Any) -> dict[str, Constraint]:
-        """Return the keys of the scheme `name` if `cv` has no others, else the keys of all schemes."""
+    def cv_keys(self, value: YamlValue, name: Any) -> tuple[dict[str, Constraint], list[str]]:
+        """Return the constraints of the scheme `name`, or of all schemes if `cv` has keys of others; and the keys that
+        `cv` may have: those of its scheme, and those of other schemes that it contains."""
+        data = value.data if isinstance(value.data, dict) else {}
         scheme = SCHEMES.get(name) if isinstance(name, str) else None
-        of_scheme = keys.cv([scheme] if scheme else None)
-        return of_scheme if isinstance(value.data, dict) and value.data.keys() <= {*of_scheme, "tune"} else keys.cv()
-
-    def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
-        """Return the keys that `cv` may have: those of its scheme, and those of other schemes that it contains."""
-        data, named = value.data if isinstance(value.data, dict) else {}, _scheme_of(value)
-        scheme = SCHEMES.get(named) if isinstance(named, str) else None
+        known = keys.cv([scheme] if scheme else None)
+        if not data.keys() <= {*known, "tune"}:
+            known = keys.cv()
         if scheme is None:
-            return [*known, "tune"]
+            return known, [*known, "tune"]
         allowed = ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]
-        return [*allowed, *(key for key in (*known, "tune") if key in data and key not in allowed)]
+        return known, [*allowed, *(key for key in (*known, "tune") if key in data and key not in allowed)]
 
 
 def _scheme_of(cv: YamlValue) -> Any:

@@ -10,6 +10,7 @@ from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, LISTS, RANGE, READING, READING_LISTS, TUNE
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.outside import known
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import tables
 from oblique_cli.ground.constraints import Constraint, Optional, Text
@@ -35,7 +36,7 @@ def schema() -> dict[str, Any]:
         "cv": {**cv, "allOf": cv_forms},
         "metrics": _list({"enum": list(METRICS)}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
-        "limits": outside.limits_schema(),
+        "limits": _mapping(outside.LIMITS),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},
         "import": _list({"type": "string"}),
@@ -99,7 +100,7 @@ def _dataset_schema() -> dict[str, Any]:
 def _algorithm_schema() -> dict[str, Any]:
     names = sorted((*ALGORITHMS, *ALGORITHMS.former))
     forms: list[dict[str, Any]] = [{"enum": names}]
-    limits = outside.limits_schema()
+    limits = _mapping(outside.LIMITS)
     for name in names:
         named = keys.named_parameters(ALGORITHMS[name])
         current_names = {alias.name: current for current, alias in ALGORITHMS[name].aliases.items()}
@@ -115,7 +116,16 @@ def _algorithm_schema() -> dict[str, Any]:
         local = {"type": "object", "additionalProperties": _mapping({}, **parameters)}
         more = {"limits": limits, "per_dataset": local}
         forms.append({**_mapping({"id": ID}, name={"const": name}, **more, **parameters), "required": ["name"]})
-    return {"anyOf": [*forms, outside.schema(ID.schema())]}
+    by_class = {
+        "class": {"anyOf": [{"enum": list(known.CLASSES)}, known.CLASS.schema()]},
+        "id": ID.schema(),
+        "params": {"type": "object"},
+        "grid": {"type": "object", "additionalProperties": {"type": ["array", "object"]}},
+        "prepare": known.PREPARE.schema(),
+        "limits": limits,
+    }
+    forms.append({**_mapping({}, **by_class), "required": ["class"]})
+    return {"anyOf": forms}
 
 
 def _list(item: dict[str, Any]) -> dict[str, Any]:

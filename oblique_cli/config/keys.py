@@ -46,8 +46,7 @@ DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
     "target": Text(),
-    "missing": Choice(("error", "drop", "impute", "keep")),
-    "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
+    **catalogue.POLICIES,
 }
 # Keys for reading a user's file; the catalogue has them for its data sets.
 READING: dict[str, Constraint] = {

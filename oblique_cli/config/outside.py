@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,27 +149,3 @@ def limits(check: Walk, value: YamlValue | None, owner: str) -> dict[str, float]
             amount = LIMITS[name].amount(entry.data) or 0.0
             amounts[name] = int(amount) if name == "memory" else amount
     return amounts
-
-
-def limits_schema() -> dict[str, Any]:
-    """Return the JSON schema of `limits`."""
-    properties = {name: limit.schema() for name, limit in LIMITS.items()}
-    return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def schema(text: Mapping[str, Any], known_classes: Sequence[str] = tuple(known.CLASSES)) -> dict[str, Any]:
-    """Return the JSON schema of an algorithm with a class. text : schema of an id"""
-    anything = {"type": "object"}
-    return {
-        "type": "object",
-        "properties": {
-            "class": {"anyOf": [{"enum": list(known_classes)}, known.CLASS.schema()]},
-            "id": dict(text),
-            "params": anything,
-            "grid": {"type": "object", "additionalProperties": {"type": ["array", "object"]}},
-            "prepare": known.PREPARE.schema(),
-            "limits": limits_schema(),
-        },
-        "additionalProperties": False,
-        "required": ["class"],
-    }

@@ -72,13 +72,14 @@ class Walk:
         """Return the checked values of those entries that `table` contains."""
         return {key: self.scalar(entries[key], prefix + key, table[key]) for key in table if key in entries}
 
-    def distinct(self, kind: str, named: Iterable[tuple[str, YamlValue]]) -> None:
-        """Note every repeated name."""
+    def distinct(self, kind: str, names: Iterable[str], values: Iterable[YamlValue]) -> None:
+        """Note every repeated name of a value; "" is no name."""
         first: dict[str, Place] = {}
-        for name, value in named:
+        for name, value in zip(names, values, strict=True):
             if name in first:
                 self.problems.add(value.place, f"{kind} {name!r} is used twice (first at line {first[name].line}).")
-            first.setdefault(name, value.place)
+            elif name:
+                first[name] = value.place
 
     def refuse_grid(self, value: YamlValue, fault: str, scheme: str) -> None:
         """Note a grid in a scheme that chooses no parameters."""
