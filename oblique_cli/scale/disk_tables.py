@@ -249,9 +249,7 @@ def takes(path: str | Path) -> int | None:
         import pyarrow.parquet
 
         metadata = pyarrow.parquet.read_metadata(path)
-    except (ImportError, OSError):
-        return None
-    except ValueError:  # pyarrow raises it for other files
+    except (ImportError, OSError, ValueError):  # ValueError is for other files
         return None
     return int(metadata.num_rows * metadata.num_columns)
 
@@ -427,12 +425,7 @@ class Division:
         return next_parts
 
 
-def store(
-    table: Table,
-    folder: Path,
-    division: Division = Division(),
-    of_class: Array | None = None,
-) -> Store:
+def store(table: Table, folder: Path, division: Division = Division(), of_class: Array | None = None) -> Store:
     """Copy a table into a folder as chunks. of_class : (C,) weights of the classes, or None. Weights are in units of
     the smallest positive one and rounded so that all sums of them are exact, as in memory."""
     scale = np.ones(len(table.classes)) if of_class is None else np.asarray(of_class, dtype=np.float64)

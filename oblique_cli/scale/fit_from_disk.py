@@ -178,20 +178,16 @@ def _with_shares(plan: Plan, who: Asker, estimator: Any) -> Plan:
 
 def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
     known = ALGORITHMS[algorithm]
-    if issubclass(known.estimator, BaggedForestClassifier):
-        forest = make(algorithm, random_state=seed, **params)
-        forest_from_disk.refuse(algorithm, forest)
-        return forest
-    if known.family is BOOSTED:
-        boosting = make(algorithm, random_state=seed, **params)
-        boosting_from_disk.refuse(algorithm, boosting)
-        return boosting
-    if known.family is not TOP_DOWN:
+    is_forest = issubclass(known.estimator, BaggedForestClassifier)
+    if not is_forest and known.family not in (BOOSTED, TOP_DOWN):
         raise ConfigError(
             f"{algorithm} is neither a top-down tree of one split heuristic nor a bagged forest of such trees, nor "
             "oblique_boosting, so it cannot grow from a disk."
         )
     estimator = make(algorithm, random_state=seed, **params)
+    if is_forest or known.family is BOOSTED:
+        (forest_from_disk if is_forest else boosting_from_disk).refuse(algorithm, estimator)
+        return estimator
     if not isinstance(estimator.pruning, str) or estimator.pruning not in PRUNED_HERE:
         raise ConfigError(
             f"pruning {estimator.pruning!r} needs all rows in memory. A table larger than that takes one of "

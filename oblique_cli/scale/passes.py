@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -173,16 +174,14 @@ def _route(store: Store, chunk: int, level: int, rows: Rows, places: Any, reques
     return {**answer, **_boxes_of(_block(store, rows, following, n_next), store, n_next)}
 
 
-def _sums(store: Store, n_slots: int) -> Answer:
-    size = (store.n_features + 1) * (store.n_features + 2) // 2
-    shape = (n_slots, store.n_classes, size)
-    return {"high_sums": np.zeros(shape, np.int64), "low_sums": np.zeros(shape, np.int64)}
-
-
-def _moments(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    answer = _sums(store, request["n_slots"])
-    block = _block_of(store, rows, places, request)
-    block.add_moments(request["center"], request["inverse"], request["unit"], *answer.values())
+def _moments(
+    add: Callable[..., None], names: Sequence[str], store: Store, chunk: int, level: int, rows: Rows, places: Any,
+    request: Mapping[str, Any],
+) -> Answer:  # fmt: skip
+    """Return the exact sums that `add`, a method of blocks, adds up with the arrays `names` of the request."""
+    shape = (request["n_slots"], store.n_classes, (store.n_features + 1) * (store.n_features + 2) // 2)
+    answer = {"high_sums": np.zeros(shape, np.int64), "low_sums": np.zeros(shape, np.int64)}
+    add(_block_of(store, rows, places, request), *(request[name] for name in names), *answer.values())
     return answer
 
 
@@ -190,13 +189,6 @@ def _squares(store: Store, chunk: int, level: int, rows: Rows, places: Any, requ
     answer = {"squares": np.zeros((request["n_slots"], store.n_classes))}
     block = _block_of(store, rows, places, request)
     block.raise_squares(request["mean"], request["inverse"], request["factor"], answer["squares"])
-    return answer
-
-
-def _unit_moments(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    answer = _sums(store, request["n_slots"])
-    arguments = [request[name] for name in ("mean", "inverse", "factor", "least", "unit")]
-    _block_of(store, rows, places, request).add_unit_moments(*arguments, *answer.values())
     return answer
 
 
@@ -274,9 +266,9 @@ def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request
 ANSWERS: Mapping[str, Callable[..., Answer]] = {
     "boxes": _boxes,
     "route": _route,
-    "moments": _moments,
+    "moments": partial(_moments, _core.Block.add_moments, ("center", "inverse", "unit")),
     "squares": _squares,
-    "unit_moments": _unit_moments,
+    "unit_moments": partial(_moments, _core.Block.add_unit_moments, ("mean", "inverse", "factor", "least", "unit")),
     "left": _left,  # the compiled heuristics request it
     "fetch": _fetch,
     "part": _part,

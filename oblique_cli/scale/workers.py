@@ -1,10 +1,17 @@
-"""Dask workers that answer the requests of a growing tree. The folder of the store has the same name on all of them."""
+"""Dask workers that answer the requests of a growing tree. The folder of the store has the same name on all of them.
+
+A pass is divided among the workers by rows, by directions, or both (thesis 4.1.3.1 and 4.2). Parts r of the rows need
+tables of all directions from each, parts d of the directions read all rows, r * d = workers: rows_bytes * d /
+(workers * DISK) + table_bytes / d * ceil(log2(r)) / NETWORK beside the counting itself.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import copy
 import logging
+import math
+import operator
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +24,6 @@ import numpy as np
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.experiments.cluster import Cluster
 from oblique_cli.scale.passes import Answer, Fetched, Finish, ask, together
-from oblique_cli.scale.sharing import cut
 from oblique_cli.scale.store import MANIFEST, Store
 
 TASKS_A_WORKER = 2  # so that a slow worker delays only half of its share; more tasks would cost more to distribute
@@ -25,8 +31,30 @@ FAN_IN = 4  # answers to combine at a time
 RETRIES = 3
 SMALL_REQUEST = 1 << 16  # bytes; a larger request is sent to a worker once, as a separate step
 MOST_FETCHING = 32  # groups of nodes, and blocks of rows for them, unless there are more workers
+DISK = 500e6  # bytes per second that a worker reads
+NETWORK = 100e6  # bytes per second of a transferred table
 
 _stores: dict[Folder, Store] = {}  # of this worker
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Numbers of parts of the rows and of the directions."""
+
+    rows: int
+    directions: int
+
+    def seconds(self, rows_bytes: float, table_bytes: float) -> float:
+        """Return the seconds of a pass without counting, for rows and tables of these sizes."""
+        steps = math.ceil(math.log2(self.rows))
+        return rows_bytes / (self.rows * DISK) + table_bytes / self.directions * steps / NETWORK
+
+
+def cut(workers: int, chunks: int, directions: int, rows_bytes: float, table_bytes: float) -> Cut:
+    """Return the cheapest cut for some workers; among equals the cut with more parts of the rows."""
+    divisors = (d for d in range(1, max(1, min(workers, directions)) + 1) if workers % d == 0)
+    cuts = [Cut(workers // d, d) for d in divisors if workers // d <= chunks]
+    return min(cuts, key=lambda each: each.seconds(rows_bytes, table_bytes), default=Cut(min(workers, chunks), 1))
 
 
 @dataclass(frozen=True)
@@ -82,11 +110,6 @@ def fetched(of: Folder, chunks: Sequence[int], some: Finish, group_of: Any, n_gr
         groups.append(picked)
     groups[0]["bytes_read"] = answer["bytes_read"]
     return groups
-
-
-def group_of_rows(groups: list[Answer], group: int) -> Answer:
-    """Return the rows of one group of nodes, so that only these are transferred; runs on a worker."""
-    return groups[group]
 
 
 def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) -> tuple[list[Any], int]:
@@ -195,7 +218,8 @@ class Workers:
             blocks = self._blocks(addresses, number, fetched, shared, group_of, len(groups))
             futures = []
             for i, address in _evenly(loads, addresses):
-                pieces = self.client.map(group_of_rows, blocks, [i] * number, pure=False, retries=RETRIES)
+                # Picked on the worker, so that only the rows of this group are transferred.
+                pieces = self.client.map(operator.getitem, blocks, [i] * number, pure=False, retries=RETRIES)
                 # The worker is fixed, since Dask, which knows no loads, may send the two largest groups to one worker.
                 where = {"workers": [address], "allow_other_workers": True} if address else {}
                 futures.append(submit(grown, folder, pieces, shared, groups[i], **where))
@@ -214,10 +238,7 @@ class Workers:
         except ObliqueError:
             raise
         except self.lost as error:
-            raise ConfigError(
-                f"workers of Dask died again and again ({str(error).splitlines()[0]}); give them more memory, or the "
-                "fit a smaller --memory."
-            ) from None
+            raise _died(error, "the fit a smaller --memory") from None
         except (OSError, TimeoutError, CancelledError) as error:
             raise DataError(
                 f"{self.store.path.parent}: the Dask scheduler is gone ({type(error).__name__}); start it again, and "
@@ -246,6 +267,11 @@ def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, 
         mine = np.where((place >= first) & (place < last), place - first, -1)
         requests.append({**request, "place": mine, **{k: request[k][first:last].copy() for k in ("low", "scale")}})
     return requests
+
+
+def _died(error: BaseException, remedy: str) -> ConfigError:
+    reason = str(error).splitlines()[0]
+    return ConfigError(f"workers of Dask died again and again ({reason}); give them more memory, or {remedy}.")
 
 
 @dataclass(frozen=True)
@@ -279,10 +305,7 @@ def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
             with cluster.config():
                 yield
         except cluster.lost as error:
-            raise ConfigError(
-                f"workers of Dask died again and again ({str(error).splitlines()[0]}); give them more memory, or take "
-                "fewer of them."
-            ) from None
+            raise _died(error, "take fewer of them") from None
         except (OSError, TimeoutError, CancelledError) as error:
             if cluster.answers():  # then the error comes from the fit
                 raise

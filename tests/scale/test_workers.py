@@ -11,7 +11,7 @@ from scale_support import same, stored, table
 import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.scale import growing, sharing
+from oblique_cli.scale import growing
 from oblique_cli.scale import workers as of_dask
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
@@ -70,7 +70,7 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
         assert_as_in_memory(workers(stored(tmp_path / name, X, y, blocks=6)), X, y, name, 60)
 
 
-@pytest.mark.parametrize("cut", [sharing.Cut(2, 1), sharing.Cut(1, 2), sharing.Cut(2, 3)])
+@pytest.mark.parametrize("cut", [of_dask.Cut(2, 1), of_dask.Cut(1, 2), of_dask.Cut(2, 3)])
 @pytest.mark.usefixtures("here")
 def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
     monkeypatch.setattr(of_dask, "cut", lambda *_: cut)
@@ -208,13 +208,13 @@ def test_nobody_at_an_address_is_told(monkeypatch):
 
 def test_the_cost_model_cuts_as_it_says():
     # Small tables: rows. Tables larger than what the rows take to be read: directions.
-    assert sharing.cut(8, 100, 1000, 1e10, 1e6) == sharing.Cut(8, 1)
-    assert sharing.cut(8, 100, 1000, 1e6, 1e9) == sharing.Cut(1, 8)
-    assert sharing.cut(8, 2, 1000, 1e10, 1e6) == sharing.Cut(2, 4)  # two chunks cannot be cut into eight
+    assert of_dask.cut(8, 100, 1000, 1e10, 1e6) == of_dask.Cut(8, 1)
+    assert of_dask.cut(8, 100, 1000, 1e6, 1e9) == of_dask.Cut(1, 8)
+    assert of_dask.cut(8, 2, 1000, 1e10, 1e6) == of_dask.Cut(2, 4)  # two chunks cannot be cut into eight
     for rows, tables in ((1e9, 1e8), (1e8, 1e8)):
-        best = sharing.cut(8, 100, 1000, rows, tables)
-        others = [sharing.Cut(8 // d, d) for d in (1, 2, 4, 8)]
-        assert sharing.seconds(best, rows, tables) == min(sharing.seconds(one, rows, tables) for one in others)
+        best = of_dask.cut(8, 100, 1000, rows, tables)
+        others = [of_dask.Cut(8 // d, d) for d in (1, 2, 4, 8)]
+        assert best.seconds(rows, tables) == min(other.seconds(rows, tables) for other in others)
 
 
 def test_directions_cut_apart_are_all_there():
