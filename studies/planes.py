@@ -33,8 +33,7 @@ from oblique_cli.papers.reproduction.framework.runs import loaded, result_of, st
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from oblique_cli.papers.reproduction.framework.study_report import shown
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._clustering import better_bisector
-from oblique_cli.proposers.gdt import GDT
+from oblique_cli.proposers.gdt import GDT, better_bisector
 from oblique_cli.tree.splitting import Candidates, Node
 from studies import script
 from studies.drawing import ENDS, RATIOS, Drawing, draw_step

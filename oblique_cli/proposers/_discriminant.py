@@ -1,4 +1,4 @@
-"""Common parts of QUEST, SADT, FDT and Cline: super-classes, whitened rows, Fisher's direction, planes as proposals."""
+"""Common parts of QUEST, SADT, FDT, Cline and GDT: super-classes, whitened rows, Fisher's direction, planes."""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +65,9 @@ class Reflecting(Proposer):
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield a space for each vector; the original axes if there is no vector (thesis 3.6)."""
+        with_safe_squares = replace(node, X=scaled(node.X))
         any_space = False
-        for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
+        for space in reflections(self._vectors(with_safe_squares), self.tau, self.reflections == "both"):
             any_space = True
             yield space
         if not any_space:
@@ -72,4 +75,7 @@ class Reflecting(Proposer):
 
     @abstractmethod
     def _vectors(self, node: Node) -> Iterator[Array]:
-        """Yield unit vectors, oriented, in the order in which their spaces are searched."""
+        """Yield unit vectors, oriented, in the order in which their spaces are searched. node : its rows `scaled`"""
+
+    def native_options(self) -> dict[str, Any]:
+        return {"tau": float(self.tau), "sign": SIGNS[self.sign], "both_signs": self.reflections == "both"}

@@ -1,13 +1,76 @@
-"""GDT: the angle bisector of two clustering hyperplanes, with its offset."""
+"""GDT: the better angle bisector of the two clustering hyperplanes of a node, with its offset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
+import oblique_cli._core as _core
+from oblique_cli.ground.arrays import Array
+from oblique_cli.ground.constraints import Choice
+from oblique_cli.ground.geometry import (
+    Standard,
+    angle_bisectors,
+    augmented_moment,
+    clustering_hyperplane,
+    distinct_gap,
+    has_normal,
+    normalize_plane,
+)
+from oblique_cli.ground.magnitudes import common_exponent, measured
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
+from oblique_cli.proposers._discriminant import largest_class
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+
+BISECTOR_CLASSES = Choice(("all", "super"))
+PlaneOf = Callable[[Array, Array, Standard], tuple[Array | None, str]]
+
+
+def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Array]:
+    """Return the one or two angle bisectors (w, b) of the largest class, the lowest code on a tie, against the rest;
+    none if a plane has no w (thesis 5.1.1, 5.1.2). Features whose squares overflow or underflow are scaled by a common
+    power of 2.
+    plane_of : as `clustering_hyperplane`"""
+    positive = largest_class(node)
+    power = common_exponent(node.X)
+    X = measured(node.X, power)
+    standard = Standard.of(X)
+    moments = [
+        augmented_moment(X[mask], None if node.weights is None else node.weights[mask], standard)
+        for mask in (positive, ~positive)
+    ]
+    planes = []
+    for A, B in (moments, moments[::-1]):
+        w, _ = plane_of(A, B, standard)
+        plane = None if w is None or not has_normal(w, standard) else normalize_plane(w)
+        if plane is None:
+            return []
+        planes.append(plane)
+    bisectors = angle_bisectors(planes[0], planes[1])
+    for plane in bisectors:
+        plane[-1] = np.ldexp(plane[-1], power)
+    if node.ties == "tolerant":
+        # Rows on the plane itself must go left, whatever the rounding.
+        for plane in bisectors:
+            plane[-1] -= distinct_gap(node.X, plane[:-1])
+    return bisectors
+
+
+def better_bisector(node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane) -> Array | None:
+    """Return the bisector of larger gain over all classes (with "super" over the largest class against the rest), the
+    first on a tie and if neither gains; None without a bisector."""
+    planes = bisectors(node, plane_of)
+    if not planes:
+        return None
+    y, n_classes = node.y, node.n_classes
+    if bisector_classes == "super":
+        y, n_classes = (~largest_class(node)).astype(np.int32), 2
+    D = np.array([plane[:-1] for plane in planes])
+    t = np.array([-plane[-1] for plane in planes])
+    split = _core.search(node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False)
+    return planes[0 if split is None else split[3]]
 
 
 @PROPOSERS.register("gdt")

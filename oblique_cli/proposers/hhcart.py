@@ -11,7 +11,7 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Real
 from oblique_cli.ground.geometry import class_covariance, pooled_variances, principal_axes, shrunk
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
+from oblique_cli.proposers._reflection import SIGNS, Reflecting
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 
@@ -51,11 +51,9 @@ class HHCART(Reflecting):
 
     def _vectors(self, node: Node) -> Iterator[Array]:
         """Yield the vectors by class code, then by descending eigenvalue."""
-        X = scaled(node.X)
-        variances = pooled_variances(X, node.y, node.weights) if self.shrinkage else None
+        variances = pooled_variances(node.X, node.y, node.weights) if self.shrinkage else None
         for code in np.unique(node.y):
-            mask = node.y == code
-            covariance = class_covariance(X[mask], None if node.weights is None else node.weights[mask])
+            covariance = class_covariance(*node.of_class(code))
             if covariance is not None:
                 if variances is not None:
                     covariance = shrunk(covariance, variances, node.class_weights[code])
@@ -63,13 +61,8 @@ class HHCART(Reflecting):
                 yield from axes[:1] if self.dominant_only else axes
 
     def native_options(self) -> dict[str, Any]:
-        return {
-            "tau": float(self.tau),
-            "sign": SIGNS[self.sign],
-            "eigenvalue_tolerance": float(self.eigenvalue_tolerance),
-            "both_signs": self.reflections == "both",
-            "shrinkage": bool(self.shrinkage),
-        }
+        eigenvectors = {"eigenvalue_tolerance": float(self.eigenvalue_tolerance), "shrinkage": bool(self.shrinkage)}
+        return super().native_options() | eigenvectors
 
 
 @PROPOSERS.register("hhcart_d")

@@ -9,7 +9,7 @@ import numpy as np
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import principal_axes, unit_scatter
-from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
+from oblique_cli.proposers._reflection import SIGNS, Reflecting
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 
@@ -28,12 +28,7 @@ class HHCRV(Reflecting):
 
     def _vectors(self, node: Node) -> Iterator[Array]:
         """Yield one vector per class, by class code."""
-        X = scaled(node.X)
         for code in np.unique(node.y):
-            mask = node.y == code
-            scatter = unit_scatter(X[mask], None if node.weights is None else node.weights[mask])
+            scatter = unit_scatter(*node.of_class(code))
             if scatter is not None:
                 yield principal_axes(scatter, sign=SIGNS[self.sign])[0]
-
-    def native_options(self) -> dict[str, Any]:
-        return {"tau": float(self.tau), "sign": SIGNS[self.sign], "both_signs": self.reflections == "both"}

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from oblique_cli.ground.geometry import orient
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
 from oblique_cli.proposers._reflection import SIGN, SIGNS, TAU, reflections
+from oblique_cli.proposers.gdt import BISECTOR_CLASSES, better_bisector
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -59,19 +59,27 @@ def _is_union(heuristic: type[Proposer]) -> bool:
     return any(isinstance(constraint, Members) for constraint in heuristic.constraints.values())
 
 
+def _name_and_parameters(member: Any) -> tuple[Any, dict[str, Any]]:
+    if not isinstance(member, Mapping):
+        return member, {}
+    return member.get("name"), {key: value for key, value in member.items() if key != "name"}
+
+
 def made(member: Any) -> Proposer:
     """Return the heuristic of a valid member."""
     if isinstance(member, Proposer):
         return member
-    if isinstance(member, str):
-        return PROPOSERS[member]()
-    return PROPOSERS[member["name"]](**{key: value for key, value in member.items() if key != "name"})
+    name, params = _name_and_parameters(member)
+    return PROPOSERS[name](**params)
 
 
 def _name(member: Any) -> str:
-    if isinstance(member, Proposer):
-        return type(member).__name__
-    return str(member if isinstance(member, str) else member["name"])
+    return type(member).__name__ if isinstance(member, Proposer) else str(_name_and_parameters(member)[0])
+
+
+def _perhaps(name: str, names: Iterable[str]) -> str:
+    near = close_matches(name[:80], names).removeprefix(" Did you mean ").removesuffix("?")
+    return f"; perhaps {near} is meant" if near else ""
 
 
 def _fault(member: Any) -> str:
@@ -79,22 +87,19 @@ def _fault(member: Any) -> str:
     if isinstance(member, Proposer):
         cls, params = type(member), member.get_params(deep=False)
     else:
-        name = member.get("name") if isinstance(member, Mapping) else member
+        name, params = _name_and_parameters(member)
         if not isinstance(name, str):
             return f"{member!r} has no name of a heuristic" if isinstance(member, Mapping) else f"{member!r} is no name"
         if name not in PROPOSERS:
-            near = close_matches(name[:80], PROPOSERS).removeprefix(" Did you mean ").removesuffix("?")
-            return f"{name!r} is no heuristic" + (f"; perhaps {near} is meant" if near else "")
+            return f"{name!r} is no heuristic{_perhaps(name, PROPOSERS)}"
         cls = PROPOSERS[name]
-        params = {key: value for key, value in member.items() if key != "name"} if isinstance(member, Mapping) else {}
     if _is_union(cls):
         return "a union has no unions as members; name their members instead"
     for key, value in params.items():
         if key not in cls.constraints:
             if key in (cls.limit_name, "max_misrate"):
                 return f"{_name(member)} has no {key!r} of its own here; set max_misrate of the union"
-            near = close_matches(str(key)[:80], cls.constraints).removeprefix(" Did you mean ").removesuffix("?")
-            return f"{_name(member)} has no parameter {key!r}" + (f"; perhaps {near} is meant" if near else "")
+            return f"{_name(member)} has no parameter {key!r}{_perhaps(str(key), cls.constraints)}"
         if not cls.constraints[key].holds(value):
             return f"{key} of {_name(member)} must be {cls.constraints[key].describe()}, and is {value!r}"
     return ""

@@ -60,12 +60,10 @@ def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
 def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int, declared: Places | None = None) -> Repetition:
     """Return the verified folds of one repetition; ConfigError names scheme, fold and fault. Each fold is drawn twice,
     for verification and for use, since all n folds of n rows may not fit in memory.
-
-    declared : `places(cv, dataset)`, of all repetitions, from a caller that draws many of them
-    """
+    declared : `places(cv, dataset)`, of all repetitions, from a caller that draws many of them"""
     made = SCHEMES[cv.scheme]
     declared = stated(made, dataset, cv) if declared is None else declared
-    where = f"scheme {cv.scheme!r}, data set {dataset.name!r}, repetition {repeat}"
+    where = _where(dataset, cv, repeat)
     marks = []
     times = np.zeros(dataset.n, dtype=np.int64)
     apparent = made.apparent(cv)
@@ -104,21 +102,20 @@ class Repetition:
         made = SCHEMES[self.cv.scheme]
         drawn = made.draw(self.dataset, self.cv, self.seed, self.repeat)
         for fold, mark in zip(drawn, self.marks, strict=True):
+            where = f"{_where(self.dataset, self.cv, self.repeat)}, fold {fold.index}"
             if _mark(fold) != mark:
-                raise ConfigError(
-                    f"scheme {self.cv.scheme!r}, data set {self.dataset.name!r}, repetition {self.repeat}, fold "
-                    f"{fold.index}: two draws differ: draw from oblique_cli.ground.seeds only."
-                )
+                raise ConfigError(f"{where}: two draws differ: draw from oblique_cli.ground.seeds only.")
             if not len(fold.pruning):
                 rows, names = np.unique(fold.train), ("pruning", fold.repeat, fold.index)
                 fold = replace(fold, pruning=pruning_rows(self.dataset, self.cv, rows, self.seed, *names))
-            if not made.tunes:
-                yield fold
-                continue
-            rows = fold.train if made.tuning == NESTED else np.arange(self.dataset.n)
-            where = f"scheme {self.cv.scheme!r}, data set {self.dataset.name!r}, repetition {fold.repeat}"
-            pairs = _TuningPairs(fold.tuning, rows, self.dataset.n, f"{where}, fold {fold.index}")
-            yield replace(fold, tuning=pairs)
+            if made.tunes:
+                rows = fold.train if made.tuning == NESTED else np.arange(self.dataset.n)
+                fold = replace(fold, tuning=_TuningPairs(fold.tuning, rows, self.dataset.n, where))
+            yield fold
+
+
+def _where(dataset: Dataset, cv: CVSpec, repeat: int) -> str:
+    return f"scheme {cv.scheme!r}, data set {dataset.name!r}, repetition {repeat}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +131,7 @@ class _TuningPairs:
         for i, pair in enumerate(self.pairs):
             fault = _fault_of_rows(self.n, pair.train, pair.valid, pair.pruning, "validation", repeats=False)
             for name, part in (("training", pair.train), ("validation", pair.valid)):
-                outside = part[~_mask(self.n, self.rows)[part]] if not fault else part[:0]
-                if len(outside):
+                if not fault and len(outside := part[~_mask(self.n, self.rows)[part]]):
                     fault = f"{_some(outside)} among the {name} rows and not in the training set of the fold"
             if fault:
                 raise ConfigError(f"{self.where}, tuning pair {i}: {fault}.")
@@ -146,8 +142,7 @@ def _fault(made: Scheme, apparent: bool, n: int, fold: Fold) -> str:
     """Return the fault of one fold, "" for none."""
     if apparent != fold.apparent:
         return "only the folds that the scheme's `apparent` names are tested on their training rows"
-    fault = _fault_of_rows(n, fold.train, fold.test, fold.pruning, "test", made.replacement, apparent)
-    if fault:
+    if fault := _fault_of_rows(n, fold.train, fold.test, fold.pruning, "test", made.replacement, apparent):
         return fault
     has_pairs = not (isinstance(fold.tuning, tuple) and not fold.tuning)
     if has_pairs != made.tunes:

@@ -222,6 +222,14 @@ METHODS: Mapping[str, tuple[str, ...]] = {
     if inspect.isfunction(method) and not name.startswith("_")
 }
 
+# Attributes of a scheme -> their type, and its words.
+TYPES: Sequence[tuple[tuple[str, ...], type, str]] = (
+    (("covers", "disjoint", "redraws", "replacement", "places_from_data"), bool, "True or False"),
+    (("estimate", "pooling"), str, "a text"),
+    (("keys", "unused", "fixed", "defaults"), Mapping, "a mapping of the names of keys"),
+    (("required",), tuple, "a tuple of the names of keys"),
+)
+
 
 def _fault(name: str, cls: Any) -> str:
     """Return the fault of a class as it stands, "" for none."""
@@ -241,17 +249,10 @@ def _fault(name: str, cls: Any) -> str:
             return f"has a {method} that is no method"
     if cls.tuning not in ("", NESTED, SHARED):
         return f"has tuning {cls.tuning!r}, which must be {NESTED!r}, {SHARED!r} or ''"
-    for flag in ("covers", "disjoint", "redraws", "replacement", "places_from_data"):
-        if not isinstance(getattr(cls, flag), bool):
-            return f"has {flag} {getattr(cls, flag)!r}, which must be True or False"
-    for text in ("estimate", "pooling"):
-        if not isinstance(getattr(cls, text), str):
-            return f"has {text} {getattr(cls, text)!r}, which must be a text"
-    for table in ("keys", "unused", "fixed", "defaults"):
-        if not isinstance(getattr(cls, table), Mapping):
-            return f"has {table} {getattr(cls, table)!r}, which must be a mapping of the names of keys"
-    if not isinstance(cls.required, tuple):
-        return f"has required {cls.required!r}, which must be a tuple of the names of keys"
+    for names, kind, wanted in TYPES:
+        for attribute in names:
+            if not isinstance(value := getattr(cls, attribute), kind):
+                return f"has {attribute} {value!r}, which must be {wanted}"
     return _fault_of_keys(cls)
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.constraints import Constraint, Integer
 from oblique_cli.ground.nouns import CVSpec, Fold
-from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
-from oblique_cli.schemes._checks import check_cut
+from oblique_cli.schemes._checks import largest_part
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes._draws import cut, draw_share, without
 from oblique_cli.schemes._scheme import FOLDS, Dataset, Places, scheme
@@ -44,9 +43,9 @@ class Learning(CrossValidation):
         return [(r, k) for r in range(cv.repeats) for k in range(cv.folds * self.steps(cv))]
 
     def check(self, dataset: Dataset, cv: CVSpec) -> None:
-        check_cut(dataset, cv, cv.folds, FOLDS_KEY)
+        super().check(dataset, cv)
         steps = self.steps(cv)
-        n_train = dataset.n - -(-dataset.n // cv.folds)
+        n_train = dataset.n - largest_part(dataset.n, cv.folds)
         fewest = max(2, len(dataset.classes))
         if n_train >> (steps - 1) < fewest:
             most = next((s for s in range(steps - 1, 1, -1) if n_train >> (s - 1) >= fewest), 0)

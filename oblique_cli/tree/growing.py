@@ -196,17 +196,9 @@ def growth_options(
 
 def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None) -> Tree:
     """Return the tree of arrays from the core, under the core's names."""
-    return Tree(
-        arrays["left"],
-        arrays["right"],
-        arrays["weights"],
-        arrays["thresholds"],
-        arrays["counts"],
-        arrays["gains"],
-        arrays["n_rows"],
-        levels or (),
-        arrays["level_scores"],
-    )
+    names = ("left", "right", "thresholds", "counts", "gains", "n_rows", "level_scores")
+    parts: dict[str, Any] = {name: arrays[name] for name in names}
+    return Tree(coef=arrays["weights"], levels=levels or (), **parts)
 
 
 def _grow_reference(

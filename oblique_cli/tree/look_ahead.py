@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.tree.growing import Division, grow_by
-from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
+from oblique_cli.tree.least_squares import Linear, Passes, left_out_error
 from oblique_cli.tree.monotone import Signs, children_bounds
-from oblique_cli.tree.monotone_models import Held, root_of
+from oblique_cli.tree.monotone_models import Held, fit_in_order
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.pruning import cheapest
 from oblique_cli.tree.sparse import arrivals
@@ -136,16 +137,14 @@ class FarthestTurn(AllTurns):
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
     """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, whose order depends on content only."""
-    noise = PERFECT * float(((y - y.mean()) ** 2).sum())
+    noise, fit = PERFECT * float(((y - y.mean()) ** 2).sum()), partial(fit_in_order, signs=settings.signs)
 
     def divide(rows: Rows, depth: int, path: int, state: tuple[Held, Proposals]) -> Division | None:
         held, left_over = state
         model = held.model
-        if len(rows) < settings.min_node or (settings.max_depth is not None and depth >= settings.max_depth):
+        if len(rows) < settings.min_node or depth == settings.max_depth or model.rss <= noise:
             return None
         A, b = X[rows], y[rows]
-        if model.rss <= noise:
-            return None
         cut = best_cut(A, b, held, left_over, settings)
         if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
             return None
@@ -157,21 +156,16 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
         if cut.children_error > (1.0 - settings.min_improvement) * error:
             return None
         goes_left = A[:, cut.feature] <= cut.threshold
-        sides: tuple[Held, Held] | None
-        if settings.signs is None:
-            sides = Held(fit_linear(A[goes_left], b[goes_left])), Held(fit_linear(A[~goes_left], b[~goes_left]))
-        else:
-            sides = held.divided(int(settings.signs[cut.feature]), A, b, goes_left, settings.signs)
+        axis = np.eye(1, X.shape[1], cut.feature)[0]
+        sides = held.divided(fit, A, b, axis, goes_left, settings.signs)
         if sides is None:
             return None
         gain = max(model.rss - sides[0].model.rss - sides[1].model.rss, 0.0)
         below = left_over.divide(cut)
-        axis = np.eye(1, X.shape[1], cut.feature)[0]
         return Division(axis, cut.threshold, gain, goes_left, child_states=((sides[0], below[0]), (sides[1], below[1])))
 
     builder = TreeBuilder(X.shape[1], 1)
-    root = Held(fit_linear(X, y)) if settings.signs is None else root_of(X, y, settings.signs, linear=True)
-    owned = grow_by(builder, len(y), divide, root_state=(root, proposals))
+    owned = grow_by(builder, len(y), divide, root_state=(Held(fit(X, y)), proposals))
     return builder.finish(payload=Equations.of([held.model for held, _ in owned]))
 
 

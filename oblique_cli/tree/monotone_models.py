@@ -9,7 +9,7 @@ row crosses them by moving in such a feature: each side has a model of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ NOISE = 1e-9  # a coefficient that moves rows by at most this share of the large
 AT_ONCE = 256  # number of normals whose cuts are evaluated together
 
 Plane = tuple[Array, float | None, int]  # normal, threshold if fixed, and the crossing direction
+Fit = Callable[[Array, Array], Linear]  # rows (n, p) and their targets -> model
 
 
 class Held(NamedTuple):
@@ -39,25 +40,19 @@ class Held(NamedTuple):
         return np.asarray(y - X @ self.model.coef)
 
     def divided(
-        self, way: int | None, X: Array, y: Array, goes_left: NDArray[np.bool_], signs: Signs
+        self, fit: Fit, X: Array, y: Array, coef: Array, goes_left: NDArray[np.bool_], signs: Signs | None
     ) -> tuple[Held, Held] | None:
         """Return the states of the children; None if they are not in order.
-        way : as of `way_across`; X, y : rows of the node; goes_left : (n,)"""
+        fit : of a side's model, if it does not share its slope; X, y : rows of the node; goes_left : (n,)"""
+        sides = goes_left, ~goes_left
+        way = 0 if signs is None else way_across(signs, coef)
         if way == 0 and not self.shares_slope:
-            left, right = (Held(fit_in_order(X[side], y[side], signs)) for side in (goes_left, ~goes_left))
+            left, right = (Held(fit(X[side], y[side])) for side in sides)
             return left, right
         rest = self.rest(X, y)
-        models = [_with_slope(self.model.coef, rest[side]) for side in (goes_left, ~goes_left)]
-        left_constant, right_constant = (float(model.intercept) for model in models)
-        bounds = children_bounds(way, left_constant, right_constant, self.bounds)
-        if bounds is None:
-            return None
-        return Held(models[0], True, bounds[0]), Held(models[1], True, bounds[1])
-
-
-def root_of(X: Array, y: Array, signs: Signs, linear: bool) -> Held:
-    """Return the state of the root: a linear model whose coefficients have the required signs, or a constant."""
-    return Held(fit_in_order(X, y, signs)) if linear else Held(_with_slope(np.zeros(X.shape[1]), y), True)
+        models = [_with_slope(self.model.coef, rest[side]) for side in sides]
+        bounds = children_bounds(way, float(models[0].intercept), float(models[1].intercept), self.bounds)
+        return None if bounds is None else (Held(models[0], True, bounds[0]), Held(models[1], True, bounds[1]))
 
 
 def _with_slope(slope: Array, rest: Array) -> Linear:
@@ -65,11 +60,11 @@ def _with_slope(slope: Array, rest: Array) -> Linear:
     return Linear(slope, mean, float(((rest - mean) ** 2).sum()), 1)
 
 
-def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
+def fit_in_order(X: Array, y: Array, signs: Signs | None) -> Linear:
     """Return the least-squares model of y (n,) on X (n, p), n >= 1, whose coefficients have the signs (p,) or are 0, by
     the active sets of Stark and Parker (1995) if the unconstrained model violates the signs."""
     free = fit_linear(X, y)
-    if not (signs * free.coef < 0.0).any():
+    if signs is None or not (signs * free.coef < 0.0).any():
         return free
     from scipy.optimize import lsq_linear
 
@@ -84,13 +79,11 @@ def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
 
 
 class Cut(NamedTuple):
-    """Hyperplane with rows of coef @ x <= threshold on the left, and the residual sum of both sides.
-    way : direction in which rows cross it under monotonic constraints"""
+    """Hyperplane with rows of coef @ x <= threshold on the left, and the residual sum of both sides."""
 
     coef: Array
     threshold: float
     error: float
-    way: int
 
 
 def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs: Signs) -> Iterator[Plane]:
@@ -122,9 +115,9 @@ def best_in_order(
     for first in range(0, len(planes), AT_ONCE):
         some = planes[first : first + AT_ONCE]
         errors, thresholds = _best_along(X, rest, some, bounds, least)
-        for (normal, _, way), error, threshold in zip(some, errors.tolist(), thresholds.tolist(), strict=True):
+        for (normal, *_), error, threshold in zip(some, errors.tolist(), thresholds.tolist(), strict=True):
             if np.isfinite(error) and (best is None or error < best.error - margin):
-                best = Cut(normal, threshold, error, way)
+                best = Cut(normal, threshold, error)
     return best
 
 
@@ -153,14 +146,16 @@ def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, 
     return float((centered**2).sum()) - explained[at, k], np.where(np.isnan(fixed_thresholds), middle, fixed_thresholds)
 
 
-def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, margin: float) -> Cut | None:
-    """Return the cut of least residual sum by linear models on both sides; `best_in_order` is for constants."""
-    if not planes:
-        return None
-    passes, best = Passes(X, y), None
-    for normal, threshold, way in planes:
-        thresholds = None if threshold is None else np.array([threshold])
-        errors, cut_thresholds = passes.along(X, np.ascontiguousarray(normal[None]), thresholds, least)
-        if np.isfinite(errors[0]) and (best is None or errors[0] < best.error - margin):
-            best = Cut(normal, float(cut_thresholds[0]), float(errors[0]), way)
+def best_of_models(
+    X: Array, y: Array, groups: Iterable[tuple[Array, Array | None]], least: int, margin: float, constant: bool = False
+) -> Cut | None:
+    """Return the cut of least residual sum by separate models of both sides, the first within `margin`, or None.
+    y : (n,) or (n, k); groups : normals (k, p), and thresholds (k,) or None to search them; constant : means, not
+    linear models"""
+    passes, best = Passes(X, y, constant=constant), None
+    for directions, fixed_thresholds in groups:
+        errors, thresholds = passes.along(X, directions, fixed_thresholds, least)
+        for k in np.flatnonzero(np.isfinite(errors)).tolist():
+            if best is None or errors[k] < best.error - margin:
+                best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))
     return best

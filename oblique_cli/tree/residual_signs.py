@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.tree.growing import Division, grow_by
-from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
-from oblique_cli.tree.monotone import Signs, way_across
-from oblique_cli.tree.monotone_models import Cut, Held, best_in_order, best_of_own_models, planes_in_order, root_of
+from oblique_cli.tree.least_squares import Linear
+from oblique_cli.tree.monotone import Signs
+from oblique_cli.tree.monotone_models import Cut, Held, best_in_order, best_of_models, fit_in_order, planes_in_order
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -50,7 +51,7 @@ class Settings:
 def model_of(X: Array, y: Array, settings: Settings) -> Linear:
     """Return the model of a node's rows X (n, p), y (n,) or (n, k)."""
     if settings.linear:
-        return fit_linear(X, y)
+        return fit_in_order(X, y, settings.signs)
     mean = y.mean(axis=0)
     return Linear(np.zeros((*y.shape[1:], X.shape[1])), mean, float(((y - mean) ** 2).sum()), 1)
 
@@ -70,13 +71,7 @@ def above(residuals: Array) -> NDArray[np.int32]:
 def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> Tree:
     """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1, in an order that depends on their content only.
     seed : of the random numbers of nodes"""
-    noise, order = PERFECT * float(((y - y.mean(axis=0)) ** 2).sum()), settings.signs
-
-    def children(held: Held, A: Array, b: Array, coef: Array, goes_left: NDArray[np.bool_]) -> tuple[Held, Held] | None:
-        if order is not None:
-            return held.divided(way_across(order, coef), A, b, goes_left, order)
-        left, right = (Held(model_of(A[side], b[side], settings)) for side in (goes_left, ~goes_left))
-        return left, right
+    noise, fit = PERFECT * float(((y - y.mean(axis=0)) ** 2).sum()), partial(model_of, settings=settings)
 
     def divide(rows: Rows, depth: int, path: int, state: Held) -> Division | None:
         model = state.model
@@ -87,22 +82,19 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
         if signs.min() == signs.max():
             return None
         node = Node(A, signs, None, 2, depth, "gini", seed=seed, path=path)
-        cut = (
-            cut_in_order(node, b, state, proposer, settings)
-            if order is not None
-            else best_cut(node, b, proposer, settings)
-        )
+        in_order = settings.signs is not None
+        cut = cut_in_order(node, b, state, proposer, settings) if in_order else best_cut(node, b, proposer, settings)
         if cut is None or cut.error >= model.rss:
             return None
         goes_left = np.asarray(_core.project(A, cut.coef)) <= cut.threshold
-        below = children(state, A, b, cut.coef, goes_left)
+        below = state.divided(fit, A, b, cut.coef, goes_left, settings.signs)
         if below is None:
             return None
         gain = model.rss - cut.error
         return Division(cut.coef, cut.threshold, gain, goes_left, child_states=below, worth=gain)
 
     builder = TreeBuilder(X.shape[1], 1)
-    root = Held(model_of(X, y, settings)) if order is None else root_of(X, y, order, settings.linear)
+    root = Held(fit(X, y), shares_slope=settings.signs is not None and not settings.linear)
     held = grow_by(builder, len(y), divide, root_state=root, most_leaves=settings.max_leaf_nodes, slack=EQUAL)
     return builder.finish(payload=Equations.of([state.model for state in held]))
 
@@ -111,15 +103,9 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
     """Return the cut of least error, the first of equals in the order of the proposals, or None.
     node : rows with the signs of their residuals as classes; y : (n,) or (n, k) their targets"""
     # The residual sum of a linear model is the same in every rotated space.
-    passes = Passes(node.X, y, constant=not settings.linear)
     margin = EQUAL * float(((y - y.mean(axis=0)) ** 2).sum())
-    best: Cut | None = None
-    for directions, fixed_thresholds in _directions(node, proposer):
-        errors, thresholds = passes.along(node.X, directions, fixed_thresholds, settings.min_leaf)
-        for k in np.flatnonzero(np.isfinite(errors)).tolist():
-            if best is None or errors[k] < best.error - margin:
-                best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]), 0)
-    return best
+    directions = _directions(node, proposer)
+    return best_of_models(node.X, y, directions, settings.min_leaf, margin, constant=not settings.linear)
 
 
 def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings: Settings) -> Cut | None:
@@ -131,12 +117,16 @@ def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings:
     margin = EQUAL * float(((y - y.mean()) ** 2).sum())
     for groups in (_directions(node, proposer), [(np.eye(node.X.shape[1]), None)]):
         planes = [plane for group in groups for plane in planes_in_order(node.X, *group, signs)]
-        separate = [] if held.shares_slope else [plane for plane in planes if plane[2] == 0]
         shared = planes if held.shares_slope else [plane for plane in planes if plane[2] != 0]
+        separate = [
+            (np.ascontiguousarray(normal[None]), None if threshold is None else np.array([threshold]))
+            for normal, threshold, way in planes
+            if way == 0 and not held.shares_slope
+        ]
         rest = held.rest(node.X, y)
         candidates = [
             best_in_order(node.X, rest, shared, held.bounds, settings.min_leaf, margin),
-            best_of_own_models(node.X, y, separate, settings.min_leaf, margin),
+            best_of_models(node.X, y, separate, settings.min_leaf, margin) if separate else None,
         ]
         if cuts := [cut for cut in candidates if cut is not None]:
             return min(cuts, key=lambda cut: cut.error)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
 from oblique_cli.ground.arrays import Array, Ints
+from oblique_cli.ground.geometry import level_codes
 from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
 
 # A gap between two sums must be wider than this share of their range, so that prediction, which may round unlike a
@@ -281,9 +282,8 @@ def scored(tree: Tree, node: int, X: Array) -> Array:
     values = np.array(X, dtype=np.float64)
     for j, columns in tree.level_columns.items():
         scores = tree.level_scores[node, columns]
-        codes = np.where(np.isfinite(values[:, j]), values[:, j], -1.0)
-        known = (codes >= 0) & (codes < len(scores)) & (codes == np.floor(codes))
-        values[:, j] = np.where(known, scores[np.where(known, codes, 0).astype(np.int64)], 0.0)
+        codes = level_codes(values[:, j], len(scores))
+        values[:, j] = np.where(codes >= 0, scores[codes], 0.0)
     return np.nan_to_num(values, copy=False, nan=0.0)
 
 

@@ -367,19 +367,17 @@ class Tree:
         """Return the tree with every marked node as a leaf, without models in leaves. leaves : (n_nodes,) bool."""
         order, left, right = numbered(self.left, self.right, leaves)
         inner = left >= 0
-        return Tree(
-            left,
-            right,
-            np.where(inner[:, None], self.coef_[order], 0.0),
-            np.where(inner, self.thresholds[order], 0.0),
-            self.counts[order],
-            np.where(inner, self.gains[order], 0.0),
-            self.n_rows[order],
-            self.levels,
-            np.where(inner[:, None], self.level_scores[order], 0.0),
-            None if self.missing_left is None else inner & self.missing_left[order],
-            self.payload.at(order),
-            self.criterion,
+        return self.changed(
+            left=left,
+            right=right,
+            coef=np.where(inner[:, None], self.coef_[order], 0.0),
+            thresholds=np.where(inner, self.thresholds[order], 0.0),
+            counts=self.counts[order],
+            gains=np.where(inner, self.gains[order], 0.0),
+            n_rows=self.n_rows[order],
+            level_scores=np.where(inner[:, None], self.level_scores[order], 0.0),
+            missing_left=None if self.missing_left is None else inner & self.missing_left[order],
+            payload=self.payload.at(order),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -467,11 +465,18 @@ class TreeBuilder:
         self.n_classes = n_classes
         self.levels = (0,) * n_features if levels is None else tuple(levels)
         self.takes_missing = takes_missing
+        self._leaf: dict[str, Any] = {
+            "coef": np.zeros(n_features),
+            "thresholds": 0.0,
+            "gains": 0.0,
+            "missing_left": False,
+        }
+        self._leaf |= {"level_scores": np.zeros(sum(self.levels)), "missing_left": False, "children": (-1, -1)}
         self._nodes: list[dict[str, Any]] = []
 
     def add(self, counts: Array, n_rows: int) -> int:
         """Append a leaf with the given class weights and return its id."""
-        self._nodes.append({"counts": counts, "n_rows": n_rows, "children": None})
+        self._nodes.append(self._leaf | {"counts": counts, "n_rows": n_rows})
         return len(self._nodes) - 1
 
     def split(
@@ -486,36 +491,17 @@ class TreeBuilder:
         missing_left: bool = False,
     ) -> None:
         """Make `node` internal with this hyperplane and these children; level_scores as in Tree, 0 without them."""
-        self._nodes[node] |= {"coef": coef, "threshold": threshold, "gain": gain, "children": (left, right)}
-        self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
-        self._nodes[node]["missing_left"] = missing_left
+        plane = {"coef": coef, "thresholds": threshold, "gains": gain, "missing_left": missing_left}
+        self._nodes[node] |= plane | {"children": (left, right)}
+        if level_scores is not None:
+            self._nodes[node]["level_scores"] = level_scores
 
     def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
         """Return the tree below `root`, numbered as in `numbered`. payload : of the nodes in appended order"""
-        n, nodes = len(self._nodes), self._nodes
-        nothing = {"coef": np.zeros(self.n_features), "threshold": 0.0, "gain": 0.0, "missing_left": False}
-        nothing |= {"level_scores": np.zeros(sum(self.levels)), "children": (-1, -1)}
-        shapes = {"counts": (n, self.n_classes), "children": (n, 2), "coef": (n, self.n_features)}
-        shapes |= {"level_scores": (n, sum(self.levels))}
-        whole = {"n_rows": np.int64, "children": np.int64, "missing_left": np.bool_}
-        arrays = {}
-        for name in (*nothing, "counts", "n_rows"):
-            array: NDArray[Any] = np.zeros(shapes.get(name, (n,)), whole.get(name, np.float64))
-            for i, node in enumerate(nodes):
-                array[i] = node.get(name) if node.get(name) is not None else nothing[name]
-            arrays[name] = array
-        order, left, right = numbered(arrays["children"][:, 0], arrays["children"][:, 1], root=root)
-        ordered = {name: values[order] for name, values in arrays.items()}
-        return Tree(
-            left,
-            right,
-            ordered["coef"],
-            ordered["threshold"],
-            ordered["counts"],
-            ordered["gain"],
-            ordered["n_rows"],
-            self.levels,
-            ordered["level_scores"],
-            ordered["missing_left"] if self.takes_missing else None,
-            payload.at(order),
-        )
+        children = np.array([node["children"] for node in self._nodes])
+        order, left, right = numbered(children[:, 0], children[:, 1], root=root)
+        names = ("coef", "thresholds", "counts", "gains", "n_rows", "level_scores", "missing_left")
+        arrays: dict[str, Any] = {name: np.array([self._nodes[i][name] for i in order]) for name in names}
+        missing_left = arrays.pop("missing_left")
+        arrays |= {"missing_left": missing_left} if self.takes_missing else {}
+        return Tree(left, right, levels=self.levels, payload=payload.at(order), **arrays)

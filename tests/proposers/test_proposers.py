@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from oblique_cli import proposers
 from oblique_cli.ground.geometry import class_covariance, householder_vector, orient, principal_axes
-from oblique_cli.proposers import _clustering
+from oblique_cli.proposers.gdt import better_bisector, bisectors
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer, best_split
 
 
@@ -189,13 +189,13 @@ def test_gdt_proposes_one_plane_with_its_offset_and_hhgdt_the_reflection_of_its_
 def test_the_better_bisector_is_the_one_of_greater_gain():
     for data in map(real_set, REAL_SETS):
         node = node_of(data.X, data.y)
-        planes = _clustering.bisectors(node)
+        planes = bisectors(node)
         scores = []
         for plane in planes:
             left = data.X @ plane[:-1] + plane[-1] <= 0
             sides = np.bincount(data.y[left], minlength=len(data.classes)).astype(float)
             scores.append(gains(sides[None], node.class_weights, "gini")[0] if 0 < left.sum() < data.n else 0.0)
-        chosen = _clustering.better_bisector(node, "all")
+        chosen = better_bisector(node, "all")
         np.testing.assert_array_equal(chosen, planes[int(np.argmax(scores))])
 
 
@@ -204,13 +204,13 @@ def test_bisectors_can_be_scored_over_the_two_super_classes():
         node = node_of(data.X, data.y)
         rest = data.y != np.argmax(np.bincount(data.y))
         scores = []
-        for plane in _clustering.bisectors(node):
+        for plane in bisectors(node):
             left = data.X @ plane[:-1] + plane[-1] <= 0
             sides = np.array([(left & ~rest).sum(), (left & rest).sum()], dtype=float)
             totals = np.bincount(rest).astype(float)
             scores.append(gains(sides[None], totals, "gini")[0] if 0 < left.sum() < data.n else 0.0)
-        chosen = _clustering.better_bisector(node, "super")
-        np.testing.assert_array_equal(chosen, _clustering.bisectors(node)[int(np.argmax(scores))])
+        chosen = better_bisector(node, "super")
+        np.testing.assert_array_equal(chosen, bisectors(node)[int(np.argmax(scores))])
 
 
 def test_rows_on_the_bisector_itself_go_left_if_ties_are_tolerant():
@@ -219,7 +219,7 @@ def test_rows_on_the_bisector_itself_go_left_if_ties_are_tolerant():
     line = np.array([[2.0, 0.0], [0.5, 1.5]])
     X, y = np.vstack([side, line, 2.0 - side[:, ::-1], line]), np.repeat([0, 1], 5)
     for shift in (0.0, 1.0 / 3.0, 1e3 / 7.0):
-        planes = [p for p in _clustering.bisectors(node_of(X + shift, y)) if abs(p[0] - p[1]) < 1e-6]
+        planes = [p for p in bisectors(node_of(X + shift, y)) if abs(p[0] - p[1]) < 1e-6]
         assert len(planes) == 1
         assert ((line + shift) @ planes[0][:2] + planes[0][2] < 0).all()
 
@@ -227,6 +227,6 @@ def test_rows_on_the_bisector_itself_go_left_if_ties_are_tolerant():
 def test_the_majority_of_equal_classes_is_the_lowest_code():
     X = np.random.default_rng(2).normal(size=(20, 2))
     y = np.arange(20) % 2
-    a, b = _clustering.bisectors(node_of(X, y)), _clustering.bisectors(node_of(X, 1 - y))
+    a, b = bisectors(node_of(X, y)), bisectors(node_of(X, 1 - y))
     for first, second in zip(a, b, strict=True):  # the same planes either way, in the same order
         np.testing.assert_allclose(first, second, atol=1e-9)
