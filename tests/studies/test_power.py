@@ -249,18 +249,18 @@ def test_the_reading_of_the_limit_of_gdt_is_that_of_more_claims():
     assert (last["data set"], last["node"], last["parent"]) == ("41", "24", "29") and len(claimed) == 41
     # The cells of the study are those of the reading that is taken.
     again = gdt.claims(gdt.numbers_of(cells))
-    assert [HOLDS[holds] for _, holds in again] == [row["parent"] for row in claimed]
+    assert {text: HOLDS[holds] for text, holds in again.items()} == {r["data set"]: r["parent"] for r in claimed}
     printed = {(c.dataset, c.method, c.metric): (c.published, c.published_sd or 0.0) for c in cells
                if c.published is not None}  # fmt: skip
-    assert choice_of_reading.met([holds for _, holds in gdt.claims(printed)]) == 36
+    assert choice_of_reading.met(gdt.claims(printed).values()) == 36
 
 
 def test_claims_of_significance_are_of_one_standard_deviation():
     found = {("wine", "GDT", "accuracy_percent"): (90.0, 1.0), ("wine", "SVM", "accuracy_percent"): (88.0, 1.0)}
-    assert dict(gdt.claims(found))["wine: significantly better than SVM"] is True  # intervals that just touch
+    assert gdt.claims(found)["wine: significantly better than SVM"] is True  # intervals that just touch
     found["wine", "SVM", "accuracy_percent"] = (88.1, 1.0)
-    assert dict(gdt.claims(found))["wine: significantly better than SVM"] is False
-    assert dict(gdt.claims(found))["glass: comparable to SVM"] is None
+    assert gdt.claims(found)["wine: significantly better than SVM"] is False
+    assert gdt.claims(found)["glass: comparable to SVM"] is None
 
 
 def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):

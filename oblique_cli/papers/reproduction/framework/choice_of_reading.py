@@ -7,53 +7,81 @@ words support both, are chosen by sizes (docs/algorithms/tprti.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
 
-# Whether a claim holds; None if the difference is within chance.
-Claims = Sequence[bool | None]
+# Whether each claim holds, by its text; None if the difference is within chance or a number is missing.
+Claims = Mapping[str, bool | None]
 HOLDS = {True: "holds", False: "fails", None: "-"}
+ACCURACY = "accuracy_percent"
+# Mean and SD by data set, method as printed, and metric.
+Numbers = Mapping[tuple[str, str, str], tuple[float, float]]
 
 
-def of_claims(claims: Mapping[str, Claims]) -> str:
-    """Return the reading that meets most claims; in a tie the first, that of the words. claims : by reading"""
-    return max(claims, key=lambda reading: met(claims[reading]))
+def numbers_of(cells: Iterable[Cell]) -> Numbers:
+    """Return our numbers in the form for claims."""
+    return {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
 
 
-def met(claims: Claims) -> int:
-    """Return the number of claims that hold."""
-    return sum(holds is True for holds in claims)
+def gap(numbers: Numbers, dataset: str, method: str, other: str, metric: str = ACCURACY) -> float | None:
+    """Return the difference of the means of two methods, None if one is missing."""
+    ours, theirs = numbers.get((dataset, method, metric)), numbers.get((dataset, other, metric))
+    return None if ours is None or theirs is None else ours[0] - theirs[0]
+
+
+def side(numbers: Numbers, dataset: str, method: str, other: str, metric: str = ACCURACY) -> int | None:
+    """Return `side_of` two methods, None if one number is missing."""
+    ours, theirs = numbers.get((dataset, method, metric)), numbers.get((dataset, other, metric))
+    return None if ours is None or theirs is None else side_of(ours, theirs)
 
 
 def side_of(ours: tuple[float, float], theirs: tuple[float, float]) -> int:
     """Return 1 if ours, mean and SD, is significantly larger, -1 if theirs is, 0 if their 1-SD intervals overlap."""
-    gap, spread = ours[0] - theirs[0], ours[1] + theirs[1]
-    return 0 if abs(gap) < spread - 1e-9 else 1 if gap > 0 else -1
+    difference, spread = ours[0] - theirs[0], ours[1] + theirs[1]
+    return 0 if abs(difference) < spread - 1e-9 else 1 if difference > 0 else -1
 
 
-def claims_sentence(claims: Mapping[str, Claims]) -> str:
+def of_claims(claims: Mapping[str, Sequence[bool | None]]) -> str:
+    """Return the reading that meets most claims; in a tie the first, that of the words. claims : by reading"""
+    return max(claims, key=lambda reading: met(claims[reading]))
+
+
+def met(claims: Iterable[bool | None]) -> int:
+    """Return the number of claims that hold."""
+    return sum(holds is True for holds in claims)
+
+
+def claims_sentence(claims: Mapping[str, Sequence[bool | None]]) -> str:
     """Return the number of claims that each reading meets, in words."""
     return ", ".join(f"{reading} meets {met(answers)} of {len(answers)} claims" for reading, answers in claims.items())
 
 
-def table_of(
-    name: str,
-    caption: str,
+def chosen(
+    request: StudyRequest,
+    default: str,
+    table: tuple[str, str],
     cells: Mapping[str, Sequence[Cell]],
-    claims: Mapping[str, Mapping[str, bool | None]],
+    claims: Mapping[str, Claims],
     wanted: Callable[[Cell], bool],
-) -> ExtraTable:
-    """Return every claim and every wanted cell by each reading, and the number of claims that each meets.
-    cells, claims : by reading, that of the words first; cells in one order, claims by their text"""
+) -> tuple[Sequence[Cell], ExtraTable]:
+    """Return the cells by the reading that is taken, and a table of every claim and every wanted cell by each reading.
+
+    default         reading of the configuration, for a part of the sets: it has too few claims for a choice
+    table           name, and caption with {} for the reading that is taken
+    cells, claims   by reading, that of the words first; cells in one order
+    """
+    taken = of_claims({reading: [*each.values()] for reading, each in claims.items()}) if request.is_whole else default
     first = next(iter(claims.values()))
-    rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in claims.values())) for text in first]
+    rows = [("claim", text, "", *(HOLDS[each[text]] for each in claims.values())) for text in first]
     rows += [
         (each[0].table, each[0].dataset, each[0].metric, *(f"{cell.ours:.2f} ({cell.verdict})" for cell in each))
         for each in zip(*cells.values(), strict=True)
         if wanted(each[0]) and all(cell.ours is not None for cell in each)
     ]
-    counts = (str(met(list(mine.values()))) for mine in claims.values())
+    counts = (str(met(each.values())) for each in claims.values())
     rows.append(("claims met", str(len(first)), "", *counts))
-    return ExtraTable(name, caption, ("table", "data set", "metric", *cells), tuple(rows), left=3)
+    name, caption = table
+    header = ("table", "data set", "metric", *cells)
+    return cells[taken], ExtraTable(name, caption.format(taken), header, tuple(rows), left=3)

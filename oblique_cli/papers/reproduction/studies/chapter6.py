@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from statistics import fmean
 
 from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.evaluation.published import Published
-from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claims, side_of, table_of
+from oblique_cli.papers.reproduction.framework import runs
+from oblique_cli.papers.reproduction.framework.choice_of_reading import ACCURACY, chosen, numbers_of, side
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import (
-    METRICS,
-    Number,
-    Ours,
-    Outcome,
-    by_repeat,
-    cells,
-    mean_sd,
-    of_outcomes,
-    outcome,
-    result_of,
-)
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
 TABLES = tuple(f"{THESIS}:6.{table}" for table in range(1, 5))
@@ -42,73 +32,67 @@ def chapter6(request: StudyRequest) -> StudyResult:
     times as long as Table 6.1."""
     full = request.profile == "full"
     names = ("chapter6_bic", "chapter6_cv") if full else ("chapter6_bic",)
-    runs = [outcome(request, f"reproduce/{name}") for name in names]
+    trees = [runs.outcome(request, f"reproduce/{name}") for name in names]
     # According to the words, rows of both groups have equal penalties.
     cost_of_words = f"algorithms.1.group_costs={WORDS}"
-    words = [outcome(request, f"reproduce/{n}", cost_of_words, algorithms=("butif_svm",)) for n in names if full]
-    sets = [spec.name for spec in runs[0].experiment.datasets]
-    top_down = outcome(request, "reproduce/chapter3", datasets=sets)
+    words = [
+        runs.outcome(request, f"reproduce/{name}", cost_of_words, algorithms=("butif_svm",)) for name in names if full
+    ]
+    top_down = runs.outcome(
+        request, "reproduce/chapter3", datasets=[spec.name for spec in trees[0].experiment.datasets]
+    )
 
-    def all_cells(later: list[Outcome]) -> tuple[Cell, ...]:
+    def all_cells(later: list[Outcome]) -> list[Cell]:
         """Return the cells of the four tables; of two runs with lines of one method, those of the later one."""
-        by_bic, by_cv = (_of_clusters([*runs[i : i + 1], *later[i : i + 1]]) for i in range(2))
-        beside = of_outcomes(runs[0], top_down, *later[:1])
+        by_bic, by_cv = (_of_clusters([*trees[i : i + 1], *later[i : i + 1]]) for i in range(2))
+        beside = runs.of_outcomes(trees[0], top_down, *later[:1])
         finders = (by_bic, by_cv, beside, beside)
-        return tuple(cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours))
+        return [cell for table, ours in zip(TABLES, finders, strict=True) for cell in runs.cells(request, table, ours)]
 
     cells_by = {WORDS: all_cells(words), READING: all_cells([])}
-    taken = READING
-    if request.is_whole:
-        taken = of_claims({reading: list(claims(mine).values()) for reading, mine in cells_by.items()})
-    tables = [by_costs(cells_by, taken)] if full else []
-    return result_of([*runs, top_down, *words], cells_by[taken], tables)
+    claims_by = {reading: claims(cells) for reading, cells in cells_by.items()}
+    table = "by_costs", "Support vector machines of chapter 6 by what a row costs; {} is taken"
+    cells, by_costs = chosen(
+        request, READING, table, cells_by, claims_by, lambda cell: (cell.method, cell.metric) == ("SVM", ACCURACY)
+    )
+    return runs.result_of([*trees, top_down, *words], cells, [by_costs] if full else [])
 
 
 def claims(cells: Iterable[Cell]) -> dict[str, bool | None]:
     """Return the claims of section 6.6 on SVM against HHBUT, set by set, and whether these accuracies meet them."""
-    numbers = {
-        (c.table, c.dataset, c.method): (c.ours, c.ours_sd or 0.0)
-        for c in cells
-        if c.metric == "accuracy_percent" and c.ours is not None
-    }
+    cells = list(cells)
     out: dict[str, bool | None] = {}
-    for table in (f"{THESIS}:6.1", f"{THESIS}:6.2"):
-        for dataset in dict.fromkeys(dataset for of, dataset, _ in numbers if of == table):
-            ours, theirs = (numbers.get((table, dataset, method)) for method in ("SVM", "HHBUT"))
-            side = None if ours is None or theirs is None else side_of(ours, theirs)
+    for table in ("6.1", "6.2"):
+        numbers = numbers_of(c for c in cells if c.table == f"{THESIS}:{table}" and c.metric == ACCURACY)
+        for dataset in dict.fromkeys(dataset for dataset, _, _ in numbers):
             sides: tuple[int, ...]
             if dataset in SVM_BETTER:
                 words, sides = "SVM is significantly better", (1,)
-            elif table.endswith("6.2"):
+            elif table == "6.2":
                 words, sides = "HHBUT is at least as good", (0, -1)
             elif dataset in HHBUT_BETTER:
                 words, sides = "HHBUT is significantly better", (-1,)
             else:
                 words, sides = "neither is significantly better", (0,)
-            out[f"{table.partition(':')[2]}, {dataset}: {words}"] = None if side is None else side in sides
+            svm = side(numbers, dataset, "SVM", "HHBUT")
+            out[f"{table}, {dataset}: {words}"] = None if svm is None else svm in sides
     return out
 
 
-def by_costs(cells: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
-    """Return every claim and every accuracy of SVM by both readings, and the number of claims that each meets."""
-    holds = {reading: claims(mine) for reading, mine in cells.items()}
-    caption = f"Support vector machines of chapter 6 by what a row costs; {taken} is taken"
-    return table_of("by_costs", caption, cells, holds, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
-
-
-def _of_clusters(runs: list[Outcome]) -> Ours:
+def _of_clusters(trees: list[Outcome]) -> Ours:
     """Return a function for accuracy and leaves of the last run, and clusters per class, a mean over training sets."""
-    of_lines = of_outcomes(*runs)
+    of_lines = runs.of_outcomes(*trees)
 
     def ours(number: Published, dataset: str) -> Number | None:
-        if number.metric in METRICS:
+        if number.metric in runs.METRICS:
             return of_lines(number, dataset)
-        all_rows = runs[0].rows if runs else ()
+        all_rows = trees[0].rows if trees else ()
         rows = [row for row in all_rows if row.dataset == dataset and row.status == "ok" and row.clusters]
         if not rows:
             return None
         name = list(rows[0].clusters)[int(number.qualifiers["class_index"]) - 1]
         mine = [row for row in rows if row.algorithm == rows[0].algorithm]  # both have the same clusters
-        return *mean_sd(map(fmean, by_repeat(mine, lambda row: row.clusters[name]).values())), "no SD is printed"
+        means = map(fmean, runs.by_repeat(mine, lambda row: row.clusters[name]).values())
+        return *runs.mean_sd(means), "no SD is printed"
 
     return ours

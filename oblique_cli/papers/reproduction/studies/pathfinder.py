@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 
 from oblique_cli import config
@@ -10,18 +10,10 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE
-from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claims, side_of, table_of
+from oblique_cli.papers.reproduction.framework import runs
+from oblique_cli.papers.reproduction.framework.choice_of_reading import chosen, gap, numbers_of, side_of
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import (
-    Number,
-    Outcome,
-    Score,
-    cells,
-    fold_score,
-    outcome,
-    result_of,
-    rows_by_method,
-)
+from oblique_cli.papers.reproduction.framework.runs import Number, Score, fold_score
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "amalaman2015"
@@ -38,13 +30,13 @@ def grid_sizes() -> dict[str, int]:
     return {spec.name: int(algorithm.on(spec.name).params["grid_size"]) for spec in experiment.datasets}
 
 
-def _published_accuracy(row: Row) -> float:
-    """Return the accuracy in percent of section 3.4.3, where a rejected row counts as correct."""
-    return float(row.measures.get("published_accuracy_percent", 100 * row.n_correct / row.n_test))
+def _accuracy(row: Row) -> float:
+    return 100 * row.n_correct / row.n_test
 
 
 SCORES: Mapping[str, Score] = {
-    "accuracy_percent": _published_accuracy,
+    # That of section 3.4.3, where a rejected row counts as correct.
+    "accuracy_percent": lambda row: row.measures.get("published_accuracy_percent", _accuracy(row)),
     "reject_percent": lambda row: row.measures.get("reject_percent", 0.0),
     "n_leaves": lambda row: row.n_leaves,
 }
@@ -75,47 +67,44 @@ Rows = Mapping[tuple[str, str], list[Row]]
 @STUDIES.register("pathfinder")
 @study("PATHFINDER with its reject option (Amalaman 2015, chapter 3)", *TABLES)
 def pathfinder(request: StudyRequest) -> StudyResult:
-    """Run every data set with its grid size of Table 3.4, by both readings of rows without a class. A part of the
-    sets has too few claims for a choice and keeps the configuration's reading. Our axis-parallel tree stands for Weka's
-    Simple CART, whose settings are not given."""
+    """Run every data set with its grid size of Table 3.4, by both readings of rows without a class. Our axis-parallel
+    tree stands for Weka's Simple CART, whose settings are not given."""
+
+    def by(reading: str, *overrides: str, **part: Iterable[str]) -> runs.Outcome:
+        return runs.outcome(request, CONFIGURATION, *READINGS[reading], *overrides, **part)
+
     trees = ("pathfinder",)
-    runs = {IMPURE: [outcome(request, CONFIGURATION, *READINGS[IMPURE])]}
-    low: dict[str, list[Outcome]] = {}
+    outcomes = {IMPURE: by(IMPURE)}
+    low: dict[str, runs.Outcome] = {}
     if request.is_whole:
-        runs = {OUTSIDE: [outcome(request, CONFIGURATION, *READINGS[OUTSIDE], algorithms=trees)], **runs}
-        low = {
-            name: [outcome(request, CONFIGURATION, *READINGS[name], *LOWER_RUN, datasets=REAL, algorithms=trees)]
-            for name in runs
-        }
-    both = rows_by_method(runs[IMPURE], METHODS)
-    rows: dict[str, Rows] = {name: {**both, **rows_by_method(each, METHODS)} for name, each in runs.items()}
-    lower = {name: rows_by_method(each, METHODS) for name, each in low.items()}
+        outcomes = {OUTSIDE: by(OUTSIDE, algorithms=trees), **outcomes}
+        low = {name: by(name, *LOWER_RUN, datasets=REAL, algorithms=trees) for name in outcomes}
+    both = runs.rows_by_method([outcomes[IMPURE]], METHODS)
+    rows: dict[str, Rows] = {name: {**both, **runs.rows_by_method([run], METHODS)} for name, run in outcomes.items()}
+    lower = {name: runs.rows_by_method([run], METHODS) for name, run in low.items()}
     cells_by = {name: _cells(request, mine) for name, mine in rows.items()}
-    taken, tables = IMPURE, [rejections(rows)]
+    cells, tables = cells_by[IMPURE], [rejections(rows)]
     if request.is_whole:
         claims_by = {name: claims(mine, rows[name], lower[name]) for name, mine in cells_by.items()}
-        taken = of_claims({name: list(mine.values()) for name, mine in claims_by.items()})
-        caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
-        tables += [
-            table_of("by_reject", caption, cells_by, claims_by, lambda cell: cell.method == "PATHFINDER"),
-            by_purity(rows, lower),
-        ]
-    return result_of([run for each in (*runs.values(), *low.values()) for run in each], cells_by[taken], tables)
+        table = "by_reject", "Section 3.4.3 by which rows leaves reject; {} is taken"
+        cells, by_reject = chosen(request, IMPURE, table, cells_by, claims_by, lambda cell: cell.method == "PATHFINDER")
+        tables += [by_reject, by_purity(rows, lower)]
+    return runs.result_of([*outcomes.values(), *low.values()], cells, tables)
 
 
-def _cells(request: StudyRequest, rows: Rows) -> tuple[Cell, ...]:
+def _cells(request: StudyRequest, rows: Rows) -> Sequence[Cell]:
     def ours(number: Published, dataset: str) -> Number | None:
         score = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
         return score.number() if score else None
 
     not_run = {BEST: "the best of 22 programmes in another paper"}
-    return tuple(cell for table in TABLES for cell in cells(request, table, ours, not_run))
+    return [cell for table in TABLES for cell in runs.cells(request, table, ours, not_run)]
 
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
     """Return the claims of section 3.4.3 on PATHFINDER, and whether ours meet them; None within chance.
     rows : of `cells`; lower : with purity thresholds of 80 %"""
-    numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
+    numbers = numbers_of(cells)
     out: dict[str, bool | None] = {}
     for name in PERFECT:
         accuracy, rejected = (numbers.get((name, "PATHFINDER", f"{of}_percent")) for of in ("accuracy", "reject"))
@@ -123,8 +112,8 @@ def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | N
             None if accuracy is None or rejected is None else accuracy[0] >= 100.0 and rejected[0] == 0.0
         )
     for name in ARTIFICIAL:
-        ours, theirs = (numbers.get((name, method, "n_leaves")) for method in METHODS.values())
-        out[f"{name}: fewer leaves than Simple CART"] = None if ours is None or theirs is None else ours[0] < theirs[0]
+        more = gap(numbers, name, "PATHFINDER", "Simple CART", "n_leaves")
+        out[f"{name}: fewer leaves than Simple CART"] = None if more is None else more < 0
     for name, side in BESIDE_BEST.items():
         best = published.lookup(SOURCE, "3.7", name, BEST, "accuracy_percent")
         ours = numbers.get((name, "PATHFINDER", "accuracy_percent"))
@@ -153,9 +142,9 @@ def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
     rows : by reading"""
     scores: tuple[Score, ...] = (
         SCORES["reject_percent"],
-        _published_accuracy,
+        SCORES["accuracy_percent"],
         lambda row: row.measures["accepted_accuracy_percent"],
-        lambda row: 100 * row.n_correct / row.n_test,
+        _accuracy,
         SCORES["n_leaves"],
     )
     lines = []
