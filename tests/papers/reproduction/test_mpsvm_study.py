@@ -90,8 +90,8 @@ def test_a_study_leaves_its_ranks_and_tests_as_files(tmp_path):
     study = STUDIES["mpsvm"]
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
     run = outcome(request, "reproduce/mpsvm", "cv.repeats=1")
-    cells = [cell for reference in study.tables for cell in _cells(reference, _accuracies(run))]
-    tables = tuple(_rank_tables(_accuracies(run)))
+    cells = [cell for reference in study.tables for cell in _cells(reference, _accuracies(run.lines()))]
+    tables = tuple(_rank_tables(_accuracies(run.lines())))
     StudyReport(study, StudyResult(tuple(cells), tables), replace(request, only={})).save()
     ranks, tests = ((tmp_path / "reproduction" / f"mpsvm_{name}.csv").read_text() for name in ("ranks", "tests"))
     rank = next(cell.ours for cell in cells if cell.metric == "average_rank" and cell.method == "RoF")

@@ -62,6 +62,11 @@ class Cell:
         return AGREES if abs(self.difference) <= self.noise + TOLERANCE else DEVIATES
 
     @property
+    def which(self) -> dict[str, str]:
+        """The parts of the qualifier, by their names."""
+        return dict(part.split("=") for part in self.qualifier.split("; "))
+
+    @property
     def key(self) -> tuple[str, str, str, str, str]:
         """The key that identifies the cell."""
         return self.table, self.dataset, self.method, self.metric, self.qualifier

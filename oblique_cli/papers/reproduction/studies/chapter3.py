@@ -8,17 +8,8 @@ from math import hypot
 
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import Row
-from oblique_cli.papers.reproduction.framework.runs import (
-    Number,
-    Ours,
-    Outcome,
-    cells,
-    dataset_names,
-    mean_sd,
-    of_outcomes,
-    outcome,
-    result_of,
-)
+from oblique_cli.papers.reproduction.framework import runs
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
@@ -37,25 +28,26 @@ ClassAccuracies = Mapping[str, tuple[int, float, float | None]]
 def chapter3(request: StudyRequest) -> StudyResult:
     """Run Tables 3.1 and 3.4, and the stratified folds of Tables 3.2 and 3.3. The columns SRS of Tables 3.2 and 3.3 are
     the folds of HHCART(A) in Table 3.1."""
-    runs = {
-        sampling: [outcome(request, f"reproduce/{name}") for name in names] for sampling, names in SAMPLINGS.items()
+    outcomes = {
+        sampling: [runs.outcome(request, f"reproduce/{name}") for name in names]
+        for sampling, names in SAMPLINGS.items()
     }
-    mixed = [outcome(request, f"reproduce/{name}") for name in ("chapter3_mixed", "chapter3_income")]
-    of_sampling = {sampling: of_outcomes(*each) for sampling, each in runs.items()}
+    mixed = [runs.outcome(request, f"reproduce/{name}") for name in ("chapter3_mixed", "chapter3_income")]
+    of_sampling = {sampling: runs.of_outcomes(*each) for sampling, each in outcomes.items()}
     finders: tuple[Ours, ...] = (
         of_sampling["SRS"],
         lambda number, dataset: of_sampling[number.qualifiers["sampling"]](number, dataset),
-        _of_classes({sampling: _class_accuracies(each) for sampling, each in runs.items()}),
-        of_outcomes(*mixed),
+        _of_classes({sampling: _class_accuracies(each) for sampling, each in outcomes.items()}),
+        runs.of_outcomes(*mixed),
     )
-    all_cells = [cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours)]
-    return result_of([*runs["SRS"], *runs["STRS"], *mixed], all_cells)
+    all_cells = [cell for table, ours in zip(TABLES, finders, strict=True) for cell in runs.cells(request, table, ours)]
+    return runs.result_of([*outcomes["SRS"], *outcomes["STRS"], *mixed], all_cells)
 
 
 def _of_classes(accuracies_by: Mapping[str, Mapping[str, ClassAccuracies]]) -> Ours:
     """Return a function for the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
     accuracies_by : sampling scheme and data set"""
-    names = dataset_names(THESIS)
+    names = runs.dataset_names(THESIS)
     printed: dict[str, dict[int, int]] = {}
     for number in numbers(THESIS, "3.3"):
         sizes = printed.setdefault(names[number.dataset], {})
@@ -108,5 +100,5 @@ def _by_class(rows: Iterable[Row]) -> ClassAccuracies:
     for name, by_repeat in counts.items():
         accuracies = [float(Fraction(100 * correct, n)) for correct, n in by_repeat.values() if n]
         if accuracies:
-            accuracy_of[name] = (next(iter(by_repeat.values()))[1], *mean_sd(accuracies))
+            accuracy_of[name] = (next(iter(by_repeat.values()))[1], *runs.mean_sd(accuracies))
     return accuracy_of

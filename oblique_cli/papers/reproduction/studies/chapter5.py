@@ -8,19 +8,9 @@ from statistics import fmean
 
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import Row
+from oblique_cli.papers.reproduction.framework import runs
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import (
-    Number,
-    Ours,
-    Outcome,
-    Score,
-    cells,
-    dataset_names,
-    mean_sd,
-    of_outcomes,
-    outcome,
-    result_of,
-)
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome, Score
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
@@ -42,28 +32,28 @@ def chapter5(request: StudyRequest) -> StudyResult:
     """Run Tables 5.2, 5.3 and 5.9, and derive the others from their folds. The single repetitions and folds of Tables
     5.4 to 5.8 are the first two of Tables 5.2 and 5.3, whose partitions are the same."""
     two_stage, shuttle, nested, hhcrv = (
-        outcome(request, f"reproduce/chapter5_{name}") for name in ("two_stage", "shuttle", "nested", "hhcrv")
+        runs.outcome(request, f"reproduce/chapter5_{name}") for name in ("two_stage", "shuttle", "nested", "hhcrv")
     )
-    oc1 = outcome(request, "reproduce/chapter3", algorithms=("oc1", "oc1_lc"))
+    oc1 = runs.outcome(request, "reproduce/chapter3", algorithms=("oc1", "oc1_lc"))
     by_scheme = {"nested": nested, "two-stage": two_stage}
     all_cells = [
-        *cells(request, f"{THESIS}:5.2", of_outcomes(two_stage, shuttle)),
-        *cells(request, f"{THESIS}:5.3", of_outcomes(nested)),
-        *cells(request, f"{THESIS}:5.4", _of_repetitions(two_stage)),
+        *runs.cells(request, f"{THESIS}:5.2", runs.of_outcomes(two_stage, shuttle)),
+        *runs.cells(request, f"{THESIS}:5.3", runs.of_outcomes(nested)),
+        *runs.cells(request, f"{THESIS}:5.4", _of_repetitions(two_stage)),
     ]
     for table in SINGLE_FOLDS:
-        all_cells += _with_spread_of_folds(table, cells(request, f"{THESIS}:{table}", _of_folds(by_scheme)))
-    all_cells += cells(request, f"{THESIS}:5.9", of_outcomes(hhcrv, oc1))
-    return result_of([two_stage, shuttle, nested, hhcrv, oc1], all_cells, [fold_table(by_scheme)])
+        all_cells += _with_spread_of_folds(table, runs.cells(request, f"{THESIS}:{table}", _of_folds(by_scheme)))
+    all_cells += runs.cells(request, f"{THESIS}:5.9", runs.of_outcomes(hhcrv, oc1))
+    return runs.result_of([two_stage, shuttle, nested, hhcrv, oc1], all_cells, [fold_table(by_scheme)])
 
 
-def fold_table(runs: Mapping[str, Outcome]) -> ExtraTable:
+def fold_table(by_scheme: Mapping[str, Outcome]) -> ExtraTable:
     """Return the range of all folds of GDT, for the sets with printed single folds."""
-    names = dataset_names(THESIS)
+    names = runs.dataset_names(THESIS)
     sets = sorted({names[number.dataset] for table in SINGLE_FOLDS for number in numbers(THESIS, table)})
     rows = []
     for dataset in sets:
-        for scheme, run in runs.items():
+        for scheme, run in by_scheme.items():
             for metric, measure in MEASURES.items():
                 values = [measure(row) for row in run.good_rows(dataset, "gdt")]
                 if values:
@@ -88,21 +78,21 @@ def _of_repetitions(run: Outcome) -> Ours:
         wanted = int(number.qualifiers["repetition"]) - 1
         if wanted not in means:
             return None
-        return means[wanted], mean_sd(means.values())[1], "one repetition; our SD is over all of ours"
+        return means[wanted], runs.mean_sd(means.values())[1], "one repetition; our SD is over all of ours"
 
     return ours
 
 
-def _of_folds(runs: Mapping[str, Outcome]) -> Ours:
+def _of_folds(by_scheme: Mapping[str, Outcome]) -> Ours:
     """Return a function for one fold, or mean and SD over the ten folds, of a repetition under one of two schemes."""
 
     def ours(number: Published, dataset: str) -> Number | None:
         which = number.qualifiers
-        rows = _folds(runs[which["cv"]], dataset, int(which["repetition"]) - 1)
+        rows = _folds(by_scheme[which["cv"]], dataset, int(which["repetition"]) - 1)
         values = list(map(MEASURES[number.metric], rows))
         if not values:
             return None
-        mean, spread = mean_sd(values)
+        mean, spread = runs.mean_sd(values)
         if which["fold"] == "all":
             return mean, spread, ""
         index = int(which["fold"]) - 1
@@ -118,7 +108,7 @@ def _with_spread_of_folds(table: str, cells: Iterable[Cell]) -> list[Cell]:
     spread = {(n.metric, n.qualifiers["cv"]): n.sd for n in numbers(THESIS, table) if n.qualifiers["fold"] == "all"}
     out = []
     for cell in cells:
-        which = dict(part.split("=") for part in cell.qualifier.split("; "))
+        which = cell.which
         missing = cell.published_sd is None and which["fold"] != "all"
         out.append(replace(cell, published_sd=spread[cell.metric, which["cv"]]) if missing else cell)
     return out

@@ -6,7 +6,7 @@ The paper's tables of accuracies and its list of data sets are lost; only averag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from statistics import fmean
@@ -17,6 +17,7 @@ import numpy as np
 from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST
 from oblique_cli.evaluation import published, significance_tests
 from oblique_cli.evaluation.published import Published
+from oblique_cli.evaluation.tables import Line
 from oblique_cli.experiments import decomposing
 from oblique_cli.experiments.running import load_datasets
 from oblique_cli.ground import seeds
@@ -62,6 +63,16 @@ class MethodScores(NamedTuple):
         # Rounded, so that equal counts summed in different orders are ties.
         return cls(whole, tuple(methods), np.round(values.reshape(len(whole), len(methods)), 9))
 
+    @classmethod
+    def usable(
+        cls, accuracies: Mapping[tuple[str, str], float], groups: Iterable[Sequence[str]]
+    ) -> Iterator[MethodScores]:
+        """Yield the accuracies of each group of methods that share at least two data sets."""
+        for methods in groups:
+            scores = cls.of(accuracies, methods)
+            if len(scores.datasets) >= 2:
+                yield scores
+
     def ranks(self) -> np.ndarray:
         """Return the average rank of each method, 1 the best."""
         return significance_tests.average_ranks(self.values)
@@ -95,28 +106,32 @@ def mpsvm(request: StudyRequest) -> StudyResult:
     """Run the ensembles of sections IV-B to IV-H: ranks, tests, sizes and times; in the full profile also the sweeps
     over minleaf, mtry and readings, and bias and variance."""
     main = outcome(request, "reproduce/mpsvm")
-    sweeps: list[Outcome] = []
-    if request.profile == "full":
-        sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS]
-    accuracies = _accuracies(main)
+    sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS if request.profile == "full"]
+    accuracies = _accuracies(main.lines())
     cells: list[Cell] = []
     tables: list[ExtraTable] = []
     if accuracies:
         cells = [cell for reference in TABLES for cell in _cells(reference, accuracies)]
         shown = _accuracy_table(accuracies)
-        tables = [*_rank_tables(accuracies), _verdicts(cells), _signs(accuracies), shown, resampled(shown)]
-        tables.append(_costs(main))
+        tables = [
+            *_rank_tables(accuracies),
+            _verdicts(cells),
+            _signs(accuracies),
+            shown,
+            resampled(shown),
+            _costs(main),
+        ]
     if main.rows and sweeps:
         tables += [_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]), _readings(sweeps[3])]
         tables += _bias_variance(request, main)
     return result_of([main, *sweeps], cells, tables)
 
 
-def _accuracies(run: Outcome) -> dict[tuple[str, str], float]:
-    """Return the accuracy in percent by data set and title, of complete lines."""
+def _accuracies(lines: Mapping[tuple[str, str], Line]) -> dict[tuple[str, str], float]:
+    """Return the accuracy in percent of complete lines."""
     return {
         key: line.accuracy.mean
-        for key, line in run.lines().items()
+        for key, line in lines.items()
         if line.accuracy.mean is not None and line.repeats == line.repeats_expected
     }
 
@@ -157,10 +172,9 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
     """Return average ranks of every family beside the paper's, and Friedman's test on them."""
     ranks: list[tuple[str, ...]] = []
     tests: list[tuple[str, ...]] = []
-    for section, methods in FAMILIES.items():
-        scores = MethodScores.of(accuracies, methods)
-        if len(scores.datasets) < 2:
-            continue
+    section_of = {methods: section for section, methods in FAMILIES.items()}
+    for scores in MethodScores.usable(accuracies, section_of):
+        methods, section = scores.methods, section_of[scores.methods]
         printed = {
             (number.method, number.metric): f"{number.mean:.2f}"
             for table in ("IV-B", "IV-C")
@@ -192,12 +206,7 @@ def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
     """Return every difference with a verdict in the paper on its significance, and our verdict."""
     words = {None: "-", 0.0: "no", 1.0: "yes"}
     rows = tuple(
-        (
-            cell.method,
-            dict(part.split("=") for part in cell.qualifier.split("; "))["test"],
-            words[cell.ours],
-            words[cell.published],
-        )
+        (cell.method, cell.which["test"], words[cell.ours], words[cell.published])
         for cell in cells
         if cell.metric == "significantly_better"
     )
@@ -206,18 +215,12 @@ def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
 
 def _readings(run: Outcome) -> ExtraTable:
     """Return average ranks of RaF, RoF and RRoF by other readings of the rotation, on the run's repetitions."""
-    accuracies = {
-        (line.dataset, line.algorithm): line.accuracy.mean
-        for line in run.table.lines
-        if line.accuracy.mean is not None and line.repeats == line.repeats_expected
-    }
+    accuracies = _accuracies({(line.dataset, line.algorithm): line for line in run.table.lines})
     params = {spec.id: spec.params for spec in run.experiment.algorithms}
+    families = [("raf", key, f"r{key}") for key in params if key.split(".")[0] == "rof"]
     rows = []
-    for reading in (key for key, of in params.items() if key.split(".")[0] == "rof"):
-        methods = ("raf", reading, f"r{reading}")
-        scores = MethodScores.of(accuracies, methods)
-        if len(scores.datasets) < 2:
-            continue
+    for scores in MethodScores.usable(accuracies, families):
+        _, reading, _ = scores.methods
         sample = "a bootstrap sample" if params[reading].get("bootstrap") else "all rows"
         means = (f"{mean:.2f}" for mean in scores.values.mean(axis=0))
         ranks = (f"{rank:.2f}" for rank in scores.ranks())
@@ -232,11 +235,8 @@ def _readings(run: Outcome) -> ExtraTable:
 def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
     """Return Table IX: MPRRoF against MPRaF, rule by rule."""
     rows = []
-    for rule in RULES:
-        first, second = f"MPRRoF-{rule}", f"MPRaF-{rule}"
-        scores = MethodScores.of(accuracies, (first, second))
-        if len(scores.datasets) < 2:
-            continue
+    for scores in MethodScores.usable(accuracies, [(f"MPRRoF-{rule}", f"MPRaF-{rule}") for rule in RULES]):
+        first, second = scores.methods
         sign = scores.sign_test(first, second)
         verdict = "yes" if sign.wins >= sign.needed else "no"
         rows.append((f"{first} over {second}", str(sign.wins), str(sign.losses), str(sign.needed), verdict))
@@ -337,11 +337,11 @@ def _minleaf(runs: Sequence[Outcome]) -> ExtraTable:
                 sums.setdefault((row.dataset, title), []).append((row.n_correct, row.n_test))
         accuracies |= {key: float(np.divide(*np.sum(pairs, axis=0))) for key, pairs in sums.items()}
     rows = []
-    for title in (*family("RaF"), *family("RRoF")):
-        scores = MethodScores.of(accuracies, [f"{title} {value}" for value in (1, 2, 3)])
-        if len(scores.datasets) >= 2:
-            test = significance_tests.friedman(list(scores.ranks()), len(scores.datasets))
-            rows.append((title, *(f"{rank:.2f}" for rank in scores.ranks()), f"{test.p:.3f}"))
+    settings = [[f"{title} {value}" for value in (1, 2, 3)] for title in (*family("RaF"), *family("RRoF"))]
+    for scores in MethodScores.usable(accuracies, settings):
+        ranks = scores.ranks()
+        test = significance_tests.friedman(list(ranks), len(scores.datasets))
+        rows.append((scores.methods[0].removesuffix(" 1"), *(f"{rank:.2f}" for rank in ranks), f"{test.p:.3f}"))
     caption = f"Average ranks of minleaf 1, 2 and 3 (Table X), {repeats} repetitions"
     return ExtraTable("minleaf", caption, ("method", "1", "2", "3", "Friedman p"), tuple(rows))
 

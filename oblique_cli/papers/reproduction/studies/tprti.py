@@ -12,19 +12,9 @@ from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.papers.reproduction.framework import runs
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
-from oblique_cli.papers.reproduction.framework.runs import (
-    FoldScore,
-    Number,
-    Ours,
-    Outcome,
-    cells,
-    dataset_names,
-    fold_score,
-    outcome,
-    result_of,
-    rows_by_method,
-)
+from oblique_cli.papers.reproduction.framework.runs import FoldScore, Number, Ours, Outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "amalaman2015"
@@ -46,7 +36,7 @@ Scores = Mapping[tuple[str, str], Mapping[str, FoldScore]]
 def tprti(request: StudyRequest) -> StudyResult:
     """Run Table 2.7 data set by data set, and derive Tables 2.6 and 2.8 from it once all twelve are complete. M5 is our
     M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation."""
-    outcomes = [outcome(request, CONFIGURATION)]
+    outcomes = [runs.outcome(request, CONFIGURATION)]
     scores = _scores(outcomes)
     units = {spec.name: units_of(spec, request) for run in outcomes for spec in run.experiment.datasets}
     names = [spec.name for spec in config.load(CONFIGURATION).datasets]
@@ -64,20 +54,20 @@ def tprti(request: StudyRequest) -> StudyResult:
 
     not_run = {method: "printed numbers of another paper" for method in COPIED}
     all_cells = (
-        *cells(request, TABLES[0], of_table_2_6),
-        *cells(request, TABLES[1], _of_table_2_7(scores, units), not_run),
-        *cells(request, TABLES[2], of_table_2_8),
+        *runs.cells(request, TABLES[0], of_table_2_6),
+        *runs.cells(request, TABLES[1], _of_table_2_7(scores, units), not_run),
+        *runs.cells(request, TABLES[2], of_table_2_8),
     )
     tables = [reference_rows(scores)]
     if request.is_whole:
         fast = [name for name in names if name != SLOWEST]
-        runs = {
-            reading: [outcome(request, CONFIGURATION, *_of_all(changes), datasets=fast)]
+        by_reading = {
+            reading: [runs.outcome(request, CONFIGURATION, *_of_all(changes), datasets=fast)]
             for reading, changes in READINGS.items()
         }
-        outcomes += [run for each in runs.values() for run in each]
-        tables.append(by_cut(request, runs, units))
-    return result_of(outcomes, all_cells, tables)
+        outcomes += [run for each in by_reading.values() for run in each]
+        tables.append(by_cut(request, by_reading, units))
+    return runs.result_of(outcomes, all_cells, tables)
 
 
 # Choice of a cut, reference of the least improvement, and treatment of a cut that leaves a child below the least
@@ -97,8 +87,8 @@ def _of_all(changes: Iterable[str]) -> tuple[str, ...]:
 
 def _scores(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], dict[str, FoldScore]]:
     scores: dict[tuple[str, str], dict[str, FoldScore]] = {}
-    for key, rows in rows_by_method(outcomes, METHODS).items():
-        score_of = {name: fold_score(rows, score) for name, score in MEASURES.items()}
+    for key, rows in runs.rows_by_method(outcomes, METHODS).items():
+        score_of = {name: runs.fold_score(rows, score) for name, score in MEASURES.items()}
         scores[key] = {name: value for name, value in score_of.items() if value is not None}
     return scores
 
@@ -117,12 +107,12 @@ def _of_table_2_7(scores: Scores, units_by: Mapping[str, Mapping[str, float]]) -
 
 
 def by_cut(
-    request: StudyRequest, runs: Mapping[str, Sequence[Outcome]], units: Mapping[str, Mapping[str, float]]
+    request: StudyRequest, by_reading: Mapping[str, Sequence[Outcome]], units: Mapping[str, Mapping[str, float]]
 ) -> ExtraTable:
     """Return the difference of each method's sizes from print by each reading, and the number of agreeing cells."""
     rows = []
-    for reading, outcomes in runs.items():
-        all_cells = cells(request, TABLES[1], _of_table_2_7(_scores(outcomes), units))
+    for reading, outcomes in by_reading.items():
+        all_cells = runs.cells(request, TABLES[1], _of_table_2_7(_scores(outcomes), units))
         for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
             leaves, errors = (
                 [c for c in all_cells if (c.method, c.metric) == (method, metric) and c.ours is not None]
@@ -151,7 +141,7 @@ def unit_of(scores: Scores, dataset: str, units: Mapping[str, float], judged: st
 
     Errors printed as 0 are ignored too.
     """
-    names = dataset_names(SOURCE)
+    names = runs.dataset_names(SOURCE)
     pairs = [
         (scores[dataset, number.method]["mse"].mean, number.mean)
         for number in numbers(SOURCE, "2.7")
@@ -195,7 +185,7 @@ def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], l
     for (dataset, method), score_of in scores.items():
         unit, mse = units[dataset], score_of["mse"]
         means.setdefault(method, {})[dataset] = (mse.mean / unit, (mse.over_folds or 0.0) / unit)
-    names = dataset_names(SOURCE)
+    names = runs.dataset_names(SOURCE)
     for number in numbers(SOURCE, "2.7"):
         if number.method in COPIED and number.metric == "mse" and number.mean is not None:
             means.setdefault(number.method, {})[names[number.dataset]] = (number.mean, number.sd or 0.0)
