@@ -11,11 +11,7 @@ PAPERS = "oblique_cli.papers"
 
 # Modules that register when imported, by the registry that imports them on demand.
 ALGORITHMS = (f"{PAPERS}.algorithms",)
-MODEL_KINDS = (
-    f"{PAPERS}.discrete.discrete_kinds",
-    f"{PAPERS}.hierarchy.neighbor_kinds",
-    f"{PAPERS}.pathfinder.region_kinds",
-)
+MODEL_KINDS = (f"{PAPERS}.model_kinds",)
 
 # Section of the command line's help -> name -> place of the function, and purpose of the command.
 COMMANDS = {

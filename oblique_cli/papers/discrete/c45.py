@@ -85,7 +85,6 @@ class C45(Growth, BaseEstimator):
         return _finished(root, rows.domain)
 
     def _grow(self, rows: Rows, everything: Ints, rng: np.random.Generator | None) -> _Node:
-        """Grow with an explicit stack; nodes are visited depth first, the first value's branch first."""
         root = _Node(everything, rows.counts(everything))
         least = rows_of(self.min_samples_leaf, float(root.counts.sum()))
         stack = [(root, 0, np.ones(rows.domain.n_features, dtype=bool))]
@@ -146,7 +145,6 @@ class C45(Growth, BaseEstimator):
         return int(np.argmax(score >= score.max() - TIE))
 
     def _prune(self, root: _Node, rows: Rows) -> _Node:
-        """Return the tree with subtrees replaced by leaves or by their largest branch, bottom-up."""
         todo = _postorder(root)[::-1]
         while todo:
             node = todo.pop()

@@ -19,8 +19,7 @@ from oblique_cli.papers.discrete.tcfs import ClassShares, label_of
 
 
 def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
-    """Return the steps of a fitted classifier of discrete features.
-    columns : cell and level of each column that it sees; classes : those of the fit"""
+    """Return the steps of a fitted classifier. columns : cell and level of each column; classes : those of the fit"""
     state, n = model.fitted.state, len(classes.known)
     takes_missing = model.parameters.get("missing") == "impute"
     coding = _Coding(state["columns_"], columns, len(cells), takes_missing)

@@ -165,7 +165,6 @@ def _own_terms(tree: DiscreteTree, inner: Ints, means: Array, number: Any) -> tu
 
 
 def _fields(domain: Domain, features: Ints) -> tuple[Ints, NDArray[np.uint64]]:
-    """Return word and shift of the fields of some features."""
     words, shifts, _ = domain.layout
     return words[features], shifts[features]
 

@@ -21,8 +21,7 @@ NEGLIGIBLE = 1e-12  # an eigenvalue below this share of the largest is a roundin
 
 
 def gram_of_trees(trees: Sequence[DiscreteTree], leaf_values: Sequence[NDArray[np.float64]]) -> Array:
-    """Return the mean of f_a(x) f_b(x) over the domain for all pairs of trees, summed over outputs, (m, m).
-    leaf_values : for each tree, (n_nodes, K) values of its function at the leaves"""
+    """Return the mean of f_a(x) f_b(x) for all pairs of trees over the domain, summed over outputs, (m, m)."""
     domain = trees[0].domain
     starts = np.concatenate([[0], np.cumsum(domain.lambdas)[:-1]])
     boxes = [_boxes(tree, np.asarray(values), starts) for tree, values in zip(trees, leaf_values, strict=True)]

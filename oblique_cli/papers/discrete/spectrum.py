@@ -106,12 +106,9 @@ class Spectrum:
         return out
 
     def truncated(self, energy: float = 1.0, max_order: int | None = None) -> Spectrum:
-        """Return the spectrum without high orders, then without the smallest coefficients of each output.
-
-        energy : share of each output's energy to keep. The fewest largest coefficients that reach this share are kept,
-            and all that are as large as the last of them, so conjugate pairs stay together and the order of rows does
-            not decide.
-        """
+        """Return the spectrum without high orders, then without the smallest coefficients of each output, down to a
+        share `energy` of its energy. Coefficients as large as the last retained one stay, too, so conjugate pairs stay
+        together."""
         low_order = np.ones(len(self), dtype=bool) if max_order is None else self.orders <= max_order
         part = self if low_order.all() else self._where(low_order)
         if energy >= 1.0 or len(part) == 0:
@@ -136,8 +133,7 @@ def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
 
 
 class CoefficientMatrix:
-    """The matrix W of the paper (section 6): coefficients of every partition (rows) in every spectrum (columns). The
-    matrix is stored sparse and never held whole: products are taken over blocks of rows."""
+    """The sparse matrix W of section 6: coefficients of every partition (rows) in every spectrum (columns)."""
 
     def __init__(self, spectra: Sequence[Spectrum]) -> None:
         first = spectra[0]

@@ -105,7 +105,6 @@ def _outputs(classes: Sequence[str]) -> list[str]:
 def _numbers(
     whole: Spectrum, terms: Sequence[Term], sets: Sequence[Interaction], features: Sequence[str]
 ) -> dict[str, Any]:
-    """Return a spectrum as entries of the JSON document."""
     return {
         "n_coefficients": len(whole),
         "energy": whole.energy,

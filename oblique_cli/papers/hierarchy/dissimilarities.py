@@ -1,4 +1,4 @@
-"""Dissimilarities between objects: checked matrices, distances of rows, and the number of objects of a matrix.
+"""Dissimilarities between objects (Amalaman 2015): checked matrices, distances of rows, p-distances of sequences.
 
 A condensed matrix lists n (n - 1) / 2 dissimilarities as SciPy does: d(0,1), d(0,2), ..., d(1,2), ... In float64 that
 is 4 n (n - 1) bytes, in float32 half of it (100 and 50 MB for 5000 objects).
@@ -86,9 +86,8 @@ def to_square(condensed: Condensed) -> Array:
 
 
 def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
-    """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none". A column
-    of equal values has scale 1, so that it is 0 in every row. With scaling, columns of very large or very small numbers
-    are first divided by a power of 2. Without scaling DataError names such a column, unless the metric only tests
+    """Return the shift and scale of each column: mean and standard deviation (1 for equal values), or 0 and 1 for
+    scaling "none". DataError names a column of extreme numbers that is not scaled, unless the metric only tests
     equality."""
     if scaling == "none":
         if metric != "hamming":
@@ -174,3 +173,27 @@ def _check_values(flat: NDArray[Any], pair_at: Any, names: Sequence[str] | None)
 
 def _name(i: int, names: Sequence[str] | None) -> str:
     return f"object {i + 1}" if names is None else repr(names[i])
+
+
+# ---- artificial sequences (sections 4.4.1 and 5.5.1.1) ---------------------------------------------------------------
+
+
+def random_sequences(n: int, rng: np.random.Generator, length: int = 200) -> NDArray[np.int8]:
+    """Return n sequences of independent, equally likely nucleotides, (n, length) codes 0 to 3."""
+    return rng.integers(0, 4, size=(n, length), dtype=np.int8)
+
+
+def p_distances(sequences: NDArray[np.int8]) -> Condensed:
+    """Return the condensed p-distances: the share of sites at which two sequences differ."""
+    return np.asarray(distance.pdist(sequences.astype(np.float64), "hamming"))
+
+
+def labels_by_poles(condensed: Condensed, rng: np.random.Generator, noise: float = 0.0) -> NDArray[np.int64]:
+    """Return two classes, one around each of the two most distant sequences; equally near ones are of the first.
+    noise : share of the sequences whose class is drawn at random afterwards (0 for Art#1, 0.1 for Art#2)"""
+    square = to_square(condensed)
+    first, second = np.unravel_index(int(square.argmax()), square.shape)
+    codes: NDArray[np.int64] = (square[second] < square[first]).astype(np.int64)
+    chosen = rng.choice(len(codes), size=round(noise * len(codes)), replace=False)
+    codes[chosen] = rng.integers(0, 2, size=len(chosen))
+    return codes

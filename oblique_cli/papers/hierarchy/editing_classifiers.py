@@ -14,11 +14,10 @@ from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, chec
 from oblique_cli.ground.row_groups import Groups, parts_of
 from oblique_cli.papers.hierarchy import editors as editing
 from oblique_cli.papers.hierarchy.dissimilarities import Condensed, from_square, to_square
-from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.hierarchy.linkage import GRAPHS, staxac, upgma
+from oblique_cli.papers.hierarchy.editors import WEIGHTS, classify
+from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, staxac, upgma
 from oblique_cli.papers.hierarchy.measures import purity_thresholds
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
-from oblique_cli.papers.hierarchy.voting import WEIGHTS, classify
 from oblique_cli.parameters import parameter
 
 Ints = NDArray[np.int64]

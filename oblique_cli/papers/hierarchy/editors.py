@@ -1,4 +1,4 @@
-"""Editing: selection of objects for a k-nearest-neighbor classifier (Amalaman 2015, chapter 6).
+"""The k-nearest-neighbor rule (Amalaman 2015, section 6.2), and the editing of its objects (chapter 6).
 
 Every editor takes the square matrix of distances between training objects and their class codes and returns a mask of
 the objects that stay. An editor that would remove all objects removes none, because a classifier needs one.
@@ -13,10 +13,44 @@ import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.measures import extract_clusters
-from oblique_cli.papers.hierarchy.voting import classify
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+WEIGHTS = ("uniform", "distance")
+
+
+def nearest(distances: Array, k: int) -> Ints:
+    """Return the columns of the k smallest distances of each row, nearest first, (m, k); in a tie the first column."""
+    return np.argsort(distances, axis=1, kind="stable")[:, :k]
+
+
+def votes(distances: Array, columns: Ints, codes: Ints, n_classes: int, weights: str) -> Array:
+    """Return each class's votes, (m, n_classes), each of weight 1 or 1 / (1 + d). columns : (m, k) the neighbors"""
+    out = np.zeros((len(columns), n_classes))
+    rows = np.arange(len(columns))
+    for j in range(columns.shape[1]):
+        column = columns[:, j]
+        out[rows, codes[column]] += 1.0 if weights == "uniform" else 1.0 / (1.0 + distances[rows, column])
+    return out
+
+
+def winners(ballots: Array, columns: Ints, codes: Ints) -> Ints:
+    """Return the class with most votes of each row; in a tie (within 1e-12) the class of the nearest neighbor."""
+    rows = np.arange(len(columns))
+    most = ballots.max(axis=1, initial=0.0)
+    out = np.zeros(len(columns), dtype=np.int64)
+    for j in range(columns.shape[1] - 1, -1, -1):
+        label = codes[columns[:, j]]
+        leads = ballots[rows, label] >= most * (1 - 1e-12)
+        out[leads] = label[leads]
+    return out
+
+
+def classify(distances: Array, codes: Ints, k: int, n_classes: int, weights: str = "uniform") -> Ints:
+    """Return the class by the k-NN rule for each row of distances (m, n) to objects with codes (n,)."""
+    columns = nearest(distances, k)
+    return winners(votes(distances, columns, codes, n_classes, weights), columns, codes)
 
 
 def hc_edit(taxonomy: Taxonomy, threshold: float) -> Mask:

@@ -47,7 +47,6 @@ def _is_phylip(lines: Sequence[str]) -> bool:
 
 
 def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Return the names and the square matrix below the first line of a PHYLIP file."""
     tokens = " ".join(lines).split()
     begins = set(np.cumsum([0, *(len(line.split()) for line in lines)]).tolist())  # indices of words that begin a line
     if n < 1:
@@ -72,7 +71,6 @@ def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
 
 
 def _csv(lines: Sequence[str]) -> tuple[list[str] | None, list[list[float]]]:
-    """Return names and rows of numbers of a CSV file."""
     delimiter = max(",;\t", key=lines[0].count)
     try:
         cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter, strict=True)]

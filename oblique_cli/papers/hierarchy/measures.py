@@ -1,7 +1,4 @@
-"""Measures of trees: distances within and between clusters, and EUREKA's background knowledge.
-
-Amalaman (2015), sections 4.4.3 (distances) and 5.4 (EUREKA).
-"""
+"""Measures of trees: distances within and between clusters, and EUREKA (Amalaman 2015, sections 4.4.3 and 5.4)."""
 
 from __future__ import annotations
 
@@ -61,11 +58,7 @@ def family_changes(taxonomy: Taxonomy) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PurityPerDepth:
-    """Purity at each depth from the root on.
-
-    purity   (depth + 1,) mean purity of the nodes there
-    nodes    (depth + 1,) number of nodes there
-    """
+    """Mean purity and number of the nodes at each depth from the root on, (depth + 1,)."""
 
     purity: Array
     nodes: Ints
@@ -95,8 +88,7 @@ def purity_thresholds(taxonomy: Taxonomy) -> Array:
 
 
 def extract_clusters(taxonomy: Taxonomy, threshold: float) -> Ints:
-    """Return the largest sub-trees of at least this purity, as nodes by falling size, then rising number (algorithm 2).
-    Every object is in exactly one of these sub-trees."""
+    """Return the largest sub-trees of at least this purity, by falling size, then rising number (algorithm 2)."""
     nodes = np.flatnonzero((taxonomy.purity >= threshold) & (taxonomy.purity_above < threshold))
     return nodes[np.argsort(-taxonomy.tree.sizes[nodes], kind="stable")]
 

@@ -19,8 +19,8 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer
 from oblique_cli.ground.row_groups import Groups, checked_groups
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between, from_square, spread_of
+from oblique_cli.papers.hierarchy.editors import WEIGHTS, nearest, votes, winners
 from oblique_cli.papers.hierarchy.taxonomy_estimators import PRECOMPUTED, DistanceEstimator
-from oblique_cli.papers.hierarchy.voting import WEIGHTS, nearest, votes, winners
 from oblique_cli.parameters import parameter
 
 Ints = NDArray[np.int64]

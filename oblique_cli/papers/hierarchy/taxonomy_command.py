@@ -107,7 +107,6 @@ def _paint(text: str, code: int) -> str:
 
 
 def _of_matrix(options: TaxonomyOptions) -> Objects:
-    """Return the objects of a matrix file and its file of labels."""
     import numpy as np
 
     from oblique_cli.ground.labels import label_order
@@ -134,7 +133,6 @@ def _text(path: str) -> str:
 
 
 def _of_rows(options: TaxonomyOptions) -> Objects:
-    """Return the objects of a data set or a CSV file of rows."""
     from oblique_cli.data import catalogue
     from oblique_cli.errors import DataError
     from oblique_cli.estimators.encoding import fold_encoder
@@ -175,7 +173,7 @@ def _report(objects: Objects, options: TaxonomyOptions) -> TaxonomyReport:
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:
     """Return the tree, and notes on its construction for the reader."""
-    from oblique_cli.papers.hierarchy.linkage import avalanche, neighbor_joining, staxac, upgma
+    from oblique_cli.papers.hierarchy.hierarchies import avalanche, neighbor_joining, staxac, upgma
 
     if method == "staxac":
         tree, rounds = staxac(condensed, codes, graph)

@@ -13,8 +13,7 @@ from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Real, check
 from oblique_cli.papers.hierarchy.dissimilarities import DTYPES, METRICS, SCALINGS, Condensed, from_square, pairwise
-from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.hierarchy.linkage import GRAPHS, avalanche, staxac
+from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, staxac
 from oblique_cli.papers.hierarchy.measures import extract_clusters
 from oblique_cli.parameters import Declared, parameter
 

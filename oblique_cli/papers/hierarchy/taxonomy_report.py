@@ -92,7 +92,6 @@ class TaxonomyReport:
         return "\n".join(f"{name:<{width}}  {value}" for name, value in facts.items())
 
     def _tree_lines(self, paint: Callable[[str, int], str]) -> list[str]:
-        """Return one line per node of the edited tree, indented by branches."""
         taxonomy, tree = self.taxonomy, self.taxonomy.tree
         lines: list[str] = []
         open_ = [(tree.n_nodes - 1, "", "")]

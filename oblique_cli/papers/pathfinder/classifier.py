@@ -19,8 +19,7 @@ from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, Training
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
-from oblique_cli.papers.pathfinder.grid_clusters import CellGrid
-from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE, RegionTree, export_text, grow, node_texts
+from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE, CellGrid, RegionTree, export_text, grow, node_texts
 from oblique_cli.parameters import Declared, parameter
 
 SMALLEST_GRID = 2
@@ -144,9 +143,7 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
 
     def predict_with_reject(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the class of each row's leaf, and whether the row is rejected. X : (n, p); returns (n,), (n,) bool."""
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
-        leaves, rejected = self.tree_.apply(self._normalized(rows))
+        leaves, rejected = self._applied(X)
         return self.classes_.take(self._labels(self.tree_)[leaves]), rejected
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -158,10 +155,13 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_, rejected or not. X : (n, p); returns (n,)."""
+        return self._applied(X)[0]
+
+    def _applied(self, X: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
-        leaves: NDArray[np.int32] = self.tree_.apply(self._normalized(rows))[0]
-        return leaves
+        leaves_and_rejections: tuple[NDArray[np.int32], NDArray[np.bool_]] = self.tree_.apply(self._normalized(rows))
+        return leaves_and_rejections
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the effects of the reject option on rows X (n, p) of classes y (n,), in percent.

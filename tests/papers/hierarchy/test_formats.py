@@ -15,7 +15,7 @@ from oblique_cli.papers.hierarchy.dissimilarities import (
     to_square,
 )
 from oblique_cli.papers.hierarchy.formats import newick, read_labels, read_matrix
-from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
+from oblique_cli.papers.hierarchy.hierarchies import neighbor_joining, upgma
 
 NAMES = ["alpha", "beta", "gamma"]
 SQUARE = np.array([[0.0, 1.0, 2.5], [1.0, 0.0, 3.0], [2.5, 3.0, 0.0]])

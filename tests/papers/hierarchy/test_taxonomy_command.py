@@ -11,7 +11,7 @@ import pytest
 from cli_support import call
 from contracts import real_set
 
-from oblique_cli.papers.hierarchy import linkage, measures
+from oblique_cli.papers.hierarchy import hierarchies, measures
 from oblique_cli.papers.hierarchy import taxonomy_command as command
 from oblique_cli.papers.hierarchy import taxonomy_report as report
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
@@ -36,7 +36,7 @@ MATRIX = ",p,q,r\np,0,1,4\nq,1,0,5\nr,4,5,0\n"
 
 
 def test_the_help_knows_the_names_that_the_code_has():
-    assert command.GRAPHS == linkage.GRAPHS
+    assert command.GRAPHS == hierarchies.GRAPHS
     assert command.METRICS == METRICS and command.SCALINGS == SCALINGS
     assert set(command.TITLES) == set(command.METHODS)
 
@@ -57,7 +57,7 @@ def test_json_holds_the_tree_with_purities_and_measures_to_the_bit(call):
     ended = call("taxonomy", "iris", "--format", "json", "--min-size", "10")
     found = json.loads(ended.out)
     data = real_set("iris")
-    taxonomy = Taxonomy.of(linkage.staxac(pairwise(data.X), data.y)[0], data.y)
+    taxonomy = Taxonomy.of(hierarchies.staxac(pairwise(data.X), data.y)[0], data.y)
     assert found["children"] == taxonomy.tree.children.tolist() and found["purity"] == taxonomy.purity.tolist()
     assert found["classification_complexity"] == measures.classification_complexity(taxonomy)
     assert found["purity_thresholds"] == measures.purity_thresholds(taxonomy).tolist()
@@ -131,7 +131,7 @@ def test_oblique_tree_says_that_neighbors_have_no_hyperplanes(call):
 
 
 def test_names_are_escaped_in_svg():
-    tree = linkage.staxac(np.ones(1), [0, 1])[0]
+    tree = hierarchies.staxac(np.ones(1), [0, 1])[0]
     made = report.TaxonomyReport("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)
     assert all(line.isprintable() for line in made.text().split("\n"))
     ET.fromstring(made.svg())

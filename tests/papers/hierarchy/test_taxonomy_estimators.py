@@ -16,15 +16,13 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.papers.algorithms import NEIGHBORS
 from oblique_cli.papers.hierarchy import editors as editing
-from oblique_cli.papers.hierarchy import voting as neighbors
 from oblique_cli.papers.hierarchy.editing_classifiers import (
     HCEditClassifier,
     MultiEditClassifier,
     SupervisedClusteringEditClassifier,
     WilsonClassifier,
 )
-from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy
-from oblique_cli.papers.hierarchy.linkage import staxac
+from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy, staxac
 from oblique_cli.papers.hierarchy.measures import purity_thresholds
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
@@ -51,7 +49,7 @@ def noisy(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
 # ---- the rule --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", neighbors.WEIGHTS)
+@pytest.mark.parametrize("weights", editing.WEIGHTS)
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_votes_are_those_of_scikit_learn_where_nothing_ties(k, weights):
     X, y = noisy(1)
@@ -64,12 +62,12 @@ def test_votes_are_those_of_scikit_learn_where_nothing_ties(k, weights):
 
 def test_of_equal_distances_the_first_row_and_of_equal_votes_the_nearest_class_wins():
     distances, codes = np.array([[2.0, 1.0, 1.0, 3.0]]), np.array([0, 2, 1, 0])
-    assert neighbors.nearest(distances, 3).tolist() == [[1, 2, 0]]
-    assert neighbors.classify(distances, codes, 2, 3).tolist() == [2]
-    assert neighbors.classify(distances, codes, 4, 3).tolist() == [0]
+    assert editing.nearest(distances, 3).tolist() == [[1, 2, 0]]
+    assert editing.classify(distances, codes, 2, 3).tolist() == [2]
+    assert editing.classify(distances, codes, 4, 3).tolist() == [0]
     # One vote of 1 / (1 + 1) each for 2 and 1, 1/3 + 1/4 for 0.
-    assert neighbors.classify(distances, codes, 4, 3, "distance").tolist() == [0]
-    assert neighbors.classify(distances, codes, 3, 3, "distance").tolist() == [2]
+    assert editing.classify(distances, codes, 4, 3, "distance").tolist() == [0]
+    assert editing.classify(distances, codes, 3, 3, "distance").tolist() == [2]
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
@@ -91,7 +89,7 @@ def test_a_precomputed_matrix_gives_the_predictions_of_its_rows(model):
 # ---- editors ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", neighbors.WEIGHTS)
+@pytest.mark.parametrize("weights", editing.WEIGHTS)
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_wilson_drops_the_rows_that_all_others_classify_wrongly(k, weights):
     X, y = noisy(3)

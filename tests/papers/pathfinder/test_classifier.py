@@ -17,7 +17,7 @@ from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
-from oblique_cli.papers.pathfinder.grid_clusters import CellGrid, best_clusters, clusters_of
+from oblique_cli.papers.pathfinder.regions import CellGrid, best_clusters, clusters_of
 
 
 def cells_to_rows(counts, size):

@@ -18,10 +18,9 @@ from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.evaluation import published
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.hierarchy import editors, measures, voting
+from oblique_cli.papers.hierarchy import editors, measures
 from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
-from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.hierarchy.linkage import staxac, upgma
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy, staxac, upgma
 from oblique_cli.papers.reproduction.framework import document, runs, study_report
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
@@ -397,7 +396,7 @@ def test_what_neighbors_get_right_is_what_the_editors_count_one_fold_after_the_o
         right, kept = 0, []
         for test in folds:
             train = np.setdiff1d(np.arange(90), test)
-            guess = voting.classify(square[np.ix_(test, train)], codes[train].astype(np.int64), k, 3)
+            guess = editors.classify(square[np.ix_(test, train)], codes[train].astype(np.int64), k, 3)
             right += int((guess == codes[test]).sum())
             inner = square[np.ix_(train, train)]
             kept.append(editors.wilson(inner, codes[train].astype(np.int64), k, "distance").mean())

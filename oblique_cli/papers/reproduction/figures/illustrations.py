@@ -64,20 +64,22 @@ FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list", _
 FIGURES.wait_for(("oblique_cli.papers.reproduction.figures",))
 
 
-def illustration(title: str, remakes: str, claim: str, seed: int = SEED) -> Callable[[Draw], Draw]:
-    """Decorator that registers a function as the figure of its name. seed : by default that of the synthetic sets"""
+def illustration(
+    title: str, remakes: str, claim: str, seed: int = SEED, name: str | None = None
+) -> Callable[[Draw], Draw]:
+    """Decorator that registers a function as a figure. seed : by default that of the synthetic sets; name : by default
+    that of the function"""
 
     def register(draw: Draw) -> Draw:
-        name = draw.__name__
-        FIGURES.register(name)(Illustration(name, title, remakes, claim, seed, draw))
+        key = name or draw.__name__
+        FIGURES.register(key)(Illustration(key, title, remakes, claim, seed, draw))
         return draw
 
     return register
 
 
 def pages(pictures: Mapping[str, Picture], form: str = "svg") -> dict[str, str]:
-    """Return the files that describe the pictures, by name: a page that shows all of them, and a table of claims. The
-    table has a row per figure: the published figures, the claim of the paper's text, the seed, and the observation."""
+    """Return the page that shows all pictures and the table of claims and observations, by the names of the files."""
     shown = [
         f"![{about.title}]({name}.{form})\n\n`{name}` remakes {about.remakes}.\n"
         for name, about in ((name, FIGURES[name]) for name in pictures)

@@ -82,7 +82,6 @@ def pathfinder_trees(setting: FigureSetting) -> Picture:
 
 
 def _diagram(axes: Axes, tree: RegionTree) -> None:
-    """Draw a tree with its leaves side by side."""
     places: dict[int, tuple[float, float]] = {}
     leaves = 0.0
 

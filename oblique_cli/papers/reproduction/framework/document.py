@@ -52,10 +52,7 @@ NOT_YET = "Not run with the full profile yet.\n"
 
 
 def blocks(results: Path) -> dict[str, str]:
-    """Return the text of every block by name, from the full profiles in the folder `results`.
-
-    ConfigError if the folder has none, so that a wrong folder does not empty the documents.
-    """
+    """Return the text of every block by name, from the full profiles in `results`; ConfigError if there are none."""
     studies = studied(results)
     all_cells = [cell for cells in studies.values() for cell in cells]
     compared, agree, explained, unexplained = _counts(all_cells)
@@ -102,7 +99,6 @@ def filled(text: str, made: Mapping[str, str]) -> str:
 
 
 def _table(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown."""
     escaped = [[cell.replace("|", r"\|") for cell in row] for row in (header, ("---",) * len(header), *rows)]
     return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
 

@@ -283,11 +283,9 @@ def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *deci
 def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
     """Run the steps of a study that are not stored yet, and return the rows of all in the order of `calls`.
 
-    calls   a step's job, the function for its row, and the arguments after the job
-
-    The rows are in the store under a name that no configuration can have, so `oblique status` does not list them. The
-    name depends on the steps; a step that another profile has run in the same environment is reused. A failed step is
-    shown with its message, and runs again next time.
+    Rows are in the store under a name that depends on the steps and that no configuration can have. A step that another
+    profile has run in the same environment is reused. A failed step is shown with its message, and runs again next
+    time.
     """
     started = time.perf_counter()
     by_key = {job.key: (job, function, arguments) for job, function, arguments in calls}

@@ -72,8 +72,7 @@ def reasons() -> dict[tuple[str, ...], str]:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """A study's result for display and storage.
-    baseline : cells of the committed quick profile, () if this is no quick profile or there is none"""
+    """A study's result for display and storage. baseline : cells of the committed quick profile, or ()"""
 
     study: Study
     result: StudyResult
@@ -100,8 +99,7 @@ class StudyReport:
         return render(self, format)
 
     def save(self) -> Path:
-        """Write the cells, and the cost of the run beside them; return the file of the cells. StoreError if their
-        folder cannot be created."""
+        """Write cells, tables and cost; return the file of the cells. StoreError if the folder cannot be created."""
         folder = Path(self.request.results) / "reproduction"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -183,12 +181,8 @@ def of(study: Study, result: StudyResult, request: StudyRequest) -> StudyReport:
 
 
 def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bool) -> list[str]:
-    """Return a sentence for each cell that agreed in `baseline` and deviates now, having moved by more than its noise.
-
-    complete    whether a cell that agreed and is missing now counts too
-
-    Noise is 2 sqrt(SD_now^2 + SD_baseline^2), of our own numbers.
-    """
+    """Return a sentence for each cell that agreed in `baseline` and deviates now, having moved by more than the noise
+    of our two numbers, and, if the run is `complete`, for each that is missing now."""
     now = {cell.key: cell for cell in cells}
     sentences = []
     for before in baseline:
@@ -264,8 +258,7 @@ def _record(cell: Cell, quick: bool = False) -> dict[str, Any]:
 
 
 def grid_rows(cells: Iterable[Cell], quick: bool = False) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the header and the rows of a table of cells: ours, published, difference, verdict. quick : as in
-    `verdict_text`"""
+    """Return header and rows of a table of cells: ours, published, difference, verdict. quick : as in `verdict_text`"""
     cells = list(cells)
     told_apart = any(cell.qualifier for cell in cells)
     header = ("data set", "method", "metric", *(("which",) if told_apart else ()))

@@ -45,8 +45,7 @@ def chapter3(request: StudyRequest) -> StudyResult:
 
 
 def _of_classes(accuracies_by: Mapping[str, Mapping[str, ClassAccuracies]]) -> Ours:
-    """Return a function for the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
-    accuracies_by : sampling scheme and data set"""
+    """Return a function for the accuracy of a class, or its gain by stratified folds, in Table 3.3."""
     names = runs.dataset_names(THESIS)
     printed: dict[str, dict[int, int]] = {}
     for number in numbers(THESIS, "3.3"):
@@ -80,7 +79,6 @@ def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | 
 
 
 def _class_accuracies(outcomes: Iterable[Outcome]) -> dict[str, ClassAccuracies]:
-    """Return the classes of each data set under HHCART(A), accuracies pooled over a repetition."""
     accuracy_of: dict[str, ClassAccuracies] = {}
     for each in outcomes:
         for spec in each.experiment.datasets:

@@ -21,7 +21,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job
 from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
 from oblique_cli.papers.hierarchy.editing_classifiers import HCEditClassifier
-from oblique_cli.papers.hierarchy.voting import votes, winners
+from oblique_cli.papers.hierarchy.editors import votes, winners
 from oblique_cli.papers.reproduction.framework.runs import measuring, step
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
 
@@ -257,7 +257,6 @@ READINGS = (
 
 
 def _of_readings(data: Dataset, scaling: str, seed: int, other: Dataset | None) -> Iterator[tuple[str, ...]]:
-    """Yield rows of the table of readings; `other` holds the same rows with other columns."""
     shuffled = random_folds(data, seeds.integer(seed, "taxonomy", data.name))
     in_file = list(KFold(10).split(data.X))
     readings = [[edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_file)]
@@ -287,8 +286,7 @@ def _between(values: list[float]) -> str:
 
 
 def readings(request: StudyRequest) -> ExtraTable:
-    """Return figure 6.4 under other folds, units and rows, one 10-fold cross-validation each; the least and the
-    largest value if rows are drawn."""
+    """Return figure 6.4 under other folds, units and rows; the least and the largest value if rows are drawn."""
     rows = []
     for name in filter(lambda name: wants(request, name), EDITED_SETS):
         data, scaling = dataset_of(name, request.data_dir, request.offline)

@@ -81,9 +81,8 @@ class Scores:
 
     @classmethod
     def of(cls, runs: Sequence[Outcome]) -> Scores:
-        """Combine runs of other methods on the same sets, or of the same methods on other sets. ConfigError if
-        two runs have a method of one name on one data set, if methods of one name differ, if data are divided
-        differently, if their tasks differ, or if no data set has all methods."""
+        """Combine runs of other methods on the same sets, or of the same methods on other sets. ConfigError if two runs
+        differ in task, division, or a method of one name, or have no data set in common."""
         first = runs[0].experiment
         task = task_of_experiment(first)
         lines: dict[tuple[str, str], Line] = {}
@@ -178,8 +177,7 @@ def _mean(line: Line, metric: str) -> float:
 
 
 def compare(runs: Sequence[str], overrides: Sequence[str], request: StudyRequest) -> StudyResult:
-    """Run configurations on the available data sets, and compare them.
-    runs : names of the bundled configurations; overrides : changes of all of them"""
+    """Run bundled configurations on the available data sets, and compare them. overrides : changes of all of them"""
     named = {name: [spec.name for spec in config.load(name).datasets] for name in runs}
     absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
     outcomes = [
@@ -225,9 +223,7 @@ def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
 
 
 def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[ExtraTable, ...]:
-    """Return all tables of runs. absent : missing data sets, for a caption. Classification: means,
-    ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set. Regression: means, ranks, and errors,
-    relative errors and leaves data set by data set."""
+    """Return all tables of runs: means, ranks, Bayesian tests, and numbers by data set. absent : for a caption"""
     scores = Scores.of(runs)
     if scores.main == "rmse":
         return _regression_tables(scores, absent)
@@ -245,7 +241,6 @@ def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[E
 
 
 def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTable, ...]:
-    """Return means and ranks over all regression sets, and errors and leaves by data set."""
     what = "RMSE" + _without(scores, absent)
     grids = {
         "rmse": (what, scores.values["rmse"], "{:.4g}"),
@@ -268,7 +263,6 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
 
 
 def _without(scores: Scores, absent: Sequence[str]) -> str:
-    """Return the remark of a caption on data sets that are left out, or ""."""
     out = f"; not at hand: {', '.join(absent)}" if absent else ""
     return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
 

@@ -55,10 +55,7 @@ def gdt(request: StudyRequest) -> StudyResult:
 
 
 def of_trees(outcomes: Sequence[Outcome]) -> Ours:
-    """Return a function for accuracy, leaves, and the mean depth of the trees of a repetition.
-
-    Of two runs with lines of one method the later run counts.
-    """
+    """Return a function for accuracy, leaves and mean depth. Of two runs of one method the later counts."""
     of_lines = runs.of_outcomes(*outcomes)
     depth_of: dict[tuple[str, str], Number] = {}
     for run in outcomes:

@@ -137,7 +137,6 @@ def _accuracies(lines: Mapping[tuple[str, str], Line]) -> dict[tuple[str, str], 
 
 
 def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[Cell]:
-    """Return our number beside every printed one."""
     cells = []
     for number in published.numbers(*reference.split(":")):
         methods = _family_of(number)

@@ -160,8 +160,7 @@ def methods(setting: OdtSetting) -> list[Method]:
 
 
 def fit(job: Job, method: Method, sample: Sample) -> Row:
-    """Fit one method to one sample as a step. All bagged methods of a repetition grow the same trees. The row's
-    measures are the estimator's, and "captured_1" ...: the shares of variance by component."""
+    """Fit one method to one sample as a step. All bagged methods of a repetition grow the same trees."""
     X, y, X_test, y_test = sample
     bag = dict(SETTINGS[job.dataset].bag) if method.bagged else {}
     started = time.perf_counter()
@@ -202,8 +201,7 @@ def ratios_of(row: Row) -> tuple[float, ...]:
 
 
 def validated(sample: Sample, seed: int) -> dict[str, float]:
-    """Validate C4.5 on the training rows, their folds drawn with `seed`, and on the test rows. rmse of its class shares
-    in a 10-fold CV, sd_of_errors of the folds in percent, and test_rmse on the test rows"""
+    """Return RMSE and SD of errors of C4.5 in a 10-fold CV of the training rows, and its RMSE on the test rows."""
     X, y, X_test, y_test = sample
     squares, errors = [], []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y):
@@ -297,7 +295,6 @@ def odt(request: StudyRequest) -> StudyResult:
 
 
 def _calls(request: StudyRequest, name: str) -> Iterable[Call]:
-    """Yield the steps on one data set: every method, C4.5's validation, and the readings of the variance."""
     sample = SETTINGS[name].load(request.data_dir, request.offline, request.seed)
     data = digest([hashlib.sha256(part.tobytes()).hexdigest() for part in sample])
     bag, many = dict(SETTINGS[name].bag), range(REPEATS[request.profile])
@@ -333,11 +330,7 @@ MEASURES: Mapping[str, Callable[[Row], float]] = {
 
 
 def _of_steps(groups: Mapping[tuple[str, str], list[Row]], failures: Mapping[tuple[str, str], str]) -> Ours:
-    """Return a function for our number beside a published one.
-
-    groups     good rows by data set and method
-    failures   (data set, method) -> reason for a missing number: a mean over the rest would hide the failure
-    """
+    """Return a function for our number. failures : reasons, because a mean over the rest would hide a failure"""
 
     def ours(number: Published, dataset: str) -> Number | None:
         if number.dataset == "NASDAQ" or number.metric not in MEASURES:

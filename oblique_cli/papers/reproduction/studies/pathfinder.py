@@ -102,8 +102,7 @@ def _cells(request: StudyRequest, rows: Rows) -> Sequence[Cell]:
 
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
-    """Return the claims of section 3.4.3 on PATHFINDER, and whether ours meet them; None within chance.
-    rows : of `cells`; lower : with purity thresholds of 80 %"""
+    """Return the claims of section 3.4.3 and whether ours meet them. lower : rows with purity thresholds of 80 %"""
     numbers = numbers_of(cells)
     out: dict[str, bool | None] = {}
     for name in PERFECT:
@@ -138,8 +137,7 @@ def _mean(rows: Rows, name: str, score: Score) -> float | None:
 
 
 def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
-    """Return costs and gains of the reject option: accuracy as printed, among accepted rows, and of all rows.
-    rows : by reading"""
+    """Return costs and gains of the reject option: accuracy as printed, among accepted rows, and of all rows."""
     scores: tuple[Score, ...] = (
         SCORES["reject_percent"],
         SCORES["accuracy_percent"],

@@ -22,10 +22,14 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.hierarchy.dissimilarities import Condensed, pairwise
-from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.hierarchy.linkage import GRAPHS, avalanche, neighbor_joining, staxac, upgma
-from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
+from oblique_cli.papers.hierarchy.dissimilarities import (
+    Condensed,
+    labels_by_poles,
+    p_distances,
+    pairwise,
+    random_sequences,
+)
+from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, neighbor_joining, staxac, upgma
 from oblique_cli.papers.reproduction.framework.choice_of_reading import claims_sentence, met, of_claims
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells, mean_sd, measuring, step, take
@@ -110,7 +114,6 @@ def taxonomy(request: StudyRequest) -> StudyResult:
 
 
 def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
-    """Return the cells of a table: mean and SD over draws or repetitions."""
     names = {published.dataset_code(SOURCE, name): name for name in MADE_HERE}
 
     def ours(number: Published, dataset: str) -> Number | None:

@@ -166,8 +166,7 @@ def _in_unit(value: FoldScore, unit: str, units: Mapping[str, float]) -> Number:
 
 
 def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[str, tuple[float, float]]) -> list[int]:
-    """Count data sets by the rule of section 2.4.3: of two errors mu1 < mu2 it is a tie if mu1 + c1 > mu2.
-    ours, theirs : data set -> (mean, SD) of the error; only common data sets count"""
+    """Count data sets by the rule of section 2.4.3: of two errors mu1 < mu2 it is a tie if mu1 + c1 > mu2."""
     counts = [0, 0, 0]
     for dataset in ours.keys() & theirs.keys():
         (a, sd_a), (b, sd_b) = ours[dataset], theirs[dataset]
@@ -179,8 +178,8 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
 
 
 def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
-    """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B over the data sets.
-    units : data set -> divisor of our errors for comparison with printed errors"""
+    """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B. units : data set -> divisor of our
+    errors"""
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), score_of in scores.items():
         unit, mse = units[dataset], score_of["mse"]

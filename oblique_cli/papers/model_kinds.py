@@ -1,4 +1,4 @@
-"""Model kinds of trees over discrete features: single trees, bags, and trees from Fourier spectra."""
+"""Model kinds of the papers: trees over discrete features, nearest neighbors with taxonomies, trees of regions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.models.codecs import (
-    REAL,
-    Codec,
-    Keep,
-    Many,
-    Numbers,
-    RealOrNothing,
-    Record,
-    Scope,
-    Shared,
-    Whole,
-    fields_of,
-)
-from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind
+from oblique_cli.models import codecs
+from oblique_cli.models.codecs import REAL, Codec, Many, Maybe, Numbers, Record, Scope, Shared, Whole
+from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
+
+# ---- trees over discrete features, single trees, bags, and trees from Fourier spectra --------------------------------
 
 
 def _check_column(fields: Mapping[str, Any]) -> None:
@@ -83,7 +74,7 @@ class SpectrumForm(Codec):
         from oblique_cli.papers.discrete.spectrum import Spectrum
 
         domain = scope.arrays.shared["domain"]
-        return Spectrum(domain, **fields_of(plain, self._forms(domain), scope.inner()))
+        return Spectrum(domain, **codecs.fields_of(plain, self._forms(domain), scope.inner()))
 
 
 COMPONENTS = Record(
@@ -99,9 +90,9 @@ TREES = Many(DISCRETE_TREE, least=1)
 DISCRETE: Mapping[str, Codec] = {
     **CLASSIFIER,
     "columns_": Many(COLUMN, "p", kind=tuple),
-    "domain_": Keep("domain", DOMAIN),
+    "domain_": codecs.Keep("domain", DOMAIN),
 }
-BAG: Mapping[str, Codec] = {"oob_error_": RealOrNothing()}
+BAG: Mapping[str, Codec] = {"oob_error_": codecs.RealOrNothing()}
 FOURIER: Mapping[str, Codec] = {**BAG, "source_trees_": TREES, "energy_kept_": REAL}
 
 
@@ -147,3 +138,132 @@ for _name, _class, _fields, _check in (
 ):
     _state = {**DISCRETE, **_fields, **SIZES}
     KINDS.register(_name)(Kind(classes=(_class,), state=_state, check=_check, steps=STEPS))
+
+
+# ---- nearest neighbors -----------------------------------------------------------------------------------------------
+
+
+def _check_hierarchy(fields: Mapping[str, Any]) -> None:
+    children = fields["children"]
+    n = len(children) + 1
+    if (children >= np.arange(n, 2 * n - 1)[:, None]).any():
+        raise ValueError("a join must come after what it joins")
+    if not np.array_equal(np.sort(children, axis=None), np.arange(2 * n - 2)):
+        raise ValueError("every node but the last must be joined exactly once")
+    for name, size in (("heights", n - 1), ("lengths", 2 * n - 1)):
+        if fields[name] is not None and len(fields[name]) != size:
+            raise ValueError(f"{name} must have {size} entries. Got {len(fields[name])}")
+
+
+HIERARCHY = Record(
+    "oblique_cli.papers.hierarchy.hierarchies:Hierarchy",
+    {
+        "children": Numbers("int64", ("joins", 2), 0),
+        "heights": Numbers("float64", ("joins",)),
+        "lengths": Maybe(Numbers("float64", ("nodes",))),
+    },
+    check=_check_hierarchy,
+)
+
+
+def _check_counts(fields: Mapping[str, Any]) -> None:
+    if len(fields["counts"]) != fields["tree"].n_nodes:
+        raise ValueError(f"counts must have {fields['tree'].n_nodes} rows. Got {len(fields['counts'])}")
+
+
+TAXONOMY = Record(
+    "oblique_cli.papers.hierarchy.hierarchies:Taxonomy",
+    {"tree": HIERARCHY, "counts": Numbers("int64", ("nodes", "C"), 0)},
+    check=_check_counts,
+)
+
+
+def _neighbors_fit(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    for name in ("_shift", "_scale", "_rows") if parameters.get("metric") != "precomputed" else ():
+        if name not in state:
+            raise ValueError(f"there are no {name}")
+    if parameters.get("metric") == "precomputed" and len(state["_codes"]) != state["n_features_in_"]:
+        raise ValueError("_codes must have one code for each column of distances")
+    if len(state["kept_"]) == 0:
+        raise ValueError("kept_ names no row")
+    if "taxonomy_" in state and state["taxonomy_"].n != len(state["_codes"]):
+        raise ValueError("taxonomy_ must hold every training row")
+
+
+KINDS.register("neighbors")(
+    Kind(
+        classes=("NearestNeighborsClassifier",),
+        state={
+            **CLASSIFIER,
+            "_codes": Numbers("int64", ("training rows",), 0, "C"),
+            "_shift": Numbers("float64", ("p",)),
+            "_scale": Numbers("float64", ("p",)),
+            "_rows": Numbers("float64", ("training rows", "p")),
+            "kept_": Numbers("int64", ("kept",), 0, "training rows"),
+            "compression_": REAL,
+            **SIZES,
+            "taxonomy_": TAXONOMY,
+            "beta_": REAL,
+        },
+        optional=frozenset({"_shift", "_scale", "_rows", "taxonomy_", "beta_"}),
+        check=_neighbors_fit,
+    )
+)
+
+
+# ---- PATHFINDER ------------------------------------------------------------------------------------------------------
+
+CLUSTERS = Record(
+    "oblique_cli.papers.pathfinder.regions:GridClusters",
+    {
+        "x": Whole(0, "p"),
+        "y": Whole(0, "p"),
+        "pivot": Whole(0, "C"),
+        "other": Whole(0, "C"),
+        "corners": Numbers("float64", ("rectangles", 4)),
+        "cluster": Numbers("int32", ("rectangles",), 0, "rectangles"),
+        "centers": Numbers("float64", ("rectangles", 2)),
+        "points": Numbers("float64", ("points", 2)),
+        "owner": Numbers("int32", ("points",), 0, "rectangles"),
+    },
+)
+REGION_NODE = Record(
+    "oblique_cli.papers.pathfinder.regions:RegionNode",
+    {
+        "counts": Numbers("int32", ("C",), 0),
+        "left": Whole(-1),
+        "right": Whole(-1),
+        "split": Maybe(CLUSTERS),
+        "accepts": Maybe(CLUSTERS),
+        "rejects": codecs.FLAG,
+    },
+)
+
+
+def _check_regions(fields: Mapping[str, Any]) -> None:
+    nodes = fields["nodes"]
+    check_binary(np.array([node.left for node in nodes]), np.array([node.right for node in nodes]))
+    if any((node.split is None) != (node.left < 0) for node in nodes):
+        raise ValueError("a node must have a split if it has children, and only then")
+
+
+REGION_TREE = Record(
+    "oblique_cli.papers.pathfinder.regions:RegionTree",
+    {"nodes": Many(REGION_NODE, least=1, kind=tuple)},
+    check=_check_regions,
+)
+
+KINDS.register("region_tree")(
+    Kind(
+        classes=("PathfinderClassifier",),
+        state={
+            **CLASSIFIER,
+            "_low": Numbers("float64", ("p",)),
+            "_half_width": Numbers("float64", ("p",)),
+            "grid_size_": Whole(2),
+            "tree_": REGION_TREE,
+            "reject_": Numbers("bool", ("training rows",)),
+            **SIZES,
+        },
+    )
+)
