@@ -63,14 +63,11 @@ def test_without_spread_or_sets_there_is_no_bias():
     assert power.table_verdicts(table(a=0.0, b=0.0, c=0.0))[0].biases == ()
 
 
-def test_a_table_in_which_another_method_agrees_as_well_is_weak():
+def test_a_table_in_which_another_method_agrees_as_well_is_weak_and_another_order_is_said():
     near = [replace(cell, published=70.0 + (cell.method == "B"), ours=70.0) for cell in table(a=0.0, b=0.0)]
     assert power.table_verdicts(near)[0].verdict == "agrees, weak"
     alone = [cell for cell in near if cell.method == "A"]
     assert power.table_verdicts(alone)[0].verdict == "agrees, power not measured"
-
-
-def test_methods_in_another_order_are_said():
     crossed = [replace(c, ours=80.0 if c.method == "A" else 70.0, ours_sd=9.0) for c in table(a=0.0, b=0.0)]
     assert power.table_verdicts(crossed)[0].verdict == "agrees, another order, weak"
 
@@ -265,9 +262,7 @@ def test_claims_of_significance_are_of_one_standard_deviation():
 
 def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):
     for section, claims in (("sequences", ["10", "9", "10"]), ("eureka", ["12", "10", "7"])):
-        path = RESULTS / "reproduction" / f"taxonomy_by_graph_{section}.csv"
-        with open(path, encoding="utf-8", newline="") as handle:
-            *_, last = csv.reader(handle)
+        last = list(stored(f"taxonomy_by_graph_{section}")[-1].values())
         assert last[0] == "claims met" and last[-3:] == claims
     assert str(verdicts["amalaman2015:5.3", "n_nodes"].cells) == "12 of 12"
     assert str(verdicts["amalaman2015:5.4", "family_changes"].cells) == "2 of 4"
@@ -276,16 +271,12 @@ def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):
 # ---- planted faults --------------------------------------------------------------------------------------------------
 
 
-def stored_turns() -> list[dict[str, str]]:
-    with open(RESULTS / "reproduction" / "faults_verdicts.csv", encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
-
-
 def test_ten_planted_faults_turn_a_verdict():
-    turned = {row["fault"] for row in stored_turns() if row["turned"] == "yes"}
+    rows = stored("faults_verdicts")
+    turned = {row["fault"] for row in rows if row["turned"] == "yes"}
     assert len(turned) >= 10
     named = [fault.name for fault in (*faults.PLANTED, *faults.GROWN)]
-    assert {row["fault"] for row in stored_turns()} == set(named)
+    assert {row["fault"] for row in rows} == set(named)
     # What the verdicts cannot see: named, so that it is noticed when they can.
     assert [name for name in named if name not in turned] == [
         "ranks of another seed, forests",
@@ -294,11 +285,11 @@ def test_ten_planted_faults_turn_a_verdict():
 
 
 def test_faults_in_stored_cells_do_what_is_stored():
-    stored = {(row["fault"], row["measure"]): row for row in stored_turns()}
+    rows = {(row["fault"], row["measure"]): row for row in stored("faults_verdicts")}
     found = faults.of_stored(RESULTS)
     assert {turn.fault for turn in found} == {fault.name for fault in faults.PLANTED}
     for turn in found:
-        row = stored[turn.fault, turn.after.metric]
+        row = rows[turn.fault, turn.after.metric]
         assert row["turned"] == ("yes" if turn.turned else "no")
         assert row["with it"] == f"{turn.after.verdict} ({turn.after.cells})"
 

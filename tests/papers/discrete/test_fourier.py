@@ -75,6 +75,17 @@ def figure_2():
     return builder.finish()
 
 
+def exclusive_or(domain, first, second):
+    """The tree of the exclusive-or of two features."""
+    builder = DiscreteTreeBuilder(domain)
+    root = builder.add([0.0], 0)
+    for_values = [builder.add([0.0], 0) for _ in range(2)]
+    builder.split(root, first, for_values)
+    for v, child in enumerate(for_values):
+        builder.split(child, second, [builder.add([0.0], v), builder.add([0.0], 1 - v)])
+    return builder.finish()
+
+
 # -- domain and basis --------------------------------------------------------------------------------------------------
 
 
@@ -97,11 +108,13 @@ def test_keys_give_their_partitions_back_and_differ_where_they_do(cardinalities,
     assert domain.used(keys) == np.flatnonzero(partitions.any(axis=0)).tolist()
 
 
-def test_points_outside_a_domain_are_refused():
+def test_points_outside_a_domain_and_a_feature_twice_on_a_path_are_refused():
     with pytest.raises(ValueError, match="at least one value"):
         Domain([2, 0])
     with pytest.raises(ValueError, match="outside the domain"):
         Domain([2, 3]).check([[0, 3]])
+    with pytest.raises(ValueError, match="feature 0 comes twice"):
+        DiscreteTree(Domain([2]), [0, 0, -1, -1, -1], [1, 3, -1, -1, -1], np.zeros((5, 1)), np.zeros(5))
 
 
 # -- spectra -----------------------------------------------------------------------------------------------------------
@@ -124,9 +137,10 @@ def test_the_example_of_the_paper():
 
 
 @few(seed=range(10), method=["paths", "table"], classes=[2, 3])
-def test_the_inverse_transform_is_the_tree_on_every_point(seed, method, classes):
+def test_the_inverse_transform_is_the_tree_on_every_point_and_no_order_is_above_its_depth(seed, method, classes):
     tree, values = random_tree(seed, classes=classes)
     spectrum = spectrum_of(tree, values, method=method)
+    assert spectrum.orders.max(initial=0) <= tree.depth
     points = points_of(tree.domain)
     np.testing.assert_allclose(evaluated(spectrum, points), values[tree.apply(points)], atol=1e-10)
     direct = psi(tree.domain, points, points).T @ values[tree.apply(points)] / len(points)
@@ -155,12 +169,6 @@ def test_the_inverse_transform_is_the_tree_on_a_sample_of_a_large_domain(seed):
     spectrum = spectrum_of(tree, indicators(tree))
     points = rng.integers(0, domain.lambdas, size=(500, 180))
     np.testing.assert_allclose(evaluated(spectrum, points), indicators(tree)[tree.apply(points)], atol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_no_coefficient_is_of_higher_order_than_the_tree_is_deep(seed):
-    tree, values = random_tree(seed)
-    assert spectrum_of(tree, values).orders.max(initial=0) <= tree.depth
 
 
 @few(1, max_order=[0, 1, 2, 3], method=["paths", "table"])
@@ -359,13 +367,7 @@ def test_an_exclusive_or_has_no_gain_and_is_found_all_the_same():
     domain = Domain([2, 2, 3])
     points = points_of(domain)
     rows = np.repeat(points, 4, axis=0)
-    builder = DiscreteTreeBuilder(domain)
-    root = builder.add([0.0], 0)
-    for_values = [builder.add([0.0], 0) for _ in range(2)]
-    builder.split(root, 0, for_values)
-    for v, child in enumerate(for_values):
-        builder.split(child, 1, [builder.add([0.0], v), builder.add([0.0], 1 - v)])
-    tree = builder.finish()
+    tree = exclusive_or(domain, 0, 1)
     assert EVERYTHING.grow(Rows.of(rows, rows[:, 0] ^ rows[:, 1], 2, domain)).n_nodes == 1
     back = tree_from_spectrum(spectrum_of(tree, indicators(tree)), ClassShares(2))
     assert back.n_nodes == 7 and 2 not in back.feature
@@ -425,11 +427,6 @@ def test_components_do_not_depend_on_signs_or_on_equal_eigenvalues():
 # -- structure and summary ---------------------------------------------------------------------------------------------
 
 
-def test_a_feature_cannot_come_twice_on_a_path():
-    with pytest.raises(ValueError, match="feature 0 comes twice"):
-        DiscreteTree(Domain([2]), [0, 0, -1, -1, -1], [1, 3, -1, -1, -1], np.zeros((5, 1)), np.zeros(5))
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_a_tree_without_needless_splits_has_the_same_labels(seed):
     tree, _ = random_tree(seed, rows=30)
@@ -454,13 +451,7 @@ def test_rules_in_words():
 
 
 def test_the_summary_names_what_acts_together():
-    builder = DiscreteTreeBuilder(Domain([2, 3, 2]))
-    root = builder.add([0.0], 0)
-    two = [builder.add([0.0], 0), builder.add([0.0], 0)]
-    builder.split(root, 2, two)
-    for v, child in enumerate(two):  # an exclusive-or of features 0 and 2
-        builder.split(child, 0, [builder.add([0.0], v), builder.add([0.0], 1 - v)])
-    tree = builder.finish()
+    tree = exclusive_or(Domain([2, 3, 2]), 2, 0)
     spectrum = spectrum_of(tree, indicators(tree))
     mean, together = largest(spectrum, 5)
     assert (mean.features, mean.share) == ((), 0.5)

@@ -24,6 +24,8 @@ from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
 from oblique_cli.papers.discrete.domain import Domain
 from oblique_cli.papers.discrete.principal import gram_of_trees
 from oblique_cli.papers.discrete.spectrum import CoefficientMatrix
+from oblique_cli.papers.reproduction.framework.studies import StudyRequest
+from oblique_cli.papers.reproduction.studies import odt
 
 __all__ = ["call"]
 
@@ -127,23 +129,16 @@ def test_the_gain_ratio_is_that_of_a_count_by_hand():
 
 def test_the_tree_of_the_papers_votes_has_the_papers_error_to_four_digits():
     # Section 7.4 prints an RMSE of 0.2634, "for the 10-fold CV"; it is that of the 100 test rows.
-    from oblique_cli.papers.reproduction.studies.odt import SETTINGS, validated
-
-    found = validated(SETTINGS["house_votes"].load(None, True, 1), seed=1)
+    found = odt.validated(odt.SETTINGS["house_votes"].load(None, True, 1), seed=1)
     assert round(found["test_rmse"], 4) == 0.2634
     assert 0.15 < found["rmse"] < 0.25 and found["sd_of_errors"] > 0
 
 
-@pytest.mark.parametrize(("total", "errors"), [(6, 0), (9, 0), (1, 0), (16, 0)])
-def test_pessimism_without_errors_is_the_exact_binomial_limit(total, errors):
-    limit = (added_errors(total, errors, 0.25) + errors) / total
-    assert binom.cdf(errors, total, limit) == pytest.approx(0.25)
-
-
-def test_pessimism_by_quinlans_example():
+def test_pessimism_is_the_exact_binomial_limit_without_errors_and_quinlans_example():
     # Quinlan (1993), section 4.2: U25%(0, 6) = 0.206, U(0, 9) = 0.143, U(0, 1) = 0.750
-    for total, rate in ((6, 0.206), (9, 0.143), (1, 0.750)):
-        assert added_errors(total, 0, 0.25) / total == pytest.approx(rate, abs=5e-4)
+    for total, rate in ((6, 0.206), (9, 0.143), (1, 0.750), (16, 0.083)):
+        limit = added_errors(total, 0, 0.25) / total
+        assert limit == pytest.approx(rate, abs=5e-4) and binom.cdf(0, total, limit) == pytest.approx(0.25)
     # with errors, a normal approximation close to the exact limit (0.157 for 1 of 16)
     assert (1 + added_errors(16, 1, 0.25)) / 16 == pytest.approx(0.157, abs=0.01)
     assert added_errors(10, 10, 0.25) == 0.0
@@ -408,9 +403,6 @@ def test_reproduce_odt_goes_on_from_its_stored_steps_and_a_part_serves_the_whole
 
 
 def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_says_why(tmp_path, monkeypatch):
-    from oblique_cli.papers.reproduction.framework.studies import StudyRequest
-    from oblique_cli.papers.reproduction.studies import odt
-
     def failing(of, function):
         def call(job, *arguments):
             if job.algorithm == of and job.repeat == 1:
@@ -440,13 +432,11 @@ def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_say
 
 
 def test_the_stand_in_has_the_form_the_paper_describes_and_is_always_the_same():
-    from oblique_cli.papers.reproduction.studies.odt import SETTINGS, STAND_IN, stand_in
-
-    X, y = stand_in(7)
+    X, y = odt.stand_in(7)
     assert X.shape == (1000, 99) and set(np.unique(X)) == {0.0, 1.0, 2.0, 3.0} and 0.4 < y.mean() < 0.6
-    np.testing.assert_array_equal(stand_in(7)[0], X)
-    assert "made-up data" in SETTINGS[STAND_IN].remark
-    train, _, test, _ = SETTINGS[STAND_IN].load(None, True, 7)
+    np.testing.assert_array_equal(odt.stand_in(7)[0], X)
+    assert "made-up data" in odt.SETTINGS[odt.STAND_IN].remark
+    train, _, test, _ = odt.SETTINGS[odt.STAND_IN].load(None, True, 7)
     assert (len(train), len(test)) == (200, 800)
 
 
@@ -454,9 +444,7 @@ def test_the_stand_in_has_the_form_the_paper_describes_and_is_always_the_same():
     ("name", "rows"), [("spect", (80, 187)), ("house_votes", (335, 100)), ("contraceptive", (1320, 153))]
 )
 def test_the_samples_are_those_of_section_7(name, rows):
-    from oblique_cli.papers.reproduction.studies.odt import SETTINGS
-
-    X, y, X_test, y_test = SETTINGS[name].load(None, True, 1)
+    X, y, X_test, y_test = odt.SETTINGS[name].load(None, True, 1)
     assert (len(X), len(X_test)) == rows
     assert set(np.unique(X)) <= {0.0, 1.0} and set(y) == {0, 1} == set(y_test)
 

@@ -52,15 +52,11 @@ FIGURE = {
 }
 
 
-def test_the_worked_cluster_of_figure_3_5():
+def test_the_worked_cluster_of_figure_3_5_and_a_higher_threshold_that_stops_it_earlier():
     found = regions(FIGURE, 8, alpha=0.7, theta=0.8)
     np.testing.assert_allclose(found.corners, [[5, 3, 8, 5]])
-
-
-def test_a_higher_threshold_stops_the_cluster_earlier():
     # At 100 % the cell (7, 3), of purity 3/4, stays out; upwards goes on.
-    found = regions(FIGURE, 8)
-    assert [6.0, 3.0, 7.0, 5.0] in found.corners.tolist()
+    assert [6.0, 3.0, 7.0, 5.0] in regions(FIGURE, 8).corners.tolist()
 
 
 def test_touching_rectangles_of_a_class_are_one_cluster():
@@ -126,40 +122,29 @@ def test_rectangles_equal_the_algorithm_line_by_line(seed, size, purity):
 # ---- boundary points -------------------------------------------------------------------------------------------------
 
 
-def test_direct_neighbors_have_a_point_halfway_in_every_row_they_share():
-    counts = {(x, y): (1, 0) for x in (0, 1) for y in (0, 1)} | {(x, y): (0, 1) for x in (4, 5) for y in (1, 2)}
-    a, b = regions(counts, 6), regions(counts, 6, pivot=1)
-    for found in (a, b):  # columns end at 2 and start at 4; they share the row between 1 and 2
-        np.testing.assert_allclose(found.points, [[3.0, 1.5]])
-        assert found.owner.tolist() == [0]
-
-
-def test_a_cluster_in_between_hides_the_one_behind():
-    counts = {(0, 0): (1, 0), (2, 0): (0, 1), (4, 0): (0, 1)}
-    b = regions(counts, 5, pivot=1)
-    # Only the nearer one of class 1 faces class 0; the other has no direct neighbor, and no oblique one.
-    np.testing.assert_allclose(b.points, [[1.5, 0.5]])
-    assert b.owner.tolist() == [0]
-
-
-def test_vertical_neighbors_have_points_in_columns():
-    a = regions({(1, 0): (1, 0), (2, 0): (1, 0), (1, 3): (0, 1), (2, 3): (0, 1)}, 4)
-    np.testing.assert_allclose(a.points, [[1.5, 2.0], [2.5, 2.0]])
-
-
-def test_oblique_neighbors_share_three_points():
-    # Class 0 ends at (1, 1), class 1 starts at (3, 2): b1 = ((1 + 3) / 2, (1 + 2) / 2) for both, b2, b3 at its height.
-    counts = {(0, 0): (1, 0), (3, 2): (0, 1)}
-    a, b = regions(counts, 4), regions(counts, 4, pivot=1)
-    np.testing.assert_allclose(a.points, [[2.0, 1.5], [1.0, 1.5]])
-    np.testing.assert_allclose(b.points, [[2.0, 1.5], [3.0, 1.5]])
-
-
-def test_oblique_neighbors_are_for_clusters_without_a_direct_one():
-    counts = {(0, 0): (1, 0), (3, 0): (0, 1), (3, 3): (0, 1)}
-    a = regions(counts, 5)  # faces the first of class 1; the second of class 1, alone, finds class 0 to its southwest
-    np.testing.assert_allclose(a.points[0], [2.0, 0.5])
-    np.testing.assert_allclose(a.points[1:], [[2.0, 2.0], [1.0, 2.0]])
+@pytest.mark.parametrize(
+    ("first", "second", "points", "points_of_second"),
+    [
+        # Direct neighbors: columns end at 2 and start at 4, and share the row between 1 and 2.
+        ([(0, 0), (0, 1), (1, 0), (1, 1)], [(4, 1), (4, 2), (5, 1), (5, 2)], [[3.0, 1.5]], [[3.0, 1.5]]),
+        # Only the nearer cluster of class 1 faces class 0; the other has no direct neighbor, and no oblique one.
+        ([(0, 0)], [(2, 0), (4, 0)], [[1.5, 0.5]], [[1.5, 0.5]]),
+        # Vertical neighbors have points in columns.
+        ([(1, 0), (2, 0)], [(1, 3), (2, 3)], [[1.5, 2.0], [2.5, 2.0]], [[1.5, 2.0], [2.5, 2.0]]),
+        # Oblique neighbors: class 0 ends at (1, 1), class 1 starts at (3, 2): b1 = ((1 + 3) / 2, (1 + 2) / 2) for both,
+        # b2, b3 at its height.
+        ([(0, 0)], [(3, 2)], [[2.0, 1.5], [1.0, 1.5]], [[2.0, 1.5], [3.0, 1.5]]),
+        # Class 0 faces the first of class 1; the second, without a direct neighbor, finds class 0 to its southwest.
+        ([(0, 0)], [(3, 0), (3, 3)], [[2.0, 0.5], [2.0, 2.0], [1.0, 2.0]], None),
+    ],
+)
+def test_boundary_points_lie_halfway_between_neighbors(first, second, points, points_of_second):
+    counts = dict.fromkeys(first, (1, 0)) | dict.fromkeys(second, (0, 1))
+    for pivot, expected in enumerate((points, points_of_second)):
+        if expected is not None:
+            found = regions(counts, 6, pivot=pivot)
+            np.testing.assert_allclose(found.points, expected)
+            assert found.owner[0] == 0
 
 
 # ---- inside or not ---------------------------------------------------------------------------------------------------
@@ -286,13 +271,9 @@ def test_leaves_that_are_not_pure_reject_all_their_rows_and_pure_ones_none():
         shares = 100 * counts.max(axis=1) / counts.sum(axis=1)
         np.testing.assert_array_equal(model.reject_, shares < theta)
         assert 0 < model.reject_.sum() < data.n
+        text = model.export_text()
+        assert "rejected, " in text and "else rejected" not in text
     assert not PathfinderClassifier(8, rejected="impure").fit(data.X, np.zeros(data.n)).reject_.any()
-
-
-def test_leaves_without_clusters_show_whether_they_reject():
-    data = real_set("glass")
-    text = PathfinderClassifier(8, rejected="impure").fit(data.X, data.y).export_text()
-    assert "rejected, " in text and "else rejected" not in text
 
 
 def test_stopping_rules_are_in_percent():
@@ -334,16 +315,9 @@ def test_degenerate_data_have_a_stated_answer():
     one = PathfinderClassifier(4).fit(X, np.zeros(20))
     assert one.n_leaves_ == 1 and not one.reject_.any()
     flat = PathfinderClassifier(4).fit(np.ones((20, 3)), rng.permutation(np.repeat([0, 1], 10)))
-    assert (
-        flat.n_leaves_ == 1
-        and flat.reject_.all()
-        and flat.extra_measures(np.ones((2, 3)), [0, 1])
-        == {
-            "reject_percent": 100.0,
-            "published_accuracy_percent": 100.0,
-            "accepted_accuracy_percent": 100.0,
-        }
-    )
+    assert flat.n_leaves_ == 1 and flat.reject_.all()
+    names = (f"{name}_percent" for name in ("reject", "published_accuracy", "accepted_accuracy"))
+    assert flat.extra_measures(np.ones((2, 3)), [0, 1]) == dict.fromkeys(names, 100.0)
     column = PathfinderClassifier(4).fit(X[:, :1], rng.permutation(np.repeat([0, 1], 10)))
     assert column.n_leaves_ == 1 and column.reject_.all()  # one feature makes no plane
     twins = PathfinderClassifier(4).fit(np.repeat(X[:5], 4, axis=0), np.tile([0, 1], 10))

@@ -65,11 +65,8 @@ def test_a_failure_is_ranked_last_and_improves_no_mean():
     assert found.means("accuracy") == pytest.approx([80.0, 75.0])  # without the second set
     assert found.means("leaves") == pytest.approx([4.0, 4.0])  # geometric
     assert all(np.isnan(found.means("log_loss")))
-
-
-def test_a_metric_that_a_method_never_has_does_not_empty_the_others():
-    found = scores([[90, 80], [70, 60]], [[2, NAN], [8, NAN]])
-    means = found.means("leaves")
+    # A metric that a method never has does not empty the others.
+    means = scores([[90, 80], [70, 60]], [[2, NAN], [8, NAN]]).means("leaves")
     assert means[0] == pytest.approx(4.0) and np.isnan(means[1])
 
 

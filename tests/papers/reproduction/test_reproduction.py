@@ -191,9 +191,7 @@ def test_a_regression_is_a_cell_that_agreed_and_moved_beyond_its_noise(before, n
     found = study_report.regressions([replace(CELL, **before)], [replace(CELL, **now)], complete=True)
     assert len(found) == count
     assert all("accuracy_percent of HHCART(A) on bupa" in sentence for sentence in found)
-
-
-def test_a_cell_that_is_left_out_is_a_regression_of_a_complete_run_only():
+    # A cell that is left out is a regression of a complete run only.
     assert len(study_report.regressions([CELL], [], complete=True)) == 1
     assert study_report.regressions([CELL], [], complete=False) == []
 
