@@ -37,7 +37,7 @@ def feature_values(
     """Return the cells of a feature as float64, and its unknown levels. DataError for a cell that is no number or date
     although it should be."""
     marks = frozenset(missing)
-    form = Form(column.decimal, column.thousands, column.unit, column.written)
+    form = column.form
     if isinstance(cells, np.ndarray):
         return _without(cells, marks, form), []
     if column.treatment == "levels":
@@ -241,7 +241,7 @@ def _as_written(
         and (column.treatment == "number" or (column.treatment == "target" and not columns.classes))
     }
     declared = options.decimal or options.thousands
-    fits = {column.name: all(map(_form(column).holds, values.get(column.source, ()))) for column in written}
+    fits = {column.name: all(map(column.form.holds, values.get(column.source, ()))) for column in written}
     if all(fits.values()) and not declared:
         return list(written)
     mark = own_numbers.NAMED_MARKS.get(options.decimal) or own_numbers.decimal_mark(values.values(), delimiter)
@@ -249,15 +249,10 @@ def _as_written(
     adapted = []
     for column in written:
         likely = forms if declared or not fits[column.name] or column.decimal != mark else ()
-        form = next((f for f in likely if all(map(_form(column, f).holds, values.get(column.source, ())))), None)
-        adapted.append(column if form is None else replace(column, decimal=form.decimal, thousands=form.thousands))
+        others = (replace(column, decimal=form.decimal, thousands=form.thousands) for form in likely)
+        cells_of_column = values.get(column.source, ())
+        adapted.append(next((other for other in others if all(map(other.form.holds, cells_of_column))), column))
     return adapted
-
-
-def _form(column: Column, like: Form | None = None) -> Form:
-    """Return the number format of a column, or the format `like` with the column's marks."""
-    marks = like or column
-    return Form(marks.decimal, marks.thousands, column.unit, column.written)
 
 
 def _named(lost: Sequence[str], keep: Sequence[str]) -> str:

@@ -112,7 +112,7 @@ class ColumnTypes:
                 return Column(name, "constant")
             if not forced and own_roles.numbers_identify(different, values.total(), name):
                 return Column(name, "identifier")
-            return Column(name, "number", **form._asdict())
+            return Column(name, "number").as_number(form)
         if not declared and own_roles.are_padded(values):
             self.padded.append(quoted(name))
             return None
@@ -125,7 +125,7 @@ class ColumnTypes:
             raise DataError(self.odd_cell(j, name, cells, mostly))
         if not forced and len(mostly.numbers) == 1 and self._says_nothing(counts, values):
             return Column(name, "constant")
-        return Column(name, "number", **mostly.form._asdict())
+        return Column(name, "number").as_number(mostly.form)
 
     def check_numbers(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> None:
         """Raise DataError for a cell that is no number in a regression target."""

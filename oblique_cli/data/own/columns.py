@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.own.cell_forms import CELL_FORMS, MOST_UNIT
-from oblique_cli.data.own.numbers import MARKS
+from oblique_cli.data.own.numbers import MARKS, Form
 from oblique_cli.data.own.opened import MAX_COLUMNS
 from oblique_cli.data.own.source import charset_of
 from oblique_cli.errors import DataError, quoted
@@ -61,6 +61,15 @@ class Column:
     def source(self) -> str:
         """The name of the file's column with the cells."""
         return self.of or self.name
+
+    @property
+    def form(self) -> Form:
+        """The form of its numbers."""
+        return Form(self.decimal, self.thousands, self.unit, self.written)
+
+    def as_number(self, form: Form) -> Column:
+        """Return the column as a feature whose cells are numbers of a form."""
+        return replace(self, treatment="number", **form._asdict())
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,7 @@ from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.cells import feature_values, target_values
 from oblique_cli.data.own.column_type import ColumnTypes, Marks
 from oblique_cli.data.own.columns import FEATURES, Column, Columns
-from oblique_cli.data.own.notes import (
-    WHY,
-    as_typed,
-    conversions,
-    few,
-    named_sign,
-    row_count,
-    short,
-)
+from oblique_cli.data.own.notes import WHY, as_typed, conversions, few, named_sign, row_count, short
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.repeats import repeats_of
 from oblique_cli.data.own.source import STDIN, Source, source_of, stem
@@ -171,16 +163,8 @@ class _Look:
                             f" If the first row has no names, say --header none, and name a column by its place: {at}."
                         )
                     raise DataError(f"{self.where}: there is no column {quoted(name)} to use as {role}.{hint}")
-        clash = own_roles.clash_of_roles(
-            self.target,
-            r.weights,
-            drop=r.drop,
-            keep=r.keep,
-            features=r.features,
-            qualitative=r.qualitative,
-            groups=r.groups,
-        )
-        if clash:
+        lists = {key: getattr(r, key) for key in LISTS}
+        if clash := own_roles.clash_of_roles(self.target, r.weights, groups=r.groups, **lists):
             raise DataError(f"{self.where}: {clash}")
         if len(self.header) == 1:
             raise DataError(f"{self.where}: {quoted(self.target)} is the only column, at least one feature is needed")
@@ -267,7 +251,7 @@ class _Look:
                 forms |= {} if form is None else {j: form}
         if len(forms) < 2:
             return listed
-        used = {j: replace(listed[j], treatment="number", **f._asdict()) for j, f in forms.items()}
+        used = {j: listed[j].as_number(f) for j, f in forms.items()}
         numbers = {
             j: feature_values(c, self.cells[j], self.marks.known, self.lines, self.where)[0].tolist()
             for j, c in used.items()
@@ -285,7 +269,7 @@ class _Look:
         if form is None:
             return column
         self.notes.append(f"{quoted(column.name)} may be row numbers; it is used, as no other column is left.")
-        return replace(column, treatment="number", **form._asdict())
+        return column.as_number(form)
 
     def _indicators(self, listed: Sequence[Column]) -> list[Column]:
         """Return an indicator for each feature that has bounds such as <0.4."""
@@ -592,9 +576,8 @@ class _Look:
         bounds = [quoted(column.name) for column in columns if column.of]
         odd: list[str] = []
         for column in used if own_numbers.NONNUMERIC in self.marks.added else ():
-            form = Form(column.decimal, column.thousands, column.unit, column.written)
             cells = types.values(self.counts[self.header.index(column.name)])
-            wrong = [cell for cell in cells if not form.holds(cell)]
+            wrong = [cell for cell in cells if not column.form.holds(cell)]
             if wrong and (column.treatment == "number" or self.task == "regression"):
                 odd.append(f"{quoted(column.name)} ({few(wrong)})")
         listed = [

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from oblique_cli.data.own.cell_forms import IN_MINUTES, SPACES
 from oblique_cli.data.own.columns import Column
-from oblique_cli.data.own.numbers import Form
 from oblique_cli.errors import MOST_QUOTED, cut_list, quoted
 
 WHY = {
@@ -23,8 +22,7 @@ WHY = {
 def conversions(column: Column, cells: Iterable[str]) -> str:
     """Return a description of the conversions of a column's cells, with an example of each form, or ""."""
     wanted = {*column.written, *(["unit"] if column.unit else [])}
-    form = Form(column.decimal, column.thousands, column.unit, column.written)
-    plain = form._replace(unit="")
+    form, plain = column.form, column.form._replace(unit="")
     examples: list[str] = []
     for cell in dict.fromkeys(cells):
         if not wanted:

@@ -8,6 +8,7 @@ import functools
 import gzip
 import hashlib
 import io
+import itertools
 import lzma
 import math
 import re
@@ -166,27 +167,21 @@ class Source:
     @functools.cached_property
     def charset(self) -> str:
         """Character set: UTF-8 if all bytes are valid, UTF-16 by mark or zero bytes, else cp1252, at last Latin-1."""
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        undefined = False  # whether a byte is undefined in cp1252
-        utf8, first = True, True
+        decoder, is_utf8, is_cp1252 = codecs.getincrementaldecoder("utf-8")(), True, True
         with self.opened() as stream:
-            while block := stream.read(BLOCK):
-                if first and (encoding := _marked(block)):
-                    return encoding
-                first = False
-                if utf8:
+            start = stream.read(BLOCK)
+            if encoding := _marked(start):
+                return encoding
+            for block in itertools.chain(
+                [start], iter(lambda: stream.read(BLOCK), b""), [b""]
+            ):  # the last one is empty
+                if is_utf8:
                     try:
-                        decoder.decode(block)
+                        decoder.decode(block, final=not block)
                     except UnicodeDecodeError:
-                        utf8 = False
-                undefined = undefined or bool(block.translate(None, _IN_CP1252))
-        if utf8:
-            try:
-                decoder.decode(b"", final=True)
-                return "utf-8"
-            except UnicodeDecodeError:
-                pass
-        return "latin-1" if undefined else "cp1252"
+                        is_utf8 = False
+                is_cp1252 = is_cp1252 and not block.translate(None, _IN_CP1252)
+        return "utf-8" if is_utf8 else "cp1252" if is_cp1252 else "latin-1"
 
     def charset_like(self, other: str) -> str:
         """Return `charset`, or the `other` table's if the bytes show only that the text is not Unicode."""

@@ -35,19 +35,8 @@ MOST_BELOW = 100  # lines below the table that are not empty
 MOST_SHOWN = 3
 # Words for a missing number that are no units.
 NO_UNITS = (
-    "n.d.",
-    "nd",
-    "k.a.",
-    "nil",
-    "undefined",
-    "unknown",
-    "unbekannt",
-    "inf",
-    "infinity",
-    "error",
-    "true",
-    "false",
-)
+    "n.d.", "nd", "k.a.", "nil", "undefined", "unknown", "unbekannt", "inf", "infinity", "error", "true", "false",
+)  # fmt: skip
 
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
 # Also with a unit sign, in brackets, or with a flag; only to exclude headers.
