@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from oblique_cli.scale import fit_from_disk
+from oblique_cli.scale.disk_tables import array_table
 from oblique_cli.scale.store import Store
 from oblique_cli.tree.structure import Tree
 
@@ -25,6 +28,23 @@ def stored(folder: Path, X, y, weights=None, *, n_classes=None, levels=(), block
 def same(a: Tree, b: Tree) -> list[str]:
     """Names of the arrays in which two trees differ in a bit."""
     return [name for name in ARRAYS if not np.array_equal(getattr(a, name), getattr(b, name))]
+
+
+class Stopped(Exception):
+    """A fit that was ended from outside."""
+
+
+def stop_fit(folder: Path, X, y, algorithm: str, params, after: int = 1, **how) -> None:
+    """Begin a fit that ends after so many levels or draws, with `folder` as its scratch folder."""
+    left = [after]
+
+    def say(level):
+        left[0] -= 1
+        if not left[0]:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fit_from_disk.fit(array_table(X, y), algorithm, params, scratch=folder, say=say, **how)
 
 
 def table(seed: int, kind: str = "normal", n: int = 300, p: int = 3, n_classes: int = 3):

@@ -29,11 +29,10 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import rows_of
 from oblique_cli.models.model import Model
 from oblique_cli.scale import boosting_from_disk, forest_from_disk
-from oblique_cli.scale.asking import Here
 from oblique_cli.scale.boosting_from_disk import Part
-from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.disk_tables import Division, Table, store
-from oblique_cli.scale.growing import Asker, Level, Plan, grow
+from oblique_cli.scale.growing import Asker, Checkpoint, Level, Plan, grow
+from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
 from oblique_cli.tree.pruning import KEPT_ROWS, cost_complexity_path, smallest_within
 from oblique_cli.tree.reading import Units

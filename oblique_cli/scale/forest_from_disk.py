@@ -20,9 +20,8 @@ from oblique_cli.estimators.forest.refined import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import FeatureCount, rows_of
-from oblique_cli.scale.asking import Here
-from oblique_cli.scale.checkpoint import Checkpoint, digest_of, stored
-from oblique_cli.scale.growing import Level, Plan, grow
+from oblique_cli.scale.growing import Checkpoint, Level, Plan, digest_of, grow, stored
+from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import GROW, Room, Rows, Store, writing
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from scale_support import table
+from scale_support import stop_fit, table
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
@@ -98,24 +98,9 @@ def test_threads_change_no_bit(few_rows):
     assert same(one.estimator, two.estimator) == []
 
 
-class Stopped(Exception):
-    """A fit that was ended from outside."""
-
-
-def stopped(folder, params):
-    """Begin a fit that ends after its first draw."""
-    X, y = table(6, n=1500)
-
-    def say(part):
-        raise Stopped
-
-    with pytest.raises(Stopped):
-        fit_from_disk.fit(array_table(X, y), "oblique_boosting", params, scratch=folder, say=say)
-    return X, y
-
-
 def test_boosting_that_was_stopped_goes_on_from_the_trees_it_has(few_rows, tmp_path, monkeypatch):
-    X, y = stopped(tmp_path, PARAMS)
+    X, y = table(6, n=1500)
+    stop_fit(tmp_path, X, y, "oblique_boosting", PARAMS)
     assert len(list((tmp_path / "oblique-rows").glob("tree_*.npz"))) == 10
     drawn, draws = boosting_from_disk._drawn, []
     monkeypatch.setattr(boosting_from_disk, "_drawn", lambda *given: draws.append(1) or drawn(*given))
@@ -126,14 +111,16 @@ def test_boosting_that_was_stopped_goes_on_from_the_trees_it_has(few_rows, tmp_p
 
 
 def test_trees_of_another_fit_are_told(few_rows, tmp_path):
-    X, y = stopped(tmp_path, PARAMS)
+    X, y = table(6, n=1500)
+    stop_fit(tmp_path, X, y, "oblique_boosting", PARAMS)
     with pytest.raises(DataError, match="is of a fit with other parameters"):
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", {**PARAMS, "max_depth": 2}, scratch=tmp_path)
 
 
 def test_trees_of_other_rows_are_told_where_no_parameter_shows_it(few_rows, tmp_path, monkeypatch):
     params = {**PARAMS, "max_samples": 100}  # of any draw
-    X, y = stopped(tmp_path, params)
+    X, y = table(6, n=1500)
+    stop_fit(tmp_path, X, y, "oblique_boosting", params)
     monkeypatch.setattr(boosting_from_disk, "rows_in", lambda memory, p, n_classes: 500)
     with pytest.raises(DataError, match="is of a fit with other parameters"):
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", params, scratch=tmp_path)
@@ -152,13 +139,10 @@ def test_what_needs_all_rows_is_refused(params, message):
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", params)
 
 
-def test_too_little_memory_is_told(monkeypatch):
+def test_too_little_memory_and_scores_of_other_rows_are_refused(monkeypatch):
     X, y = table(1, n=1200)
     with pytest.raises(ConfigError, match=r"has to hold 1000 rows of 3 features at a time, and memory is for \d+"):
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", memory=1 << 17)
-
-
-def test_the_core_refuses_scores_of_other_rows():
     forest = _core.Forest(2, 3, 0)
     X, y = np.zeros((4, 2)), np.arange(4, dtype=np.int32) % 3
     boosting = make("oblique_boosting")

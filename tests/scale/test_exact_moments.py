@@ -85,23 +85,17 @@ def test_neither_blocks_nor_order_change_a_bit(kind):
         assert all(np.array_equal(a, b) for a, b in zip(again, whole, strict=True))
 
 
-def test_a_power_of_2_of_the_units_changes_no_digit():
+def test_a_power_of_2_of_the_units_changes_no_digit_and_equal_rows_have_no_moments():
     X = made("normal")
     assert np.array_equal(scatter(X * 4.0)[0], scatter(X)[0] * 16.0)
-
-
-def test_rows_that_are_the_same_do_not_differ():
     X = np.full((10, 2), 0.3)
     assert moments([X]) is None
 
 
-def test_the_limit_is_what_was_set():
+def test_the_limit_is_what_was_set_and_arrays_of_a_wrong_size_are_refused():
     before = _core.exact_sums_above()
     assert _core.exact_sums_above(100) == before == 65536
     assert _core.exact_sums_above(before) == 100
-
-
-def test_arrays_of_a_wrong_size_are_refused():
     held = block(made("normal"))
     with pytest.raises(ValueError, match="an array has the wrong size"):
         held.add_left(np.zeros((1, 1, 3)), np.zeros((1, 1)), np.zeros((1, 1, 1)))

@@ -73,7 +73,7 @@ def test_the_test_is_of_rows_that_growth_has_not_seen():
     assert fitted.right == (expected.predict(X[kept]) == y[kept]).sum()
 
 
-def test_single_precision_is_kept_so_on_the_disk(tmp_path):
+def test_single_precision_is_kept_so_on_the_disk_and_mapped_arrays_are_tables(tmp_path):
     X, y = table(4)
     X = X.astype(np.float32)
     found = fit_from_disk.fit(array_table(X, y), "axis_parallel", {"pruning": "none"}, scratch=tmp_path)
@@ -81,9 +81,6 @@ def test_single_precision_is_kept_so_on_the_disk(tmp_path):
     made = store(array_table(X, y), tmp_path)
     assert made.dtype == "<f4" and made.file(0).stat().st_size == 300 * (3 * 4 + 4 + 1)
     assert np.array_equal(made.read(0).columns, X.T.astype(float))
-
-
-def test_mapped_arrays_are_tables(tmp_path):
     X, y = table(5)
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
@@ -165,7 +162,7 @@ def test_kept_rows_have_a_stream_of_their_own():
     assert seeds.generator(7, "rows kept from growth").random() != seeds.generator(8, "rows kept from growth").random()
 
 
-def test_csv_becomes_parquet_of_the_narrowest_types(tmp_path):
+def test_csv_becomes_parquet_of_the_narrowest_types_that_hold_for_all_rows(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("i,x,t,e\n1,1,a,\n2,2.5,NA,\n,3,7,\n")
     found = convert(tmp_path / "t.csv", tmp_path / "t.parquet")
     assert found.rows == 3 and found.empty == {"i": 1, "t": 1, "e": 3}
@@ -176,22 +173,16 @@ def test_csv_becomes_parquet_of_the_narrowest_types(tmp_path):
         "t": ["a", None, "7"],
         "e": [None, None, None],
     }
-
-
-def test_a_type_holds_for_the_last_row_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("oblique_cli.scale.disk_tables.BATCH", 100)
-    lines = ["n,y", *(f"{i},{i % 2}" for i in range(950)), "many,1"]
-    (tmp_path / "t.csv").write_text("\n".join(lines))
-    assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"n": "string", "y": "int64"}
-
-
-def test_codes_with_leading_zeros_stay_text_and_are_levels_in_parquet_too(tmp_path):
     rows = [f"{'02139' if i % 3 else '94110'},{i % 7},{'ab'[i % 2]}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["zip,n,y", *rows]) + "\n")
     assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"zip": "string", "n": "int64", "y": "string"}
     for name in ("t.csv", "t.parquet"):
         _, columns, _ = read_own(tmp_path / name, Reading(target="y", missing="impute", encoding="onehot"))
         assert columns.levels == {0: ("02139", "94110")}
+    monkeypatch.setattr("oblique_cli.scale.disk_tables.BATCH", 100)
+    lines = ["n,y", *(f"{i},{i % 2}" for i in range(950)), "many,1"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"n": "string", "y": "int64"}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scale_support import table
+from scale_support import stop_fit, table
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
@@ -90,31 +90,13 @@ def test_the_test_is_of_rows_that_no_tree_has_seen():
     assert all(tree.counts[0].sum() == (~kept).sum() for tree in fitted.estimator.trees())
 
 
-class Stopped(Exception):
-    """A fit that was ended from outside."""
-
-
-def stopped(folder, after: int, params):
-    """Begin a fit that ends after so many levels."""
-    X, y = table(2, n=400)
-    left = [after]
-
-    def say(level):
-        left[0] -= 1
-        if not left[0]:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        fit_from_disk.fit(array_table(X, y), "hhgdt_forest", params, scratch=folder, memory=1 << 21, say=say)
-    return X, y
-
-
 PARAMS = {**ALL, "n_estimators": 3, "max_depth": 4}
 
 
 def test_a_forest_that_was_stopped_goes_on_from_its_last_whole_level(tmp_path, monkeypatch):
     monkeypatch.setattr("oblique_cli.scale.growing.Plan.in_memory_rows", lambda self, store, workers=1: (40, 40))
-    X, y = stopped(tmp_path, 8, PARAMS)
+    X, y = table(2, n=400)
+    stop_fit(tmp_path, X, y, "hhgdt_forest", PARAMS, 8, memory=1 << 21)
     folder = tmp_path / "oblique-rows"
     assert (folder / "tree_000000.npz").exists() and list(folder.glob("state_*.npz"))
     again = fit_from_disk.fit(array_table(X, y), "hhgdt_forest", PARAMS, scratch=tmp_path, memory=1 << 21)
@@ -127,7 +109,8 @@ def test_a_forest_that_was_stopped_goes_on_from_its_last_whole_level(tmp_path, m
 
 def test_trees_of_another_fit_and_damaged_ones_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr("oblique_cli.scale.growing.Plan.in_memory_rows", lambda self, store, workers=1: (40, 40))
-    X, y = stopped(tmp_path, 8, PARAMS)
+    X, y = table(2, n=400)
+    stop_fit(tmp_path, X, y, "hhgdt_forest", PARAMS, 8, memory=1 << 21)
     with pytest.raises(DataError, match="is of a fit with other parameters"):
         fit_from_disk.fit(array_table(X, y), "hhgdt_forest", {**PARAMS, "max_depth": 3}, scratch=tmp_path)
     kept = tmp_path / "oblique-rows" / "tree_000000.npz"
@@ -152,16 +135,12 @@ def test_what_needs_all_rows_is_refused(params, message):
         fit_from_disk.fit(array_table(X, y), "hhgdt_forest", params)
 
 
-def test_a_heuristic_that_climbs_and_workers_elsewhere_are_refused():
+def test_a_heuristic_that_climbs_workers_elsewhere_and_no_rows_are_refused():
     X, y = table(1)
     with pytest.raises(ConfigError, match="needs all rows of a node at once"):
         fit_from_disk.fit(array_table(X, y), "bagged_forest", {**ALL, "proposer": "oc1"})
     with pytest.raises(ConfigError, match="grows by threads of one process: no --scheduler"):
         fit_from_disk.fit(array_table(X, y), "hhgdt_forest", ALL, asker=lambda rows: None)
-
-
-def test_a_forest_needs_rows_to_grow_on():
-    X, y = table(1, n=60)
     with pytest.raises(ConfigError, match="there must be rows to grow a tree on"):
         fit_from_disk.fit(array_table(X, y), "hhgdt_forest", ALL, division=Division(test=1.0))
 

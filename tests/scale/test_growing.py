@@ -16,9 +16,8 @@ import oblique_cli.ground.magnitudes
 import oblique_cli.proposers
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.scale import growing
-from oblique_cli.scale.asking import Here, together_or_alone
 from oblique_cli.scale.growing import Plan, grow
-from oblique_cli.scale.passes import Finish
+from oblique_cli.scale.passes import Finish, Here, together_or_alone
 from oblique_cli.tree.criteria import CRITERIA, criterion
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import PROPOSERS
@@ -291,16 +290,11 @@ def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
         assert not same(found, expected)
 
 
-def test_too_little_memory_is_said(tmp_path):
-    X, y = table(1)
-    store = stored(tmp_path / "rows", X, y)
-    with pytest.raises(ConfigError, match="--memory 0 MB is too small"):
-        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), memory=1000))
-
-
-def test_a_corrupt_chunk_is_named_with_its_rows(tmp_path):
+def test_too_little_memory_and_a_corrupt_chunk_are_named(tmp_path):
     X, y = table(1)
     store = stored(tmp_path / "rows", X, y, blocks=3)
+    with pytest.raises(ConfigError, match="--memory 0 MB is too small"):
+        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), memory=1000))
     content = bytearray(store.file(1).read_bytes())
     content[100] ^= 1
     store.file(1).write_bytes(content)

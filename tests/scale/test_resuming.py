@@ -6,25 +6,20 @@ import shutil
 import numpy as np
 import pytest
 from robustness_support import many
-from scale_support import same, stored, table
+from scale_support import Stopped, same, stored, table
 
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.scale import fit_from_disk
-from oblique_cli.scale.asking import Here
-from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.disk_tables import array_table
-from oblique_cli.scale.growing import Plan, grow
+from oblique_cli.scale.growing import Checkpoint, Plan, grow
+from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import Store
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
 
 pytestmark = pytest.mark.usefixtures("large_from_40_rows")
-
-
-class Stopped(Exception):
-    """As if the machine went down."""
 
 
 class Failing(Here):

@@ -13,9 +13,8 @@ import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.scale import growing
 from oblique_cli.scale import workers as of_dask
-from oblique_cli.scale.asking import Here
-from oblique_cli.scale.checkpoint import Checkpoint
-from oblique_cli.scale.growing import Plan, grow
+from oblique_cli.scale.growing import Checkpoint, Plan, grow
+from oblique_cli.scale.passes import Here
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
@@ -206,7 +205,7 @@ def test_nobody_at_an_address_is_told(monkeypatch):
         pass
 
 
-def test_the_cost_model_cuts_as_it_says():
+def test_rows_directions_and_loads_are_divided_by_their_cost():
     # Small tables: rows. Tables larger than what the rows take to be read: directions.
     assert of_dask.cut(8, 100, 1000, 1e10, 1e6) == of_dask.Cut(8, 1)
     assert of_dask.cut(8, 100, 1000, 1e6, 1e9) == of_dask.Cut(1, 8)
@@ -215,16 +214,10 @@ def test_the_cost_model_cuts_as_it_says():
         best = of_dask.cut(8, 100, 1000, rows, tables)
         others = [of_dask.Cut(8 // d, d) for d in (1, 2, 4, 8)]
         assert best.seconds(rows, tables) == min(other.seconds(rows, tables) for other in others)
-
-
-def test_directions_cut_apart_are_all_there():
     request = {"place": np.array([-1, 0, 1, 2, 3]), "low": np.arange(4.0), "scale": np.ones(4)}
     parts = of_dask._by_directions(request, 3)
     assert [part["place"].tolist() for part in parts] == [[-1, 0, -1, -1, -1], [-1, -1, 0, -1, -1], [-1, -1, -1, 0, 1]]
     assert np.concatenate([part["low"] for part in parts]).tolist() == [0, 1, 2, 3]
-
-
-def test_loads_go_to_the_worker_with_the_least():
     assert of_dask._evenly([5, 9, 4, 3], ["a", "b"]) == [(1, "a"), (0, "b"), (2, "b"), (3, "a")]
 
 
