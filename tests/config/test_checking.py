@@ -85,7 +85,7 @@ def changed(old, new):
 # What a good configuration becomes
 
 
-def test_a_configuration_becomes_a_frozen_experiment(project):
+def test_a_configuration_becomes_a_frozen_experiment_with_defaults_for_what_is_left_out(project):
     experiment = config.load(project("x.yaml", GOOD))
     assert experiment == Experiment(
         name="x",
@@ -97,9 +97,6 @@ def test_a_configuration_becomes_a_frozen_experiment(project):
     )
     with pytest.raises(dataclasses.FrozenInstanceError):
         experiment.seed = 8
-
-
-def test_what_is_left_out_has_the_defaults_of_the_model(project):
     experiment = config.load(project("Bare Bones!.yaml", "version: 1\ndataset: bupa\nalgorithm: stump"))
     assert experiment.name == "bare-bones"
     assert (experiment.seed, experiment.title, experiment.published) == (1, "", ())
@@ -150,12 +147,6 @@ def test_a_data_set_may_be_named_as_in_the_papers(project):
     assert [spec.name for spec in experiment.datasets] == ["bupa", "pima", "statlog_heart"]
 
 
-def test_equal_settings_written_differently_have_one_digest(project):
-    spellings = ["epsilon: 0", "epsilon: 0.0", "epsilon: 0e3", "epsilon: -0.0e0"]
-    digests = {config.load(project("x.yaml", changed("epsilon: 0.1", text))).digest() for text in spellings[:3]}
-    assert len(digests) == 1
-
-
 @pytest.mark.parametrize(
     ("grid", "values"),
     [
@@ -170,11 +161,14 @@ def test_a_grid_holds_the_numbers_as_written_with_both_ends(grid, values, projec
     assert config.load(project("x.yaml", text)).algorithms[0].grid == {"epsilon": values}
 
 
-def test_a_grid_of_whole_numbers_stays_whole(project):
+def test_a_grid_of_whole_numbers_stays_whole_and_equal_settings_have_one_digest(project):
     text = changed("epsilon: 0.1", "max_depth: {grid: {from: 1, to: 7, step: 3}}").replace("ordinary", "nested")
     values = config.load(project("x.yaml", text)).algorithms[0].grid["max_depth"]
     assert values == (1, 4, 7)
     assert all(type(value) is int for value in values)
+    spellings = ["epsilon: 0", "epsilon: 0.0", "epsilon: 0e3", "epsilon: -0.0e0"]
+    digests = {config.load(project("x.yaml", changed("epsilon: 0.1", text))).digest() for text in spellings[:3]}
+    assert len(digests) == 1
 
 
 @pytest.mark.parametrize(
@@ -185,7 +179,7 @@ def test_the_scheme_says_whether_folds_are_stratified(written, stratified, proje
     assert cv.stratified is stratified
 
 
-def test_plain_data_is_checked_like_a_file(two_algorithms):
+def test_plain_data_is_checked_like_a_file_and_takes_a_name_changes_and_a_word_for_its_messages(two_algorithms):
     data = {"version": 1, "dataset": "bupa", "algorithm": {"name": "bend", "epsilon": 0}, "cv": {"folds": 3}}
     assert config.from_mapping(data).algorithms[0].params == {"epsilon": 0.0}
     data["cv"]["fold"] = 3
@@ -193,9 +187,6 @@ def test_plain_data_is_checked_like_a_file(two_algorithms):
         ConfigError, match=r"^configuration: unknown key 'fold' in cv. Did you mean 'folds'\?\n1 error.$"
     ):
         config.from_mapping(data)
-
-
-def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorithms):
     data = {"version": 1, "dataset": "bupa", "algorithm": "bend"}
     changed = config.from_mapping(data, "Own Data", ["cv.folds=3", "algorithm.epsilon=0.5"])
     assert (changed.name, changed.cv.folds, changed.algorithms[0].params) == ("own-data", 3, {"epsilon": 0.5})
@@ -421,16 +412,13 @@ def test_problems_of_a_base_are_shown_in_the_base(project):
     ]
 
 
-def test_a_circle_of_extends_is_refused(project):
+def test_a_circle_and_a_chain_of_extends_without_end_are_refused(project):
     project("a.yaml", "extends: b.yaml")
     path = project("b.yaml", "extends: a.yaml")
     with pytest.raises(ConfigError, match=r"a.yaml:1:10 extends 'b.yaml' comes back to a file that extends this one."):
         config.load(path)
     with pytest.raises(ConfigError, match=r"own.yaml:1:10 extends 'own.yaml' comes back"):
         config.load(project("own.yaml", "extends: own.yaml"))
-
-
-def test_a_chain_of_extends_without_end_is_refused(project):
     for k in range(composing.MAX_CHAIN + 5):
         project(f"c{k}.yaml", f"extends: c{k + 1}.yaml")
     with pytest.raises(ConfigError, match="goes on for over 20 files"):
@@ -470,13 +458,10 @@ def test_no_path_leaves_the_project_folder_unasked(project, refuse, tmp_path):
         assert allowed.datasets[0].csv == str(outside)
 
 
-def test_a_path_may_be_absolute_inside_the_project_folder(project):
+def test_a_path_may_be_absolute_inside_the_project_folder_and_a_typed_one_is_trusted(project, tmp_path, monkeypatch):
     inside = project("data/mine.csv", "class,a\n1,2\n")
     text = changed("dataset: bupa", f"dataset: {{csv: {str(inside)!r}, target: class}}")
     assert config.load(project("x.yaml", text)).datasets[0].csv == str(inside)
-
-
-def test_a_path_typed_on_the_command_line_starts_at_the_current_folder_and_is_trusted(project, tmp_path, monkeypatch):
     path = project("x.yaml", GOOD)
     mine = project("elsewhere/mine.csv", "class,a\n1,2\n")
     monkeypatch.chdir(mine.parent)
@@ -526,7 +511,7 @@ def test_set_changes_one_key(override, check, project):
     assert check(config.load(project("x.yaml", GOOD), [override]))
 
 
-def test_set_is_applied_in_order_and_reaches_into_grids_and_lists(project):
+def test_set_is_applied_in_order_reaches_into_grids_and_asks_which_of_several_algorithms(project, refuse):
     overrides = [
         "cv.scheme=nested",
         "algorithms=[stump, bend]",
@@ -536,6 +521,10 @@ def test_set_is_applied_in_order_and_reaches_into_grids_and_lists(project):
     ]
     algorithms = config.load(project("x.yaml", GOOD), overrides).algorithms
     assert algorithms[1] == AlgorithmSpec("bend", "bend", {"max_depth": None}, {"epsilon": (0.0, 0.1)})
+    text = changed("algorithm: {name: bend, epsilon: 0.1}", "algorithms: [stump, bend]")
+    assert refuse(text, "algorithm.epsilon=0.1") == [
+        "--set algorithm.epsilon=0.1: there are 2 algorithms; say which, as in algorithms.0.epsilon."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -555,13 +544,6 @@ def test_set_is_applied_in_order_and_reaches_into_grids_and_lists(project):
 def test_a_bad_set_is_refused_under_its_own_name(override, says, refuse):
     (head,) = refuse(GOOD, override)
     assert head.startswith(f"--set {override}: ".replace("\0", " ") + says), head
-
-
-def test_set_says_which_when_there_are_several_algorithms(refuse):
-    text = changed("algorithm: {name: bend, epsilon: 0.1}", "algorithms: [stump, bend]")
-    assert refuse(text, "algorithm.epsilon=0.1") == [
-        "--set algorithm.epsilon=0.1: there are 2 algorithms; say which, as in algorithms.0.epsilon."
-    ]
 
 
 # Bundled configurations
@@ -601,7 +583,7 @@ def test_every_bundled_configuration_is_valid(path):
     assert experiment.title
 
 
-def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2():
+def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2_and_gdt_shares_it():
     experiment = config.load("bupa_hhgdt")
     assert experiment.cv == CVSpec("two_stage", folds=10, repeats=10, tune_folds=10)
     (algorithm,) = experiment.algorithms
@@ -610,9 +592,6 @@ def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2():
     assert len(epsilons) == 36
     assert (epsilons[0], epsilons[-1]) == (0.05, 0.4)
     assert experiment.published == ("wickramarachchi2015:5.2",)
-
-
-def test_gdt_and_hhgdt_on_bupa_share_data_folds_and_grid():
     hhgdt, gdt = config.load("bupa_hhgdt"), config.load("bupa_gdt")
     assert (hhgdt.seed, hhgdt.cv, hhgdt.datasets) == (gdt.seed, gdt.cv, gdt.datasets)
     assert hhgdt.algorithms[0].grid == gdt.algorithms[0].grid
@@ -697,14 +676,11 @@ def test_the_schema_refuses_what_the_reader_refuses(old, new, validator, tmp_pat
         config.load(path)
 
 
-def test_the_schema_and_the_reader_know_the_same_keys():
-    properties = config.schema()["properties"]
+def test_the_schema_and_the_reader_know_the_same_keys_and_no_long_part_is_there_twice():
+    schema = config.schema()
+    properties = schema["properties"]
     assert set(properties) == set(config.keys.KEYS)
     assert set(properties["cv"]["properties"]) == {*config.keys.cv(), "tune"}
-
-
-def test_the_schema_says_no_long_part_twice():
-    schema = config.schema()
     parts = [json.dumps(part) for part in schema["$defs"].values()]
     assert len(set(parts)) == len(parts) > 100
     assert len(json.dumps(schema)) < 500_000

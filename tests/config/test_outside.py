@@ -47,11 +47,15 @@ def test_an_entry_becomes_a_spec():
     assert len(list(spec.candidates())) == 6
 
 
-def test_whole_numbers_and_fractions_stay_what_they_are():
+def test_whole_numbers_fractions_and_lists_stay_what_they_are_where_a_parameter_takes_them():
     # scikit-learn takes max_features 1 for one feature and 1.0 for all.
     for value in (1, 1.0, True):
         (spec,) = of(algorithm={"class": "sklearn.svm.SVC", "params": {"C": value}}).algorithms
         assert type(spec.params["C"]) is type(value)
+    forest, network = "sklearn.ensemble.RandomForestClassifier", "sklearn.neural_network.MLPClassifier"
+    with pytest.raises(ConfigError, match=r"Got \[100, 200\]\. .* grid: {n_estimators: \[100, 200\]}"):
+        of(algorithm={"class": forest, "params": {"n_estimators": [100, 200]}})
+    of(algorithm={"class": network, "params": {"hidden_layer_sizes": [100, 200]}})
 
 
 @pytest.mark.parametrize(
@@ -89,14 +93,7 @@ def test_the_beginning_of_a_class_name_gives_the_class(entry):
         of(algorithm=entry)
 
 
-def test_a_list_is_a_value_of_parameters_that_take_lists_only():
-    forest, network = "sklearn.ensemble.RandomForestClassifier", "sklearn.neural_network.MLPClassifier"
-    with pytest.raises(ConfigError, match=r"Got \[100, 200\]\. .* grid: {n_estimators: \[100, 200\]}"):
-        of(algorithm={"class": forest, "params": {"n_estimators": [100, 200]}})
-    of(algorithm={"class": network, "params": {"hidden_layer_sizes": [100, 200]}})
-
-
-def test_sources_become_specs_and_names_of_the_catalogue_stay_its_own():
+def test_sources_and_parquet_files_become_specs_and_names_of_the_catalogue_stay_its_own(tmp_path):
     plain = {"version": 1, "algorithm": "knn"}
     plain["datasets"] = [{"openml": 31}, {"sklearn": "iris"}, {"sklearn": "breast_cancer", "name": "cancer"}]
     sets = config.from_mapping(plain).datasets
@@ -106,9 +103,6 @@ def test_sources_become_specs_and_names_of_the_catalogue_stay_its_own():
         ("cancer", "sklearn:breast_cancer"),
     ]
     assert "source" not in of().content()["datasets"][0], "stored results of other sets keep their digest"
-
-
-def test_a_parquet_file_is_a_file_of_ones_own(tmp_path):
     (tmp_path / "my.parquet").write_bytes(b"PAR1")
     (spec,) = of(dataset={"parquet": str(tmp_path / "my.parquet"), "target": "y"}).datasets
     assert (spec.csv, spec.target) == (str(tmp_path / "my.parquet"), "y")

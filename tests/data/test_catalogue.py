@@ -65,14 +65,16 @@ def test_every_set_is_what_the_catalogue_says(name):
         assert d.classes == tuple(entry.classes)
 
 
-def test_the_folder_holds_the_bundled_files_and_no_other():
+def test_the_folder_holds_the_bundled_files_and_the_catalogue_every_entry_once():
     named = {file.name for name in BUNDLED for file in catalogue.entry(name).files.values()}
     assert {path.name for path in DATASETS.iterdir()} == named | {"catalogue.yaml", "SOURCES.md", ".gitattributes"}
-
-
-def test_sets_from_public_repositories_alone_are_not_bundled():
     sets = "bank_marketing banknote climate_crashes dermatology kin8nm page_blocks seeds stock tecator tecator_spectra"
     assert sorted(FETCHED) == sets.split()
+    keys = re.findall(r"^(\w+):$", (DATASETS / "catalogue.yaml").read_text(), re.M)
+    assert keys == catalogue.names()
+    for name in ("catalogue.yaml", "SOURCES.md"):
+        text = (DATASETS / name).read_text()
+        assert not re.search(r"https?://|pypi\.org|pythonhosted|/home/|/tmp/|/root/|/work/", text)
 
 
 def test_every_entry_has_a_source_a_licence_and_a_line_in_sources_md():
@@ -85,17 +87,6 @@ def test_every_entry_has_a_source_a_licence_and_a_line_in_sources_md():
             assert re.fullmatch(r"[a-z0-9_]+\.csv(\.gz)?", file.name)
             assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
     assert "TECATOR" in sources.upper() and "as long as this permission note is attached" in sources
-
-
-def test_no_entry_is_written_twice():
-    keys = re.findall(r"^(\w+):$", (DATASETS / "catalogue.yaml").read_text(), re.M)
-    assert keys == catalogue.names()
-
-
-def test_data_files_name_no_machine_and_no_package_host():
-    for name in ("catalogue.yaml", "SOURCES.md"):
-        text = (DATASETS / name).read_text()
-        assert not re.search(r"https?://|pypi\.org|pythonhosted|/home/|/tmp/|/root/|/work/", text)
 
 
 @pytest.mark.parametrize(
@@ -113,17 +104,16 @@ def test_official_splits_become_one_set_with_row_ids(name, n_train, n_test):
     assert np.array_equal(train, np.arange(n_train)) and np.array_equal(test, np.arange(n_train, n_train + n_test))
 
 
-def test_the_classes_of_both_parts_of_spect_are_those_of_its_source():
-    spect = load("spect")
-    assert np.bincount(spect.y[:80]).tolist() == [40, 40] and np.bincount(spect.y[80:]).tolist() == [15, 172]
-    assert load("letter").split is None
-
-
-def test_bupa_is_classed_by_its_selector_and_says_so():
+def test_bupa_and_spect_are_those_of_their_sources():
     d = load("BUPA")
     assert d.X[0].tolist() == [85, 92, 45, 27, 31, 0] and d.feature_names[-1] == "drinks"
     assert d.classes == ("1", "2") and np.bincount(d.y).tolist() == [145, 200]
     assert "selector" in d.note and "not as a diagnosis" in d.note and "\n" not in d.note
+    spect = load("spect")
+    assert np.bincount(spect.y[:80]).tolist() == [40, 40] and np.bincount(spect.y[80:]).tolist() == [15, 172]
+    assert load("letter").split is None
+    table = parse((DATASETS / "breast_cancer_ljubljana.csv").read_bytes(), "x")
+    assert table.columns[0][:2] == ("40-49", "50-59") and table.lines[-1] == 287
 
 
 def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
@@ -158,7 +148,7 @@ def test_names_aliases_and_published_codes_lead_to_the_set(given, name):
     assert catalogue.resolve(given) == name == catalogue.entry(given).name
 
 
-def test_unknown_and_ambiguous_names_are_told():
+def test_unknown_and_ambiguous_names_are_told_and_codes_are_those_of_each_source():
     with pytest.raises(UnknownName, match=r"^unknown data set 'bupaa'\. Did you mean 'bupa'\? \(oblique data list\)$"):
         catalogue.resolve("bupaa")
     with pytest.raises(UnknownName, match=r"^data set 'votes' may be house_votes or house_votes_complete"):
@@ -166,9 +156,6 @@ def test_unknown_and_ambiguous_names_are_told():
     with pytest.raises(UnknownName, match=r"^unknown data set ''\. \(oblique data list\)$"):
         catalogue.resolve("")
     assert issubclass(UnknownName, ConfigError)
-
-
-def test_published_codes_are_those_of_each_source():
     assert catalogue.entry("balance_scale").published.get("wickramarachchi2015") == "BS"
     assert catalogue.entry("bs").published.get("manwani2012") == "Balance Scale"
     assert catalogue.entry("pima").published.get("amalaman2015") == "Pid"
@@ -316,11 +303,6 @@ def test_the_catalogue_needs_nothing_numerical_and_loading_needs_no_pandas():
         "data.load('bupa'); assert 'pandas' not in sys.modules and 'urllib.request' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=DATASETS.parent)
-
-
-def test_text_of_the_catalogue_files_is_read_as_written():
-    table = parse((DATASETS / "breast_cancer_ljubljana.csv").read_bytes(), "x")
-    assert table.columns[0][:2] == ("40-49", "50-59") and table.lines[-1] == 287
 
 
 def test_one_entry_is_read_without_the_others_and_is_the_same():

@@ -125,13 +125,16 @@ def test_what_a_newcomer_may_leave_out(key, toys, monkeypatch):
     assert (catalogue.entry("marbles").n, catalogue.entry("marbles").p) == (3, 2)
 
 
-def test_the_smallest_entry_there_is(toys, monkeypatch):
+def test_the_smallest_entry_there_is_and_a_hint_of_entries_that_cannot_be_used(toys, monkeypatch):
     least = ("title", "task", "numeric", "classes", "availability", "files", "source", "licence")
     use_catalogue(monkeypatch, toys, {"marbles": {key: toy_facts()["marbles"][key] for key in least}})
     assert catalogue.verify("marbles").status == "ok"
     assert catalogue.resolve("Marbles") == "marbles"
     with pytest.raises(ConfigError, match=r"^unknown data set 'marble'\. Did you mean 'marbles'\?"):
         catalogue.resolve("marble")
+    use_catalogue(monkeypatch, toys, {"broken": changed("marbles", "aliases", ["agate", 5])})
+    with pytest.raises(ConfigError, match=r"entries that cannot be used: broken\)$"):
+        catalogue.resolve("agate")
 
 
 def test_the_entry_that_the_guide_shows_is_a_whole_one(toys, monkeypatch):
@@ -183,22 +186,13 @@ def test_what_is_no_catalogue_stops_every_set_with_one_sentence(text, line, says
         assert message.startswith(f"{path}:{line}: {says}" if line else f"{path}: {says}")
 
 
-def test_yaml_that_is_no_yaml_in_one_entry_does_not_stop_a_set_requested_by_its_name(toys, monkeypatch):
+def test_an_absent_catalogue_is_named_and_a_broken_one_does_not_stop_a_set_requested_by_its_name(toys, monkeypatch):
     written(toys, monkeypatch, GOOD + "agate: {}\nagate: {}\n")
     assert catalogue.load(DatasetSpec("marbles", missing="drop")).n == 2
-
-
-def test_a_catalogue_that_is_not_there_is_named(toys, monkeypatch):
     path = written(toys, monkeypatch, "")
     path.unlink()
     with pytest.raises(DataError, match=f"^{re.escape(str(path))}: no such file.$"):
         catalogue.names()
-
-
-def test_who_asks_for_an_unknown_name_hears_of_entries_that_cannot_be_used(toys, monkeypatch):
-    use_catalogue(monkeypatch, toys, {"broken": changed("marbles", "aliases", ["agate", 5])})
-    with pytest.raises(ConfigError, match=r"entries that cannot be used: broken\)$"):
-        catalogue.resolve("agate")
 
 
 def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):

@@ -49,19 +49,13 @@ def test_a_regression_target_is_float64_and_has_no_classes():
         read("a,target\n1,2\n3,high\n", target="target", task="regression")
 
 
-def test_words_become_level_codes_once_an_encoding_is_declared():
+def test_words_and_declared_codes_become_level_codes():
     for encoding in ("onehot", "ordinal"):
         d = read(COLORS, encoding=encoding)
         assert d.X.tolist() == [[1, 1], [2, 0], [3, 1]]
         assert (d.qualitative, d.levels) == ((1,), {1: ("blue", "red")})
-
-
-def test_codes_declared_qualitative_are_levels_although_they_look_numeric():
     d = read(ZIPS, qualitative=["zip"], encoding="onehot")
     assert d.levels == {0: ("9", "10")} and d.X[:, 0].tolist() == [1, 0, 1]
-
-
-def test_a_question_mark_among_words_is_a_level():
     assert read("a,class\nred,x\n?,y\n", encoding="onehot").levels == {0: ("?", "red")}
 
 
@@ -70,15 +64,15 @@ ZIPS = "zip,a,class\n10,1,x\n9,2,y\n10,3,y\n"
 GAPS = "age,sgpt,color,class\n1,2,red,x\n2,,blue,y\n3,,,x\n4,5,red,y\n"
 
 
-def test_drop_keeps_whole_rows_and_only_their_levels_and_classes():
+def test_drop_keeps_whole_rows_and_impute_keeps_gaps():
     d = read(GAPS + "5,6,green,\n".replace(",\n", ",z\n"), missing="drop", encoding="onehot")
     assert d.X.tolist() == [[1, 2, 1], [4, 5, 1], [5, 6, 0]]
     assert d.classes == ("x", "y", "z") and d.levels == {2: ("green", "red")}
-
-
-def test_impute_keeps_gaps_as_nan_in_numbers_and_codes():
     d = read(GAPS, missing="impute", encoding="onehot")
     assert np.array_equal(d.X, [[1, 2, 1], [2, math.nan, 0], [3, math.nan, math.nan], [4, 5, 1]], equal_nan=True)
+    d = read("a,class\n1,x\n,y\n3,y\n4,x\n,x\n6,y\n", n_train=3, missing="drop")
+    assert d.split is not None
+    assert [part.tolist() for part in d.split] == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +118,7 @@ def test_each_misfit_gets_one_sentence(text, how, message):
     assert str(caught.value).startswith(f"my.csv: {message}") and "\n" not in str(caught.value)
 
 
-def test_digest_depends_on_content_and_on_nothing_else():
+def test_digest_depends_on_content_alone_and_survives_pickling_to_a_worker():
     text = "a,b,class\n1,2,x\n3,4,y\n"
     first = read(text)
     assert first.digest == read("\ufeff" + text.replace(",", ";"), name="other").digest
@@ -140,28 +134,16 @@ def test_digest_depends_on_content_and_on_nothing_else():
     assert len({first.digest, *(other.digest for other in others)}) == 7
     # Pinned: stored results are keyed by it.
     assert first.digest == "a223b6897e85ab860720b412d29bcb4eaa4992cfb4aa2d6626281e18b7422888"
-
-
-def test_a_data_set_survives_pickling_to_a_worker():
     first = read("a,b,class\nred,2,x\nblue,4,y\n", encoding="onehot", n_train=1)
     again = pickle.loads(pickle.dumps(first))
     assert again.digest == first.digest and dataclasses.replace(again, name="copy").digest == first.digest
 
 
-def test_rows_of_an_official_split_keep_their_part_when_others_are_dropped():
-    d = read("a,class\n1,x\n,y\n3,y\n4,x\n,x\n6,y\n", n_train=3, missing="drop")
-    assert d.split is not None
-    assert [part.tolist() for part in d.split] == [[0, 1], [2, 3]]
-
-
-def test_a_csv_file_is_loaded_like_any_name(tmp_path):
+def test_a_csv_file_is_loaded_like_any_name_with_a_target_and_known_policies(tmp_path):
     path = tmp_path / "my.csv"
     path.write_text("a;color;kind\n1;red;x\n;blue;y\n3;red;y\n")
     d = load(DatasetSpec("mine", csv=str(path), target="kind", missing="drop", encoding="onehot"))
     assert (d.name, d.n, d.classes, d.feature_names) == ("mine", 2, ("x", "y"), ("a", "color"))
-
-
-def test_a_csv_file_needs_a_target_and_known_policies(tmp_path):
     with pytest.raises(ConfigError, match=r"data set 'mine' is a CSV file: set target to the name of its class column"):
         load(DatasetSpec("mine", csv="my.csv"))
     with pytest.raises(ConfigError, match=r"missing of data set 'mine' must be one of 'error', .* Got 'mean'"):

@@ -173,7 +173,7 @@ def test_a_damaged_file_in_the_cache_is_moved_aside_and_one_of_the_user_stops_th
     assert (tmp_path / "own" / "pebbles.csv").read_text() == "damaged"
 
 
-def test_offline_refuses_in_one_sentence_and_asks_nobody(toys, site, no_user_folders, tmp_path):
+def test_a_set_that_cannot_be_fetched_says_what_to_do_and_asks_nobody(toys, site, no_user_folders, tmp_path):
     with pytest.raises(DataError) as caught:
         load("pebbles", data_dir=str(tmp_path), offline=True)
     assert str(caught.value) == (
@@ -181,9 +181,6 @@ def test_offline_refuses_in_one_sentence_and_asks_nobody(toys, site, no_user_fol
         "into a folder and name that by --data-dir or OBLIQUE_DATA"
     )
     assert site.log == [] and not no_user_folders.exists()
-
-
-def test_a_set_that_was_never_in_the_archive_says_what_to_do(toys, site, no_user_folders):
     with pytest.raises(DataError) as caught:
         load("quartz")
     assert str(caught.value) == (

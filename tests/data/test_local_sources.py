@@ -100,14 +100,12 @@ def test_a_damaged_file_is_moved_aside_and_fetched_again(server, no_user_folders
     assert path.with_name("31.arff.bad").exists()
 
 
-def test_a_file_that_is_not_the_described_one_is_refused(server):
+def test_a_file_that_is_not_the_described_one_or_changed_since_is_refused(server):
     described(server, md5_checksum="0" * 32)
     with pytest.raises(DataError, match=r"credits\.arff is not the file that OpenML describes \(md5 differs from 0000"):
         load(spec())
     assert not openml.path_of(31).exists()
-
-
-def test_a_set_that_changed_since_is_not_taken_in_silence(server):
+    described(server)
     load(spec())
     openml.path_of(31).unlink()
     described(server, ARFF.replace("24", "25"))
@@ -178,7 +176,7 @@ def test_a_set_of_scikit_learn_has_its_numbers(name):
         assert [d.classes[code] for code in d.y] == [names[code] for code in y]
 
 
-def test_a_plugin_hands_over_arrays_or_a_table(monkeypatch):
+def test_a_plugin_hands_over_arrays_of_fitting_shapes_or_a_table(monkeypatch):
     monkeypatch.setattr(FURTHER, "_things", {})
     FURTHER.register("stones")(lambda: (np.array([[1.0, np.nan], [2.0, 0.1], [3.0, 5.0]]), ["a", "b", "a"]))
     d = load(DatasetSpec("stones", missing="keep"))
@@ -190,8 +188,5 @@ def test_a_plugin_hands_over_arrays_or_a_table(monkeypatch):
     FURTHER.register("sand")(lambda: 1 / 0)
     with pytest.raises(DataError, match=r"data set 'sand': its plugin failed \(ZeroDivisionError"):
         load(DatasetSpec("sand"))
-
-
-def test_arrays_of_other_shapes_are_refused():
     with pytest.raises(DataError, match=r"X must be of shape \(n, p\) .* Got \(2, 1\) and 3 labels"):
         of_arrays("mine", [[1], [2]], ["a", "b", "a"])

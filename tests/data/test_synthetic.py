@@ -29,8 +29,10 @@ def test_every_generator_has_an_entry_that_loads_it(name):
     assert not dataset.X.flags.writeable and dataset.X.flags.c_contiguous and np.isfinite(dataset.X).all()
 
 
-def test_every_generated_entry_has_a_generator():
+def test_every_generated_entry_has_a_generator_and_an_unknown_name_a_hint():
     assert {name for name, entry in catalogue.entries().items() if entry.generated} == set(SYNTHETIC)
+    with pytest.raises(UnknownName, match="Did you mean 'two_bands'"):
+        synthetic.draw("two_band")
 
 
 @pytest.mark.parametrize("name", SYNTHETIC)
@@ -111,11 +113,6 @@ def test_a_draw_that_differs_from_the_entry_is_refused(monkeypatch):
     assert catalogue.verify("two_bands").status == "bad"
 
 
-def test_an_unknown_name_has_a_hint():
-    with pytest.raises(UnknownName, match="Did you mean 'two_bands'"):
-        synthetic.draw("two_band")
-
-
 def test_balanced_magic_is_three_thousand_different_rows_of_each_class():
     magic, part = load("magic"), load("magic_balanced")
     rows = synthetic.balanced(magic.y)
@@ -127,7 +124,7 @@ def test_balanced_magic_is_three_thousand_different_rows_of_each_class():
 # ---- Amalaman (2015) -------------------------------------------------------------------------------------------------
 
 
-def test_the_three_pieces_are_the_printed_lines():
+def test_the_regression_sets_follow_their_formulas():
     d = synthetic.draw("three_pieces", 3)
     for (x1, x2), y in zip(d.X, d.y, strict=True):
         if x1 == 200:
@@ -135,9 +132,6 @@ def test_the_three_pieces_are_the_printed_lines():
         else:
             assert x2 == 0 and y == (-2 * x1 if x1 < 100 else -700 + 5 * x1)
     assert d.task == "regression" and d.classes == () and d.y.dtype == float
-
-
-def test_the_regression_sets_follow_their_formulas():
     d = synthetic.draw("one_bend", 2)
     np.testing.assert_array_equal(d.y, np.where(d.X[:, 0] < 50, d.X[:, 0], 100 - d.X[:, 0]))
     d = synthetic.draw("sine_product", 2)

@@ -46,23 +46,25 @@ def test_delimiters_line_ends_byte_order_mark_quotes_and_blanks_do_not_matter(te
     assert columns(text) == EXPECTED
 
 
-def test_gzip_is_read_by_its_content(tmp_path):
+def test_gzip_is_read_by_its_content_and_a_cut_or_false_file_is_named(tmp_path):
     path = tmp_path / "my.csv.gz"
     path.write_bytes(gzip.compress(b"size,class\n1.5,a\n2,b\n"))
     table = read_csv(path)
     assert dict(zip(table.header, table.columns, strict=True)) == EXPECTED
+    whole = gzip.compress(b"size,class\n1.5,a\n2,b\n" * 50)
+    for name, content in {
+        "cut.csv.gz": whole[:-9],
+        "bad.csv.gz": b"\x1f\x8b" * 9,
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=f"{name}: not a whole gzip file"):
+            read_csv(tmp_path / name)
 
 
-def test_the_header_decides_the_delimiter_and_quoted_delimiters_do_not_count():
+def test_quotes_hold_delimiters_which_do_not_count_and_line_ends():
     assert columns('"price, EUR";class\n1,5;a\n') == {"price, EUR": ("1,5",), "class": ("a",)}
     assert columns("price,size;weight;class\n1;2;a\n") == {"price,size": ("1",), "weight": ("2",), "class": ("a",)}
-
-
-def test_quotes_hold_delimiters_line_ends_and_doubled_quotes():
     assert columns('note,class\n"a, ""b""\nc",x\nplain,y\n') == {"note": ('a, "b"\nc', "plain"), "class": ("x", "y")}
-
-
-def test_lines_are_those_of_the_file_even_after_empty_ones():
     assert parse(b"a,b\n\n1,2\n\n\n3,4\n", "my.csv").lines == (3, 6)
 
 
@@ -90,7 +92,7 @@ def test_malformed_text_gets_one_sentence_with_its_place(content, message):
     assert caught.value.exit_code == 4
 
 
-def test_a_path_that_cannot_be_read_says_why(tmp_path):
+def test_a_path_that_cannot_be_read_says_why_and_a_pipe_is_not_waited_for(tmp_path):
     for path, reason in [
         (tmp_path / "none.csv", "does not exist"),
         (tmp_path / "none.csv" / "deeper", "does not exist"),
@@ -102,23 +104,9 @@ def test_a_path_that_cannot_be_read_says_why(tmp_path):
             read_csv(path)
     with pytest.raises(DataError, match="embedded null "):  # byte or character, as releases of Python have it
         read_csv("a\0b.csv")
-
-
-def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(DataError, match="is not a regular file"):
         read_csv(tmp_path / "pipe.csv")
-
-
-def test_a_cut_or_false_gzip_file_is_named(tmp_path):
-    whole = gzip.compress(b"size,class\n1.5,a\n2,b\n" * 50)
-    for name, content in {
-        "cut.csv.gz": whole[:-9],
-        "bad.csv.gz": b"\x1f\x8b" * 9,
-    }.items():
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match=f"{name}: not a whole gzip file"):
-            read_csv(tmp_path / name)
 
 
 @given(st.binary(max_size=200) | st.text(alphabet=',;\t\n\r"ab1.\0\ufeff ', max_size=60).map(str.encode))

@@ -56,21 +56,15 @@ def test_forbidden_values_are_refused(constraint):
         assert not constraint.holds(value), value
 
 
-def test_ends_are_in_or_out_as_asked():
+def test_ends_types_of_numbers_and_none_are_in_or_out_as_asked():
     closed, opened = Real(0.0, 1.0), Real(0.0, 1.0, open_low=True, open_high=True)
     assert closed.holds(0) and closed.holds(1.0)
     assert not opened.holds(0.0) and not opened.holds(1) and opened.holds(1e-300)
     assert Integer(0, 3).holds(0) and Integer(0, 3).holds(3) and not Integer(0, 3).holds(4)
-
-
-def test_numbers_of_numpy_are_numbers_and_truth_values_are_not():
     assert Real(0.0).holds(np.float32(0.5)) and Real(0.0).holds(np.int64(3)) and Integer(0).holds(np.int32(3))
     for constraint in (Real(0.0), Integer(0)):
         assert not constraint.holds(True) and not constraint.holds(np.True_)
     assert Boolean().holds(False) and not Boolean().holds(0)
-
-
-def test_none_is_allowed_only_where_it_says_so():
     assert Optional(Integer(0)).holds(None) and not Integer(0).holds(None)
 
 
@@ -89,14 +83,11 @@ def test_the_schema_allows_what_the_constraint_allows(constraint, value):
     assert validator.is_valid(value) == constraint.holds(value)
 
 
-def test_the_sentence_names_parameter_owner_allowed_and_got():
+def test_the_sentence_names_parameter_owner_allowed_and_got_of_the_first_fault():
     assert violation("tau", -0.1, Real(0.0, 2.0), "Reflection") == (
         "tau of Reflection must be a number in [0, 2]. Got -0.1."
     )
     assert violation("tau", 0.1, Real(0.0, 2.0), "Reflection") is None
-
-
-def test_check_stops_at_the_first_broken_constraint_and_ignores_what_is_not_given():
     table = {"a": Integer(0), "b": Boolean()}
     check({"a": 1, "b": True, "c": object()}, table, "Thing")
     check({}, table, "Thing")

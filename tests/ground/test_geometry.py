@@ -60,8 +60,9 @@ AXES = {
 # Householder (thesis 3.3)
 
 
-def test_the_reflection_of_0_1_swaps_the_axes():
+def test_a_reflection_swaps_two_axes_along_e1_minus_d():
     np.testing.assert_allclose(householder(np.array([0.0, 1.0])), [[0.0, 1.0], [1.0, 0.0]], atol=1e-15)
+    np.testing.assert_allclose(householder_vector(np.array([0.0, 1.0])), np.array([1.0, -1.0]) / np.sqrt(2.0))
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 7, 30])
@@ -74,10 +75,6 @@ def test_a_reflection_is_symmetric_orthogonal_and_sends_d_to_the_first_axis(p):
         np.testing.assert_allclose(H @ d, np.eye(p)[0], atol=1e-14)
         np.testing.assert_allclose(H[:, 0], d, atol=1e-14)
         np.testing.assert_allclose(H, naive_householder(d), atol=1e-13, err_msg=f"seed {seed}")
-
-
-def test_the_vector_of_a_reflection_is_a_unit_vector_along_e1_minus_d():
-    np.testing.assert_allclose(householder_vector(np.array([0.0, 1.0])), np.array([1.0, -1.0]) / np.sqrt(2.0))
 
 
 # Signs, axes, bases
@@ -189,19 +186,16 @@ def test_rotating_the_rows_keeps_the_eigenvalues_and_rotates_the_axes():
 # Class covariance (thesis eq. 3.2.1)
 
 
-def test_the_class_covariance_is_the_samples():
+def test_the_class_covariance_is_the_samples_and_weight_two_is_a_doubled_row():
     X = real_set("wine").X[:40]
     np.testing.assert_allclose(class_covariance(X), np.cov(X, rowvar=False), rtol=1e-9, atol=1e-12)
-
-
-def test_weight_two_is_a_doubled_row():
     rng = np.random.default_rng(5)
     X, w = rng.normal(size=(12, 3)), rng.integers(1, 4, 12)
     doubled = np.repeat(X, w, axis=0)
     np.testing.assert_allclose(class_covariance(X, w.astype(float)), class_covariance(doubled), rtol=1e-12)
 
 
-def test_values_that_differ_by_rounding_are_one():
+def test_rows_and_values_that_are_the_same_up_to_rounding_have_no_covariance():
     # Eigenvectors of such differences would be those of the linear algebra library.
     X = np.array([[0.1 + 0.2, 5.0], [0.3, 5.0], [0.3, 5.0]])
     assert X[0, 0] != X[1, 0]
@@ -212,9 +206,6 @@ def test_values_that_differ_by_rounding_are_one():
     y = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
     native, reference = (grow("hhcart_a", rows, y, engine=engine) for engine in ("native", "reference"))
     assert_same_tree(native, reference, coef=1e-12, threshold=1e-12)
-
-
-def test_rows_that_are_all_the_same_have_no_covariance():
     assert class_covariance(np.array([[1.0, 2.0]])) is None
     assert class_covariance(np.full((9, 2), 0.1)) is None
     C = class_covariance(np.column_stack([np.full(9, 0.1), np.arange(9.0)]))
@@ -356,7 +347,7 @@ def test_with_equal_means_all_planes_pass_through_the_mean(solver):
             assert abs(plane[:3] @ A.mean(axis=0) + plane[3]) < 1e-9, f"seed {seed}"
 
 
-def test_bisectors_have_equal_angles_with_both_planes():
+def test_bisectors_have_equal_angles_and_lie_midway_between_parallel_planes():
     rng = np.random.default_rng(6)
     for _ in range(20):
         a, b = (normalize_plane(rng.normal(size=4)) for _ in range(2))
@@ -365,17 +356,19 @@ def test_bisectors_have_equal_angles_with_both_planes():
             assert abs(plane[:3] @ a[:3]) == pytest.approx(abs(plane[:3] @ b[:3]))
             x = -plane[3] * plane[:3] + np.cross(plane[:3], rng.normal(size=3))  # a point on the bisector
             assert abs(x @ a[:3] + a[3]) == pytest.approx(abs(x @ b[:3] + b[3]))
-
-
-def test_the_plane_midway_is_found_whichever_way_the_normals_point():
     a, b = np.array([-1.0, 0.0, 2.0]), np.array([1.0, 0.0, -6.0])  # x = 2 and x = 6
     for second in (b, -b):
         assert [p.tolist() for p in angle_bisectors(a, second)] == [[-1.0, 0.0, 4.0]]
 
 
-def test_a_plane_is_normalized_by_its_normal_and_needs_one():
+def test_planes_moments_and_gaps_by_hand():
     np.testing.assert_allclose(normalize_plane(np.array([3.0, -4.0, 10.0])), [-0.6, 0.8, -2.0])
     assert normalize_plane(np.array([0.0, 0.0, 1.0])) is None
+    X, w = np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([1.0, 3.0])
+    by_hand = (np.outer([1, 2, 1], [1, 2, 1]) + 3 * np.outer([3, 5, 1], [3, 5, 1])) / 4
+    np.testing.assert_allclose(augmented_moment(X, w), by_hand)
+    X = np.array([[0.0, 10.0], [4.0, 10.0]])
+    assert distinct_gap(X, np.array([0.6, 0.8])) == pytest.approx(1e-9 * 0.6 * 4.0, rel=1e-3)
 
 
 def test_moments_in_standard_coordinates_describe_the_same_planes():
@@ -389,17 +382,6 @@ def test_moments_in_standard_coordinates_describe_the_same_planes():
     np.testing.assert_allclose(
         X @ planes[:3] + planes[3], Z @ standard.to_standard(planes)[:3] + standard.to_standard(planes)[3], rtol=1e-8
     )
-
-
-def test_the_augmented_moment_is_the_mean_of_outer_products():
-    X, w = np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([1.0, 3.0])
-    by_hand = (np.outer([1, 2, 1], [1, 2, 1]) + 3 * np.outer([3, 5, 1], [3, 5, 1])) / 4
-    np.testing.assert_allclose(augmented_moment(X, w), by_hand)
-
-
-def test_the_distinct_gap_is_a_billionth_of_the_projections_reach():
-    X = np.array([[0.0, 10.0], [4.0, 10.0]])
-    assert distinct_gap(X, np.array([0.6, 0.8])) == pytest.approx(1e-9 * 0.6 * 4.0, rel=1e-3)
 
 
 # Awkward nodes

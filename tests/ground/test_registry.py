@@ -17,21 +17,18 @@ def fruit():
     return registry
 
 
-def test_a_thing_is_found_under_its_name(fruit):
+def test_a_thing_is_registered_once_and_found_under_its_name(fruit):
     assert fruit["apple"] == 1
     assert list(fruit) == ["apple", "pear"] and len(fruit) == 2 and dict(fruit) == {"apple": 1, "pear": 2}
     assert "pear" in fruit and "plum" not in fruit
+    assert fruit.get("pear") == 2
+    assert fruit.get("plum", 7) == 7
 
-
-def test_register_returns_what_it_decorates(fruit):
     @fruit.register("plum")
     class Plum:
         pass
 
     assert fruit["plum"] is Plum
-
-
-def test_a_name_is_given_once(fruit):
     with pytest.raises(ValueError, match="fruit 'apple' is registered twice"):
         fruit.register("apple")(3)
     assert fruit["apple"] == 1
@@ -69,25 +66,14 @@ def test_a_function_that_cannot_be_called_as_it_will_be_is_told(function, fault)
     assert misfit(function, "a", "b") == fault
 
 
-def test_an_unknown_name_comes_with_the_close_ones(fruit):
+def test_an_unknown_name_comes_with_the_close_ones_or_with_all(fruit):
     with pytest.raises(UnknownName) as caught:
         fruit["Appel"]
     assert str(caught.value) == "unknown fruit 'Appel'. Did you mean 'apple'? (oblique list fruit)"
     assert isinstance(caught.value, ConfigError) and caught.value.exit_code == 2
-
-
-def test_a_name_close_to_none_comes_with_all(fruit):
     with pytest.raises(UnknownName) as caught:
         fruit["xyzzy"]
     assert str(caught.value) == "unknown fruit 'xyzzy'. Known: apple, pear. (oblique list fruit)"
-
-
-def test_get_falls_back_without_an_error(fruit):
-    assert fruit.get("pear") == 2
-    assert fruit.get("plum", 7) == 7
-
-
-def test_close_matches_are_at_most_two_and_ignore_case():
     assert close_matches("HHCART", ["hhcart_a", "hhcart_d", "gdt"]) == " Did you mean 'hhcart_d' or 'hhcart_a'?"
     assert close_matches("zzz", ["gdt"]) == ""
 

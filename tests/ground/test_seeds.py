@@ -9,12 +9,9 @@ import pytest
 from oblique_cli.ground import seeds
 
 
-def test_the_same_names_give_the_same_stream():
+def test_the_same_names_give_the_same_stream_forever():
     a, b = (seeds.generator(7, "folds", "iris", 3).random(5) for _ in range(2))
     np.testing.assert_array_equal(a, b)
-
-
-def test_streams_are_what_they_were_when_results_were_published():
     # Numbers that must never change: stored results would no longer be reproducible.
     assert seeds.integer(20260101, "folds", "bupa", 0) == 2016798399
     assert seeds.generator(1, "a").integers(1000, size=3).tolist() == [786, 745, 268]
@@ -37,25 +34,19 @@ def test_other_names_give_another_stream(one, other):
     assert seeds.integer(*one) != seeds.integer(*other)
 
 
-def test_integers_fit_interfaces_that_want_31_bits():
+def test_integers_fit_interfaces_that_want_31_bits_and_roots_are_not_negative():
     drawn = [seeds.integer(5, "x", i) for i in range(2000)]
     assert min(drawn) >= 0 and max(drawn) < 2**31
     assert len(set(drawn)) > 1990
-
-
-def test_a_negative_root_is_refused():
     with pytest.raises(ValueError):
         seeds.seed_sequence(-1, "a")
 
 
-def test_another_process_draws_the_same():
+def test_another_process_draws_the_same_and_naming_streams_needs_no_numerical_library():
     code = (
         "from oblique_cli.ground import seeds; print(seeds.integer(11, 'fold', 4), seeds.generator(11, 'x').random())"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert (int(out[0]), float(out[1])) == (seeds.integer(11, "fold", 4), seeds.generator(11, "x").random())
-
-
-def test_naming_streams_needs_no_numerical_library():
     code = "import sys, oblique_cli.ground.seeds; print('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"

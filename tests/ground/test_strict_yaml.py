@@ -79,10 +79,6 @@ def test_words_mean_what_the_core_schema_of_yaml_1_2_says(text, value):
     assert type(plain_scalar(text)) is type(value)
 
 
-def test_nan_is_read_as_a_number():
-    assert math.isnan(plain_scalar(".NaN"))
-
-
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_float_reads_back_as_printed(number):
     assert plain_scalar(repr(number)) == number
@@ -93,13 +89,14 @@ def test_every_quoted_text_reads_back(text):
     assert plain(json.dumps(text, ensure_ascii=False)) == text
 
 
-def test_quotes_make_texts_of_numbers_and_booleans():
+def test_quoted_words_json_and_empty_texts_are_read():
     assert plain("""["1e-3", 'true', "", 'null']""") == ["1e-3", "true", "", "null"]
-
-
-def test_json_is_read_as_json():
     data = {"a": [1, 2.5, None, True, {"b": "c"}], "d": {}}
     assert plain(json.dumps(data, indent=1)) == data
+    assert plain('{"<<": 1}') == {"<<": 1}
+    assert plain("") is None
+    assert plain("# only a comment\n") is None
+    assert math.isnan(plain_scalar(".NaN"))
 
 
 def test_values_know_their_place_and_that_of_their_key():
@@ -116,10 +113,13 @@ def test_lines_are_counted_with_every_kind_of_line_break(line_break, refuse):
     assert message.startswith("a.yaml:3:1 duplicate key 'b' (first at line 2).\n    3 | b: 3\n        ^\n1 error.")
 
 
-def test_a_byte_order_mark_is_skipped(tmp_path):
+def test_a_byte_order_mark_is_skipped_and_a_missing_file_and_a_folder_are_no_files(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: 1")
     assert parse(read(path, "a.yaml", Problems()), Problems()).plain() == {"a": 1}
+    for path in (tmp_path, tmp_path / "none.yaml"):
+        with pytest.raises(ConfigError, match=r"^here: no such file.\n1 error.$"):
+            read(path, "here", Problems())
 
 
 @pytest.mark.parametrize(
@@ -171,25 +171,18 @@ def test_the_quick_way_refuses_with_the_same_words(text):
     assert said[0] == said[1]
 
 
-def test_a_merge_key_in_quotes_is_a_text():
-    assert plain('{"<<": 1}') == {"<<": 1}
-
-
-def test_nesting_is_allowed_to_a_limit(refuse):
+def test_nesting_is_allowed_to_a_limit_and_bombs_are_refused(refuse):
     assert plain("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     deeper = MAX_DEPTH + 1
     assert f"nested deeper than {MAX_DEPTH} levels" in refuse("[" * deeper + "]" * deeper)
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
+    assert "anchor '&a0' is not allowed" in refuse("\n".join(lines))
 
 
 @pytest.mark.parametrize("bomb", ["[" * 200_000, "? " * 100_000])
 def test_hopeless_nesting_is_refused(bomb, refuse):
     assert f"nested deeper than {MAX_DEPTH} levels" in refuse(bomb)
-
-
-def test_an_alias_bomb_is_refused_before_it_expands(refuse):
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
-    assert "anchor '&a0' is not allowed" in refuse("\n".join(lines))
 
 
 @pytest.mark.long
@@ -199,17 +192,6 @@ def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     assert refuse("#" * (MAX_BYTES + 1)).startswith(
         "a.yaml: the file is larger than 256 kB, the most that is read; set OBLIQUE_MAX_CONFIG_BYTES"
     )
-
-
-def test_a_missing_file_and_a_folder_are_no_files(tmp_path):
-    for path in (tmp_path, tmp_path / "none.yaml"):
-        with pytest.raises(ConfigError, match=r"^here: no such file.\n1 error.$"):
-            read(path, "here", Problems())
-
-
-def test_an_empty_text_is_nothing():
-    assert plain("") is None
-    assert plain("# only a comment\n") is None
 
 
 def test_reading_goes_on_after_a_key_that_cannot_be_used(refuse):
@@ -238,22 +220,19 @@ def test_problems_are_shown_by_line_with_a_marker_under_the_text(tmp_path):
     ]
 
 
-def test_of_a_very_long_line_only_the_part_in_question_is_shown(tmp_path):
+def test_of_a_very_long_line_only_the_part_in_question_is_shown_without_control_characters(tmp_path):
     line = "x" * 5000 + "HERE" + "y" * 5000
     shown = Place(YamlSource("x.yaml", line, tmp_path), 1, 5001, 4).show("this.").splitlines()
     assert max(map(len, shown)) < 140
     start = shown[2].index("^")
     assert shown[1][start : start + 4] == "HERE"
     assert shown[2].strip() == "^^^^"
-
-
-def test_a_message_holds_no_character_that_disturbs_a_terminal(tmp_path):
     text = Place(YamlSource("x\x1b[31m.yaml", "a: \x1b[2J\u202eevil", tmp_path), 1, 1).show("bad.")
     assert "\x1b" not in text
     assert "\u202e" not in text
 
 
-def test_only_the_first_problems_of_many_are_shown(tmp_path):
+def test_problems_are_counted_and_only_the_first_ones_are_shown(tmp_path):
     problems = Problems()
     source = YamlSource("x.yaml", "", tmp_path)
     for line in range(1, 201):
@@ -261,9 +240,6 @@ def test_only_the_first_problems_of_many_are_shown(tmp_path):
     message = str(problems.error())
     assert message.count("again.") == MAX_SHOWN
     assert message.endswith(f"200 errors (the first {MAX_SHOWN} are shown).")
-
-
-def test_problems_beyond_the_stored_ones_are_counted():
     problems = Problems()
     source = YamlSource("a.yaml", "")
     for line in range(2 * MAX_STORED):
@@ -272,14 +248,11 @@ def test_problems_beyond_the_stored_ones_are_counted():
     assert str(problems.error()).endswith(f"{2 * MAX_STORED} errors (the first {MAX_SHOWN} are shown).")
 
 
-def test_plain_data_can_be_wrapped_and_unwrapped():
+def test_plain_data_can_be_wrapped_and_places_have_labels(tmp_path):
     place = Place(YamlSource("data", ""))
     data = {"a": [1, {"b": None}], "c": "d"}
     assert wrap(data, place).plain() == data
     assert wrap((1, 2), place).plain() == [1, 2]
     assert place.show("wrong.") == "data: wrong." and place.label == "data"
-
-
-def test_the_label_of_a_place_is_file_and_line(tmp_path):
     assert Place(YamlSource("x.yaml", "a", tmp_path), 7, 2).label == "x.yaml:7"
     assert Place(YamlSource("x.yaml", "", tmp_path), 0).label == "x.yaml"

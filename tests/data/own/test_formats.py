@@ -152,22 +152,16 @@ def test_libsvm_has_zeros_at_other_places():
         read_own(Source("t", content=b"1 1:2 999999:1\n" * 9), Reading("label"), "t")
 
 
-def test_keel_names_features_and_the_target():
+def test_declared_targets_and_features_of_keel_orange_and_stata():
     content = written("KEEL")()
     for old, new in ((b"size, count, color\n", b"size, color\n"), (b"count real [", b"count integer[")):
         assert old in content
         content = content.replace(old, new)
     with opened(Source("t", content=content)) as table:
         assert table.target == "kind" and table.kinds["count"] == "ignored"
-
-
-def test_orange_leaves_out_what_is_no_feature():
     text = "m#name\tC#size\tiC#other\tcD#kind\n" + "\n".join(f"n{i}\t{i / 7}\t{i}\t{i % 2}" for i in range(30))
     dataset, *_ = read_own(Source("t", content=text.encode()), Reading("kind", **USUAL), "t")
     assert dataset.feature_names == ("size",) and dataset.classes == ("0", "1")
-
-
-def test_values_with_some_labels_only_are_numbers():
     pandas = pytest.importorskip("pandas")
     out = io.BytesIO()
     made = pandas.DataFrame({"age": [float(i) for i in range(N)], "y": CLASS})
@@ -176,7 +170,7 @@ def test_values_with_some_labels_only_are_numbers():
     assert dataset.X[:, 0].tolist() == list(range(N))
 
 
-def test_a_part_of_a_file_is_named(tmp_path):
+def test_a_part_of_a_file_is_named_and_an_address_is_to_be_downloaded(tmp_path):
     with closing(sqlite3.connect(tmp_path / "two.sqlite")) as base, base:
         for name in ("one", "two"):
             base.execute(f"CREATE TABLE {name} (x REAL, y TEXT)")
@@ -192,6 +186,9 @@ def test_a_part_of_a_file_is_named(tmp_path):
     assert read_own(f"{tmp_path}/many.zip:b.csv", Reading("y"))[0].n == 20
     with pytest.raises(DataError, match=r"the archive has 2 files \(a.csv, b.csv\); say which one, as in FILE:a.csv"):
         read_own(tmp_path / "many.zip", Reading("y"))
+    for address in ("https://example.org/data.csv", "http://example.org/d", "s3://bucket/x.csv"):
+        with pytest.raises(DataError, match=r"this is an address; download the file first"):
+            source_of(address)
 
 
 def test_a_sheet_is_named(tmp_path):
@@ -239,12 +236,6 @@ def test_a_format_that_cannot_be_read_is_named(content, name):
     with pytest.raises(DataError, match=r"^t: this is .*save ") as caught:
         read_own(Source("t", content=content), Reading("y"))
     assert name in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_an_address_is_to_be_downloaded_first():
-    for address in ("https://example.org/data.csv", "http://example.org/d", "s3://bucket/x.csv"):
-        with pytest.raises(DataError, match=r"this is an address; download the file first"):
-            source_of(address)
 
 
 @pytest.mark.parametrize(

@@ -126,12 +126,14 @@ def test_signs_between_thousands_follow_the_table(cells, delimiter, expected):
     assert read(text, features=("x",))[0].X[0, 0] == expected
 
 
-def test_an_ambiguous_column_follows_the_columns_that_need_one_reading():
+def test_an_ambiguous_column_follows_the_columns_that_need_one_reading_or_what_is_said():
     text = table(("x", ["1.234", "5.678"] * 20), ("z", [f"{i},5" for i in range(40)]), ("y", CLASSES), delimiter=";")
     assert read(text)[0].X[0].tolist() == [1234.0, 0.5]
     assert read(text, decimal="point", qualitative=("z",), features=("x",))[0].X[0].tolist() == [1.234]
     assert decimal_mark([["1,5"], ["1.234"]], ",") == "," and decimal_mark([["1.5"], ["1,234"]], ";") == "."
     assert decimal_mark([["1,234"]], ";") == "," and decimal_mark([["1,234"]], ",") == "."
+    text = table(("x", ["1.234", "5.678"] * 20), ("y", CLASSES), delimiter=";")
+    assert read(text, thousands="point", decimal="comma")[0].X[0, 0] == 1234.0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_two_currencies_are_no_numbers_and_a_bad_cell_among_units_is_named():
     assert "unit" not in json.dumps(read(table(("x", NUMBERS), ("y", CLASSES)))[1].to_plain())
 
 
-def test_spellings_of_one_number_are_one_class():
+def test_labels_in_several_spellings_and_beyond_the_digits_of_a_float():
     text = table(("x", NUMBERS), ("y", ["1", "1.0", "2", "02"] * 10))
     dataset, columns, notes = read(text)
     assert dataset.classes == ("1", "2") and dataset.y[:4].tolist() == [0, 0, 1, 1]
@@ -173,11 +175,11 @@ def test_spellings_of_one_number_are_one_class():
     assert part.y.tolist() == [0, 1, -1, -1]
     comma = table(("x", range(40, 80)), ("y", ["1", "1,0", "2", "2"] * 10), delimiter=";")
     assert read(comma, keep=("x",))[0].classes == ("1", "2")
-
-
-def test_thousands_can_be_said():
-    text = table(("x", ["1.234", "5.678"] * 20), ("y", CLASSES), delimiter=";")
-    assert read(text, thousands="point", decimal="comma")[0].X[0, 0] == 1234.0
+    low, high = "9007199254740992", "9007199254740993"  # one float
+    dataset, columns, _ = read(table(("x", NUMBERS), ("y", [low, high, f"{high}.0", f"+{low}"] * 10)))
+    assert dataset.classes == (low, high) and dataset.y.tolist() == [0, 1, 1, 0] * 10
+    (part,) = chunks(source(f"x,y\n1,{high}\n2,{low}.00\n"), columns)
+    assert part.y.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
@@ -188,14 +190,6 @@ def test_a_fraction_with_three_digits_is_no_thousands(delimiter):
         z = [f"{i}{other}5" for i in range(40)]
         columns = (("x", x), ("z", z), ("v", z), ("y", CLASSES))
         assert read(table(*columns, delimiter=delimiter))[0].X[:2, 0].tolist() == [0.125, 0.126]
-
-
-def test_labels_beyond_the_digits_of_a_float_stay_apart():
-    low, high = "9007199254740992", "9007199254740993"  # one float
-    dataset, columns, _ = read(table(("x", NUMBERS), ("y", [low, high, f"{high}.0", f"+{low}"] * 10)))
-    assert dataset.classes == (low, high) and dataset.y.tolist() == [0, 1, 1, 0] * 10
-    (part,) = chunks(source(f"x,y\n1,{high}\n2,{low}.00\n"), columns)
-    assert part.y.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("cell", ["1_000", "0x10", "١٢", "inf", "1e400", "1.2.3", "--5"])
@@ -292,18 +286,15 @@ def test_a_list_of_columns_is_cut_at_commas_unless_a_column_is_called_so():
         read(text, drop=("a,e",))
 
 
-def test_unique_measurements_are_no_identifiers():
-    rng = random.Random(2)
-    incomes = rng.sample(range(20_000, 90_000), 40)
-    assert read(table(("income", incomes), ("x", NUMBERS), ("y", CLASSES)))[0].feature_names == ("income", "x")
-
-
-def test_the_rule_of_ties_by_hand():
+def test_the_rules_of_identifiers_by_hand():
     assert numbers_identify(range(1, 12), 11) and not numbers_identify(range(1, 11), 10)  # exp(-5) and exp(-4.5)
     assert numbers_identify(range(0, 900, 3), 300)  # patients numbered in steps of three
     assert not numbers_identify([i + 0.5 for i in range(300)], 300), "decimals are measurements"
     assert not numbers_identify(range(60), 300), "ages repeat"
     assert numbers_identify(range(295), 300), "some rows are there twice"
+    rng = random.Random(2)
+    incomes = rng.sample(range(20_000, 90_000), 40)
+    assert read(table(("income", incomes), ("x", NUMBERS), ("y", CLASSES)))[0].feature_names == ("income", "x")
 
 
 def test_the_chance_of_few_ties_by_hand_and_never_below_what_is_drawn():
@@ -385,12 +376,7 @@ def test_a_table_has_one_numbering_of_its_rows():
     assert read(named)[1].left_out == {"subject id": "identifier", "wealth": "identifier"}
 
 
-def test_a_column_that_looks_like_row_numbers_is_used_if_no_other_is_left():
-    dataset, _, notes = read(table(("x", range(40)), ("y", CLASSES)))
-    assert dataset.feature_names == ("x",) and notes[-1].startswith("'x' may be row numbers; it is used")
-
-
-def test_names_free_text_constants_and_empty_columns_are_left_out():
+def test_columns_that_tell_nothing_are_left_out_unless_no_other_is_left():
     text = table(
         ("remark", [f"word {i % 30}" for i in range(40)]), ("unit", ["mm"] * 40), ("zero", [0] * 40),
         ("void", ["NA"] * 40), ("x", NUMBERS), ("y", CLASSES),
@@ -398,11 +384,10 @@ def test_names_free_text_constants_and_empty_columns_are_left_out():
     found = read(text)[1]
     assert found.left_out == {"remark": "text", "unit": "constant", "zero": "constant", "void": "empty"}
     assert words_identify(Counter({f"w{i}": 2 for i in range(15)})) == ""
-
-
-def test_the_index_that_pandas_writes_is_called_by_its_place_and_left_out():
     found = read(table(("", range(40)), ("x", NUMBERS), ("y", CLASSES)))[1]
     assert found.left_out == {"column 1": "identifier"}
+    dataset, _, notes = read(table(("x", range(40)), ("y", CLASSES)))
+    assert dataset.feature_names == ("x",) and notes[-1].startswith("'x' may be row numbers; it is used")
 
 
 # ---- dates -----------------------------------------------------------------------------------------------------------
@@ -442,7 +427,7 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for():
 # ---- the target ------------------------------------------------------------------------------------------------------
 
 
-def test_the_task_is_told_from_the_target():
+def test_the_task_is_told_from_the_target_or_guessed_by_hand():
     many = [round(100 * math.sin(i)) + i for i in range(300)]
     numbers = [round(math.cos(i), 3) for i in range(300)]
     assert read(table(("x", numbers), ("y", many)))[0].task == "regression"
@@ -450,9 +435,14 @@ def test_the_task_is_told_from_the_target():
     few = read(table(("x", numbers), ("y", [i % 3 for i in range(300)])))
     assert few[0].task == "classification" and "--task changes that" in few[2][0]
     assert read(table(("x", numbers), ("y", [i % 3 for i in range(300)])), task="regression")[0].task == "regression"
+    assert guess_task("y", Counter({"0": 5, "1": 5}), [0.0, 1.0]) == "classification"
+    assert guess_task("y", Counter({"0.5": 5, "1.5": 5}), [0.5, 1.5]) == "classification"
+    with pytest.raises(ConfigError):
+        guess_task("y", Counter({str(i): 1 for i in range(8)}), [float(i) for i in range(8)])
+    assert guess_task("y", Counter({str(i): 1 for i in range(11)}), list(range(11))) == "regression"  # no class of two
 
 
-def test_an_unclear_task_is_asked_for_in_one_sentence():
+def test_an_unclear_task_is_asked_for_and_a_clear_one_binds_the_algorithms():
     fifteen = table(("x", NUMBERS), ("y", [i % 15 for i in range(40)]))
     with pytest.raises(ConfigError, match=r"15 different numbers in 40 rows.*say --task classification or --task regr"):
         read(fifteen)
@@ -460,21 +450,10 @@ def test_an_unclear_task_is_asked_for_in_one_sentence():
     assert read(fifteen, algorithms="regression")[0].task == "regression", "what the algorithms predict settles it"
     with pytest.raises(ConfigError, match=r"different words in 40 rows, which is too many for classes"):
         read(table(("x", NUMBERS), ("y", [f"n{i}" for i in range(40)])))
-
-
-def test_algorithms_of_the_other_task_are_refused_where_the_target_is_clear():
     text = table(("x", NUMBERS), ("y", [round(i / 7, 2) for i in range(40)]))
     with pytest.raises(ConfigError, match="'y' has 40 different numbers, and the algorithms predict classes"):
         read(text, algorithms="classification")
     assert read(text, algorithms="classification", task="classification")[0].task == "classification"
-
-
-def test_guess_task_by_hand():
-    assert guess_task("y", Counter({"0": 5, "1": 5}), [0.0, 1.0]) == "classification"
-    assert guess_task("y", Counter({"0.5": 5, "1.5": 5}), [0.5, 1.5]) == "classification"
-    with pytest.raises(ConfigError):
-        guess_task("y", Counter({str(i): 1 for i in range(8)}), [float(i) for i in range(8)])
-    assert guess_task("y", Counter({str(i): 1 for i in range(11)}), list(range(11))) == "regression"  # no class of two
 
 
 @pytest.mark.parametrize(("header", "suggested"), [(("Class", "x", "z"), "Class"), (("a", "b", "c d"), '"c d"')])
@@ -590,15 +569,6 @@ def test_arff_cells_in_either_kind_of_quotes(row, cells):
     assert declared._cells(row) == cells
 
 
-def test_arff_with_both_kinds_of_quotes_is_read():
-    words = ['"it\'s"', "'so'"] * 20
-    rows = "".join(f"{x},{word},{y}\n" for x, word, y in zip(NUMBERS, words, CLASSES, strict=True))
-    head = '@relation r\n@attribute x real\n@attribute w {"it\'s", so}\n@attribute y {a,b}\n@data\n'
-    assert read(head + rows)[0].levels == {1: ("it's", "so")}
-    with pytest.raises(DataError, match="line 46 cannot be read as ARFF"):
-        read(head + rows + "1,'it's',a\n")
-
-
 @few(1, first=["sep=;", '"sep=;"', "SEP=;\r"], charset=["utf-8", "utf-8-sig", "utf-16"])
 def test_a_first_line_of_excel_says_the_delimiter(first, charset):
     """Also where the table itself tells another one."""
@@ -614,10 +584,16 @@ def test_a_first_line_of_excel_says_the_delimiter(first, charset):
         read(content + "1\n".encode(charset.removesuffix("-sig") if charset != "utf-16" else "utf-16-le"))
 
 
-def test_arff_declares_its_levels():
+def test_arff_declares_its_levels_in_either_kind_of_quotes():
     rows = "".join(f"{i % 2},{NUMBERS[i]},{'ab'[i % 2]}\n" for i in range(40))
     text = f"@relation r\n@attribute code {{0,1}}\n@attribute x real\n@attribute y {{a,b}}\n@data\n{rows}"
     assert read(text)[0].levels == {0: ("0", "1")}
+    words = ['"it\'s"', "'so'"] * 20
+    rows = "".join(f"{x},{word},{y}\n" for x, word, y in zip(NUMBERS, words, CLASSES, strict=True))
+    head = '@relation r\n@attribute x real\n@attribute w {"it\'s", so}\n@attribute y {a,b}\n@data\n'
+    assert read(head + rows)[0].levels == {1: ("it's", "so")}
+    with pytest.raises(DataError, match="line 46 cannot be read as ARFF"):
+        read(head + rows + "1,'it's',a\n")
 
 
 @pytest.mark.parametrize(
@@ -654,7 +630,7 @@ def test_paths_that_are_no_files_say_so(tmp_path):
 # ---- other rows ------------------------------------------------------------------------------------------------------
 
 
-def test_columns_of_other_rows_are_found_by_name_and_unknown_levels_are_said():
+def test_other_rows_are_matched_by_name_and_those_that_do_not_fit_are_one_sentence():
     columns = read(TEXT)[1]
     (part,) = chunks(source("more;café;x\n1;hiver;2,5\n2;neige;\n".replace(",", ".")), columns)
     assert part.y is None and part.labels == ()
@@ -662,10 +638,6 @@ def test_columns_of_other_rows_are_found_by_name_and_unknown_levels_are_said():
     assert part.X[1, 1] == 2.0 and part.unseen == {1: ["neige"]}, "the code after the last level"
     (part,) = chunks(source("x,café,y\n1,hiver,b\n2,été,c\n"), columns)
     assert part.y is not None and part.y.tolist() == [1, -1] and part.labels == ("b", "c")
-
-
-def test_other_rows_that_do_not_fit_are_one_sentence():
-    columns = read(TEXT)[1]
     with pytest.raises(DataError, match=r"there is no column 'café', .* Did you mean 'cafe'"):
         next(chunks(source("x,cafe\n1,hiver\n"), columns))
     with pytest.raises(DataError, match="column 'x' holds 'abc' at line 3, not a number"):

@@ -81,10 +81,13 @@ def test_a_second_line_of_the_header_is_no_row(second):
     assert read(text, header="first")[1][0] == second.split(",")
 
 
-def test_two_lines_of_units_below_the_header_are_no_rows():
+def test_lines_under_the_header_with_units_are_no_rows():
     lines = [["years,%,code"], ["recorded,measured,expert"]]
     table, rows, _ = read(text_of(names=["age", "deaths", "class"], rows=[*lines, *(row[1:] for row in ROWS)]))
     assert rows == [row[1:] for row in ROWS] and table.notes[0].startswith("lines 2 to 3 left out")
+    both = text_of() + text_of()
+    table, rows, _ = read(both)
+    assert rows == ROWS + ROWS and "the header once more" in table.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -103,15 +106,12 @@ def test_a_row_of_odd_cells_is_a_row(first):
     assert found == rows and not table.notes
 
 
-def test_a_total_is_a_row_if_others_follow_it():
+def test_a_total_and_a_last_row_of_gaps_are_rows():
     rows = [["Total", "1", "2", "a"], *ROWS, ["Total", "3", "4", "b"]]
     table, found, _ = read(text_of(rows=rows))
     assert found == rows and not table.notes
     rows = [*ROWS[:5], ["", "", "", ""], *ROWS[5:]]
     assert read(text_of(rows=rows))[1] == rows
-
-
-def test_a_last_row_of_gaps_is_a_row():
     rows = [*ROWS, ["d9", "", "", ""]]
     assert read(text_of(rows=rows))[1] == rows
     two = [[row[0], row[1]] for row in ROWS] + [["d9", ""]]
@@ -165,20 +165,11 @@ def test_a_comment_in_the_table_is_no_row():
     assert read(inside)[1][0][0] == "# no\n# comment"
 
 
-def test_headers_that_come_again_are_no_rows():
-    both = text_of() + text_of()
-    table, rows, _ = read(both)
-    assert rows == ROWS + ROWS and "the header once more" in table.notes[0]
-
-
-def test_names_of_rows_as_r_writes_them():
+def test_names_of_rows_as_r_writes_them_and_rows_come_before_the_end_of_the_file_is_read():
     text = ",".join(NAMES) + "\n" + "\n".join(f'"{i}",' + ",".join(row) for i, row in enumerate(ROWS, 1))
     table, rows, _ = read(text)
     assert table.header == ("column 1", *NAMES) and [row[1:] for row in rows] == ROWS
     assert table.kinds == {"column 1": "identifier"} and "the first column holds their names" in table.notes[0]
-
-
-def test_the_last_lines_are_read_in_constant_memory():
-    """Rows come before the end of the file is read, but for those that may be no rows."""
+    # Rows come before the end of the file is read, but for those that may be no rows.
     with opened(Source("my.csv", content=text_of(rows=ROWS * 100).encode())) as table:
         assert next(table.rows)[1] == ROWS[0] and not table.notes
