@@ -2,7 +2,7 @@
 
 #include "common/clones.hpp"
 #include "common/interrupt.hpp"
-#include "linear/margin_block.hpp"
+#include "linear/row_blocks.hpp"
 
 namespace oblique {
 namespace {

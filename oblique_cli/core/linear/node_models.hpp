@@ -8,16 +8,6 @@
 
 namespace oblique {
 
-class LogitBoost {
- public:
-  // Adds one step to scores (C, n), which include the offset, and to the linear functions `w`, which do not. If no
-  // feature varies, the step is the mean of the response. False if there is nothing to add.
-  bool step(const ClassRows& rows, std::vector<double>& scores, Scores& w);
-
- private:
-  std::vector<double> response_, weight_, weighted_, scaled_, change_, probability_;
-};
-
 // Rows and their leaves. x : (n, p) standardized, finite; parent : parent of every node, with a
 // number below its children's; -1 at the root, which is node 0.
 struct RoutedRows {

@@ -1,7 +1,7 @@
 #include "linear/softmax.hpp"
 
 #include "common/interrupt.hpp"
-#include "linear/softmax_block.hpp"
+#include "linear/row_blocks.hpp"
 
 namespace oblique {
 namespace {
@@ -47,7 +47,7 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
   double loss = 0.0;
   for (size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
     const size_t n = std::min(kRowsAtOnce, rows.n - begin);
-    const Columns x{rows.columns + begin, rows.n, p};
+    const StridedColumns x{rows.columns + begin, rows.n, p};
     const double* weight = rows.weight + begin;
     const int32_t* y = rows.y + begin;
     for (size_t k = 0; k < C; ++k) {
@@ -73,7 +73,7 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
     }
     for (size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
     for (size_t i = 0; i < n; ++i) block_[static_cast<size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
-    const Columns slopes{block_.data(), kRowsAtOnce, C};
+    const StridedColumns slopes{block_.data(), kRowsAtOnce, C};
     add_products(slopes, x, gradient.data(), p + 1, n);
     add_column_sums(slopes, gradient.data() + p, p + 1, n);
     checkpoint(2 * n * C * (p + 4));

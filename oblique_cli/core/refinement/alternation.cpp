@@ -2,7 +2,7 @@
 
 #include "common/kernels.hpp"
 #include "common/threads.hpp"
-#include "linear/margin_block.hpp"
+#include "linear/row_blocks.hpp"
 #include "refinement/leaf_fits.hpp"
 #include "refinement/node_update.hpp"
 #include "tree/step_down.hpp"

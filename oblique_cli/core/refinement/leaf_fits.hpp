@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/interrupt.hpp"
-#include "linear/softmax_block.hpp"
+#include "linear/row_blocks.hpp"
 #include "refinement/alternation.hpp"
 
 namespace oblique {

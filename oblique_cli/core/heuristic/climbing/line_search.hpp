@@ -21,13 +21,13 @@ struct Step {
 };
 
 // The direction of a line: c of every row, the numbers of positive and negative c, and the largest magnitude.
-struct Direction {
+struct LineDirection {
   const double* c = nullptr;
   size_t positive = 0, negative = 0;
   double size = 0.0;
 
-  static Direction of(const double* c, size_t n) {
-    Direction out{c, 0, 0, largest_magnitude(c, n)};
+  static LineDirection of(const double* c, size_t n) {
+    LineDirection out{c, 0, 0, largest_magnitude(c, n)};
     for (size_t i = 0; i < n; ++i) {
       out.positive += c[i] > 0.0;
       out.negative += c[i] < 0.0;
@@ -68,7 +68,7 @@ struct LineRows {
   }
 
   // Selects a line. exact : score every hyperplane of the line, not only the best one-dimensional split of the steps.
-  void turn(const double* values, const Direction& direction, bool exact) {
+  void turn(const double* values, const LineDirection& direction, bool exact) {
     v = values;
     c = direction.c;
     weights = rows_->weights;
@@ -89,7 +89,7 @@ struct LineRows {
 
   // Whether all rows move the same way. The one-dimensional split and the hyperplane are then the same cut, except for
   // the direction.
-  bool one_sign(const Direction& direction) const {
+  bool one_sign(const LineDirection& direction) const {
     return direction.positive == rows_->n || direction.negative == rows_->n;
   }
 
@@ -148,7 +148,7 @@ class LineSearch {
   // totals : of the node, from a search that outlives this object.
   virtual void begin(const NodeRows& rows, const Totals& totals) = 0;
   // v : n values, v_size : their largest magnitude. needed : value below which the hyperplane is useless.
-  virtual Step search(const double* v, double v_size, const Direction& direction, bool exact, double needed) = 0;
+  virtual Step search(const double* v, double v_size, const LineDirection& direction, bool exact, double needed) = 0;
   // The criterion's value of a cut with these class weights on the left, of sum s; and its score in the form of the
   // publication.
   virtual double value(const double* left, double s) const = 0;

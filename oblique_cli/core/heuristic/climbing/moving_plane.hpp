@@ -60,7 +60,7 @@ class MovingPlane {
     std::fill_n(column_to_change(p_), n(), 1.0);
     column_[p_] = column_to_change(p_);
     line_of_.resize(p_ + 1);
-    for (size_t j = 0; j <= p_; ++j) line_of_[j] = Direction::of(column_[j], n());
+    for (size_t j = 0; j <= p_; ++j) line_of_[j] = LineDirection::of(column_[j], n());
     if (direct_) {
       tried_a_.resize(p_);
       by_row_.resize(n() * p_);
@@ -136,7 +136,7 @@ class MovingPlane {
     return line_->search(v.data(), size_of_v(), line_of_[m], exact, needed);
   }
   Step search_direction(const double* c, bool exact, double needed) {
-    return line_->search(v.data(), size_of_v(), Direction::of(c, n()), exact, needed);
+    return line_->search(v.data(), size_of_v(), LineDirection::of(c, n()), exact, needed);
   }
   // The best threshold of the hyperplane whose values are w.
   Step search_threshold_of(const Vector& w) {
@@ -250,8 +250,8 @@ class MovingPlane {
   Totals totals_;
   size_t p_ = 0;
   std::unique_ptr<LineSearch> line_;
-  std::vector<const double*> column_;  // p features and the constant 1
-  std::vector<Direction> line_of_;     // directions of these columns
+  std::vector<const double*> column_;   // p features and the constant 1
+  std::vector<LineDirection> line_of_;  // directions of these columns
   Vector columns_, by_row_, scale_, low_, high_;
   std::vector<size_t> features_;
   Vector tried_a_, tried_v_, best_a_, left_;
