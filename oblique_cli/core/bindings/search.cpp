@@ -124,7 +124,7 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
   line->begin(owned.rows, searcher->totals());
   const Step step =
       line->search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n),
-                   Direction::of(owned.rows.columns[1], n), exact, -std::numeric_limits<double>::infinity());
+                   LineDirection::of(owned.rows.columns[1], n), exact, -std::numeric_limits<double>::infinity());
   if (!step.is_found) return nb::none();
   return nb::make_tuple(step.t, step.value);
 }
@@ -176,8 +176,8 @@ nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bi
   const PlacesOfClasses all(places, sizes, bin_of);
   constexpr size_t stride = kPlaceBins + 1;
   std::vector<float> counts(sizes.shape(0) * stride);
-  (plainly ? count_up_to_plainly : count_up_to)(all.place.data(), all.first_row.data(), all.n_classes(),
-                                                all.of_place.data(), counts.data(), stride);
+  count_up_to(all.place.data(), all.first_row.data(), all.n_classes(), all.of_place.data(), counts.data(), stride,
+              plainly);
   return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
 }
 
@@ -185,8 +185,8 @@ nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& want
   const PlacesOfClasses all(places, sizes, wanted);
   std::vector<size_t> up_to(sizes.shape(0));
   std::vector<uint32_t> rows(places.shape(0));
-  (plainly ? pick_rows_plainly : pick_rows)(all.place.data(), all.first_row.data(), all.n_classes(),
-                                            all.of_place.data(), rows.data(), up_to.data());
+  pick_rows(all.place.data(), all.first_row.data(), all.n_classes(), all.of_place.data(), rows.data(), up_to.data(),
+            plainly);
   rows.resize(up_to.empty() ? 0 : up_to.back());
   return nb::make_tuple(array(Vector(rows.begin(), rows.end())), array(Vector(up_to.begin(), up_to.end())));
 }
@@ -207,8 +207,7 @@ nb::object counted_below(const Doubles& z, const Doubles& values) {
 nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift, bool plainly) {
   require(x.shape(0) == w.shape(0), "x and w must have the same number of rows");
   std::vector<uint8_t> places(x.shape(0));
-  (plainly ? place_reflected_plainly : place_reflected)(x.data(), w.data(), c, scale, shift, places.data(),
-                                                        places.size());
+  place_reflected(x.data(), w.data(), c, scale, shift, places.data(), places.size(), plainly);
   return array(Vector(places.begin(), places.end()), {places.size()});
 }
 

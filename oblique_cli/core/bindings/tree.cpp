@@ -78,7 +78,10 @@ class Walker {
     check_nodes(rate);
     const size_t n = x.shape(0), m = limits.shape(0);
     std::vector<int32_t> stop(n * m);
-    without_lock([&] { apply_truncated(view_, rate.data(), limits.data(), m, x.data(), n, stop.data()); });
+    without_lock([&] {
+      for_each_stop(view_, rate.data(), limits.data(), m, x.data(), n,
+                    [&](size_t i, size_t e, size_t node) { stop[i * m + e] = static_cast<int32_t>(node); });
+    });
     return array(std::move(stop), {n, m});
   }
 
@@ -104,9 +107,12 @@ class Walker {
     require(y.shape(0) == x.shape(0) && (!weights || weights->shape(0) == x.shape(0)),
             "X, y and weights must have the same number of rows");
     std::vector<double> wrong(alphas.shape(0), 0.0);
+    // T(alpha) makes a leaf of every node whose weakest-link alpha is <= alpha.
     without_lock([&] {
-      errors_of_sequence(view_, node_alpha.data(), labels.data(), alphas.data(), alphas.shape(0), x.data(), y.data(),
-                         data_of(weights), x.shape(0), wrong.data());
+      for_each_stop(view_, node_alpha.data(), alphas.data(), alphas.shape(0), x.data(), x.shape(0),
+                    [&](size_t i, size_t e, size_t node) {
+                      if (labels(node) != y(i)) wrong[e] += weights ? (*weights)(i) : 1.0;
+                    });
     });
     return array(std::move(wrong));
   }

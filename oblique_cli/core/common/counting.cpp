@@ -189,9 +189,7 @@ __attribute__((target("avx2"))) static void place_rows_packed(const double* x, c
 
 #define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq,gfni")))
 
-static const bool slices = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+static const bool slices = wide_registers && __builtin_cpu_supports("avx512vbmi") &&
                            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
                            __builtin_cpu_supports("gfni");
 
@@ -391,30 +389,6 @@ OBLIQUE_SLICED static void count_up_to_sliced(const uint8_t* places, const size_
 }
 #endif
 
-void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
-                             size_t n) {
-  place_rows(x, w, c, scale, kWhole + shift, places, n);
-}
-
-void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
-                     size_t n) {
-#if defined(OBLIQUE_WIDE)
-  if (slices) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
-  if (packs) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
-#endif
-  place_rows(x, w, c, scale, kWhole + shift, places, n);
-}
-
-void pick_rows_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted,
-                       uint32_t* rows, size_t* picked_up_to) {
-  size_t picked = 0;
-  for (int k = 0; k < n_classes; ++k) {
-    for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
-      if (wanted[places[i]]) rows[picked++] = static_cast<uint32_t>(i);
-    picked_up_to[k] = picked;
-  }
-}
-
 #if defined(OBLIQUE_WIDE)
 OBLIQUE_SLICED static void pick_rows_sliced(const uint8_t* places, const size_t* first_row, int n_classes,
                                             const uint8_t* wanted, uint32_t* rows, size_t* picked_up_to) {
@@ -439,12 +413,26 @@ OBLIQUE_SLICED static void pick_rows_sliced(const uint8_t* places, const size_t*
 }
 #endif
 
-void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
-               size_t* picked_up_to) {
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n,
+                     [[maybe_unused]] bool plainly) {
 #if defined(OBLIQUE_WIDE)
-  if (slices) return pick_rows_sliced(places, first_row, n_classes, wanted, rows, picked_up_to);
+  if (slices && !plainly) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
+  if (packs && !plainly) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
 #endif
-  pick_rows_plainly(places, first_row, n_classes, wanted, rows, picked_up_to);
+  place_rows(x, w, c, scale, kWhole + shift, places, n);
+}
+
+void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
+               size_t* picked_up_to, [[maybe_unused]] bool plainly) {
+#if defined(OBLIQUE_WIDE)
+  if (slices && !plainly) return pick_rows_sliced(places, first_row, n_classes, wanted, rows, picked_up_to);
+#endif
+  size_t picked = 0;
+  for (int k = 0; k < n_classes; ++k) {
+    for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
+      if (wanted[places[i]]) rows[picked++] = static_cast<uint32_t>(i);
+    picked_up_to[k] = picked;
+  }
 }
 
 OBLIQUE_CLONES
@@ -458,15 +446,10 @@ double least_above(const uint8_t* __restrict places, uint8_t place, const double
   return least;
 }
 
-void count_up_to_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of,
-                         float* counts, size_t stride) {
-  count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
-}
-
 void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
-                 size_t stride) {
+                 size_t stride, [[maybe_unused]] bool plainly) {
 #if defined(OBLIQUE_WIDE)
-  if (slices) return count_up_to_sliced(places, first_row, n_classes, bin_of, counts, stride);
+  if (slices && !plainly) return count_up_to_sliced(places, first_row, n_classes, bin_of, counts, stride);
 #endif
   count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
 }

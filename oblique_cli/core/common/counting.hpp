@@ -13,10 +13,9 @@ namespace oblique {
 // large number, so |shift| must be below kLargestShift, and the sums before are limited to kLargestPlace.
 inline constexpr double kLargestShift = 1125899906842624.0;  // 2^50
 inline constexpr double kLargestPlace = 1073741824.0;        // 2^30
-void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n);
-// As place_reflected, without instructions of newer processors, for tests.
-void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
-                             size_t n);
+// plainly : here and below, without instructions of newer processors, for tests
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n,
+                     bool plainly = false);
 
 // Mean and mean squared deviation of 64 projections x[i] - c * w[i], of rows 0, step, 2 step, ...
 struct Moments {
@@ -35,18 +34,12 @@ inline constexpr int kPlaceBins = 31;
 // them, fewer than 2^16.
 void choose_bins(const uint8_t* places, size_t step, int sample, uint8_t* bin_of);
 void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
-                 size_t stride);
-// As count_up_to, without instructions of newer processors, for tests.
-void count_up_to_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of,
-                         float* counts, size_t stride);
+                 size_t stride, bool plainly = false);
 
 // Selects the rows whose place is wanted (wanted[place] is not 0), class by class; picked_up_to[k] is the number of
 // selected rows of classes up to k.
 void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
-               size_t* picked_up_to);
-// As pick_rows, without instructions of newer processors, for tests.
-void pick_rows_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted,
-                       uint32_t* rows, size_t* picked_up_to);
+               size_t* picked_up_to, bool plainly = false);
 
 // Least x[i] - c * w[i] among the rows with places above `place`; infinite if there is none.
 double least_above(const uint8_t* places, uint8_t place, const double* x, const double* w, double c, size_t n);

@@ -135,16 +135,14 @@ void canonical_basis(double* columns, int count, size_t p) {
     std::fill(r.begin(), r.end(), 0.0);
     for (int c = 0; c < count; ++c) {
       const double* column = columns + static_cast<size_t>(c) * p;
-      for (size_t j = 0; j < p; ++j) r[j] += column[axis] * column[j];
+      add_scaled(column[axis], column, r.data(), p);
     }
     // Two passes are enough (Kahan): the second removes the rounding errors of the first.
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < 2; ++pass)
       for (int b = 0; b < n_found; ++b) {
         const double* column = basis.data() + static_cast<size_t>(b) * p;
-        const double along = dot_columns(column, r.data(), p);
-        for (size_t j = 0; j < p; ++j) r[j] -= along * column[j];
+        add_scaled(-dot_columns(column, r.data(), p), column, r.data(), p);
       }
-    }
     const double length = norm(r.data(), p);
     if (length < 1e-6) continue;
     for (double& x : r) x /= length;
@@ -161,29 +159,19 @@ int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, doubl
 }
 
 int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool dominant_only, Vector& out) {
-  const int count = static_cast<int>(eigen.values.size());
-  const double largest = eigen.values[static_cast<size_t>(count) - 1];
+  const size_t size = p;
+  const double largest = eigen.values.back();
   if (!(largest > 0.0)) return 0;
-  const auto vector = [&](int i) { return eigen.vectors.data() + static_cast<size_t>(i) * static_cast<size_t>(p); };
-  int n_axes = 0;
-  int last = count - 1;
-  while (last >= 0 && eigen.values[last] > tolerance * largest) {
+  const auto vector = [&](int i) { return eigen.vectors.data() + static_cast<size_t>(i) * size; };
+  const auto is_axis = [&](int i) { return i >= 0 && eigen.values[i] > tolerance * largest; };
+  int n_axes = 0, last = static_cast<int>(eigen.values.size()) - 1;
+  while (is_axis(last)) {
     int first = last;
-    while (first > 0 && eigen.values[static_cast<size_t>(first) - 1] > tolerance * largest &&
-           eigen.values[first] - eigen.values[static_cast<size_t>(first) - 1] <= 1e-10 * largest)
-      --first;
-    const int repeated = last - first + 1;
-    if (repeated > 1) {
-      canonical_basis(vector(first), repeated, static_cast<size_t>(p));
-      for (int c = first; c <= last; ++c) {
-        out.insert(out.end(), vector(c), vector(c) + p);
-        orient(out.data() + out.size() - static_cast<size_t>(p), static_cast<size_t>(p), sign);
-        ++n_axes;
-        if (dominant_only) return n_axes;
-      }
-    } else {
-      out.insert(out.end(), vector(last), vector(last) + p);
-      orient(out.data() + out.size() - static_cast<size_t>(p), static_cast<size_t>(p), sign);
+    while (is_axis(first - 1) && eigen.values[first] - eigen.values[first - 1] <= 1e-10 * largest) --first;
+    if (first < last) canonical_basis(vector(first), last - first + 1, size);
+    for (int c = first; c <= last; ++c) {
+      out.insert(out.end(), vector(c), vector(c) + p);
+      orient(out.data() + out.size() - size, size, sign);
       ++n_axes;
       if (dominant_only) return n_axes;
     }

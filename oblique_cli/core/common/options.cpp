@@ -13,15 +13,9 @@ std::string shown(const OptionValue& value) {
 }
 
 bool fits(const Option& option, const OptionValue& value) {
-  switch (option.kind) {
-    case Option::Kind::number: return std::holds_alternative<double>(value);
-    case Option::Kind::integer: return std::holds_alternative<int64_t>(value);
-    case Option::Kind::flag: return std::holds_alternative<bool>(value);
-    case Option::Kind::members: return std::holds_alternative<std::vector<Member>>(value);
-    case Option::Kind::choice: break;
-  }
+  if (value.index() != static_cast<size_t>(option.kind)) return false;
   const std::string* text = std::get_if<std::string>(&value);
-  return text && std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end();
+  return !text || std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end();
 }
 
 }  // namespace
@@ -35,14 +29,9 @@ Option choice(const char* name, std::initializer_list<const char*> choices) {
 Option members(const char* name) { return {name, Option::Kind::members, {}}; }
 
 std::string described(const Option& option) {
-  switch (option.kind) {
-    case Option::Kind::number: return "a number";
-    case Option::Kind::integer: return "a whole number";
-    case Option::Kind::flag: return "True or False";
-    case Option::Kind::members: return "a list of families with their options";
-    case Option::Kind::choice: break;
-  }
-  std::string out = "one of ";
+  constexpr const char* kinds[] = {"True or False", "a whole number", "a number", "one of ",
+                                   "a list of families with their options"};
+  std::string out = kinds[static_cast<size_t>(option.kind)];
   for (const std::string& each : option.choices) out += (out.back() == ' ' ? "'" : ", '") + each + "'";
   return out;
 }

@@ -9,7 +9,7 @@ namespace oblique {
 
 // A declared option. A choice is a text with a list of allowed values; members are families with options of their own.
 struct Option {
-  enum class Kind { number, integer, flag, choice, members };
+  enum class Kind { flag, integer, number, choice, members };  // in the order of the types in OptionValue
   std::string name;
   Kind kind;
   std::vector<std::string> choices;

@@ -23,15 +23,18 @@ void on_threads(size_t n, int n_threads, Make make) {
   std::mutex guard;
   std::condition_variable finished;
   size_t running = 0;
+  const auto stop_all = [&]() {
+    const std::lock_guard lock(guard);
+    if (!failure) failure = std::current_exception();
+    failed = true;
+    next = n;
+  };
   const auto run = [&]() {
     try {
       auto work = make();
       for (size_t i; (i = next.fetch_add(1)) < n;) work(i);
     } catch (...) {
-      const std::lock_guard lock(guard);
-      if (!failure) failure = std::current_exception();
-      failed = true;
-      next = n;
+      stop_all();
     }
   };
   const auto help = [&]() {
@@ -68,10 +71,7 @@ void on_threads(size_t n, int n_threads, Make make) {
       try {
         ask();
       } catch (...) {
-        const std::lock_guard again(guard);
-        if (!failure) failure = std::current_exception();
-        failed = true;
-        next = n;
+        stop_all();
       }
       lock.lock();
     }

@@ -83,7 +83,6 @@ class Finish {
   // chosen_ = the given number of features, in order, whose terms spread most over the rows; the first of equals.
   void choose_terms(const Node& node, const Vector& normal, size_t count) {
     const size_t p = node.n_features(), n = node.rows.n;
-    const double* weights = node.rows.weights;
     sizes_.assign(p, 0.0);
     for (size_t j = 0; j < p; ++j) {
       const double* x = node.rows.columns[j];
@@ -91,7 +90,7 @@ class Finish {
       if (normal[j] == 0.0 || !(range > 0.0)) continue;
       double total = 0.0, sum = 0.0, squares = 0.0;
       for (size_t i = 0; i < n; ++i) {
-        const double w = weights ? weights[i] : 1.0, away = (x[i] - node.spread.center[j]) / range;
+        const double w = node.rows.weight(i), away = (x[i] - node.spread.center[j]) / range;
         total += w;
         sum += w * away;
         squares += w * away * away;

@@ -102,9 +102,8 @@ bool ClassMoments::center_few(const NodeRows& rows, size_t first, size_t last, b
   stride_ = (p + 7) / 8 * 8;
   centered_.assign(n * stride_, 0.0);
   if (n < 2) return false;
-  double total = static_cast<double>(n);
+  const double total = rows.weight(first, last);
   const double* weights = rows.weights ? rows.weights + first : nullptr;
-  if (weights) total = std::accumulate(weights, weights + n, 0.0);
   bool distinct = false;
   for (size_t j = 0; j < p; ++j) {
     const double* x = column(rows, j, first, last);
@@ -198,7 +197,7 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
       for (size_t j = 0; j < p; ++j)
         for (size_t i = from; i < to; ++i) {
           const double c = centered_[j * (to - from) + i - from];
-          out[j] += rows.weights ? rows.weights[i] * c * c : c * c;
+          out[j] += rows.weight(i) * c * c;
         }
     });
   }
@@ -238,8 +237,7 @@ void ClassMoments::add_augmented(const NodeRows& rows, size_t first, size_t last
 
 bool ClassMoments::find_means(const NodeRows& rows, size_t first, size_t last, double& total) {
   const size_t p = rows.columns.size(), n = last - first;
-  total = static_cast<double>(n);
-  if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
+  total = rows.weight(first, last);
   if (n < 2) return false;
   mean_.resize(p);
   varies_.assign(p, 0);
@@ -250,7 +248,7 @@ bool ClassMoments::find_means(const NodeRows& rows, size_t first, size_t last, d
     if (!varies(range.low, range.high)) continue;
     varies_[j] = distinct = true;
     double sum = 0.0;
-    for (size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
+    for (size_t i = 0; i < n; ++i) sum += rows.weight(first + i) * x[i];
     mean_[j] = sum / total;
   }
   return distinct;
@@ -355,9 +353,13 @@ bool ClassMoments::add_exactly(const NodeRows& rows, size_t first, size_t last) 
 }
 
 ClassSums ClassMoments::sums(const NodeRows& rows, size_t first, size_t last) const {
-  double total = static_cast<double>(last - first);
-  if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
-  return {rows.columns.size(), frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data(), total, unit_};
+  return {rows.columns.size(),
+          frame_center_.data(),
+          frame_inverse_.data(),
+          high_.data(),
+          low_.data(),
+          rows.weight(first, last),
+          unit_};
 }
 
 void add_symmetric(const ClassSums& sums, Vector& out) {

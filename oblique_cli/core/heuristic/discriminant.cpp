@@ -6,11 +6,9 @@ namespace oblique {
 
 namespace {
 
-double weight_of(const NodeRows& rows, size_t i) { return rows.weights ? rows.weights[i] : 1.0; }
-
 double weighted_sum(const NodeRows& rows, const double* values, size_t first, size_t last) {
   double sum = 0.0;
-  for (size_t i = first; i < last; ++i) sum += weight_of(rows, i) * values[i];
+  for (size_t i = first; i < last; ++i) sum += rows.weight(i) * values[i];
   return sum;
 }
 
@@ -31,7 +29,7 @@ void StandardScores::find(const Node& node) {
     for (size_t i = 0; i < n; ++i) out[i] = (x[i] - units.center[j]) / units.scale[j];
     const double mean = weighted_sum(rows, out, 0, n) / weight;
     double squares = 0.0;
-    for (size_t i = 0; i < n; ++i) squares += weight_of(rows, i) * (out[i] - mean) * (out[i] - mean);
+    for (size_t i = 0; i < n; ++i) squares += rows.weight(i) * (out[i] - mean) * (out[i] - mean);
     if (node.spread.range[j] > 0.0)
       scale[j] = std::max(units.scale[j] * std::sqrt(squares / weight), std::numeric_limits<double>::denorm_min());
     center[j] += units.scale[j] * mean;
@@ -94,14 +92,14 @@ void Discriminant::find_basis(const Node& node, double tolerance) {
     weighted_.resize(p * n);
     for (size_t j = 0; j < p; ++j) {
       double* c = weighted_.data() + j * n;
-      for (size_t i = 0; i < n; ++i) c[i] = standard_.column(j)[i] * std::sqrt(weight_of(rows, i) / standard_.weight);
+      for (size_t i = 0; i < n; ++i) c[i] = standard_.column(j)[i] * std::sqrt(rows.weight(i) / standard_.weight);
       for (size_t i = 0; i < n; ++i) add_scaled(c[i], c, matrix_.data() + i * n, n);
       checkpoint(n * n);
     }
   } else {
     weighted_.resize(n);
     for (size_t j = 0; j < p; ++j) {
-      for (size_t i = 0; i < n; ++i) weighted_[i] = weight_of(rows, i) * standard_.column(j)[i];
+      for (size_t i = 0; i < n; ++i) weighted_[i] = rows.weight(i) * standard_.column(j)[i];
       for (size_t i = 0; i <= j; ++i)
         matrix_[j * p + i] = matrix_[i * p + j] =
             dot_columns(standard_.column(i), weighted_.data(), n) / standard_.weight;

@@ -14,10 +14,7 @@ namespace oblique {
 // data.
 inline std::atomic<size_t> exact_sums_above{65536};
 
-// Multiples of 2^-40 summed in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. They hold 2^31 rows.
-struct ExactSum {
-  int64_t high = 0, low = 0;
-};
+// A sum of multiples of 2^-40 in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. They hold 2^31 rows.
 double value_of(int64_t high, int64_t low);
 
 // Index of one of the moments of [y 1], (row, column) with column <= row <= p, in a packed lower triangle.

@@ -223,7 +223,7 @@ class NodeView {
         for (size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i) {
           const double level = code(i);
           if (level < 0.0) continue;
-          weights_[static_cast<size_t>(level) * n_present + k] += rows_.weights ? rows_.weights[i] : 1.0;
+          weights_[static_cast<size_t>(level) * n_present + k] += rows_.weight(i);
         }
       double* scores = scores_.data() + levels_.offset[q];
       crimcoord_.solve(weights_.data(), n_levels, n_present, scores);

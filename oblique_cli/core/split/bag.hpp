@@ -1,7 +1,7 @@
 // The rows of a node of a forest's tree, by row number.
 #pragma once
 
-#include "common/standard.hpp"
+#include "common/kernels.hpp"
 #include "split/node_rows.hpp"
 
 namespace oblique {
@@ -40,11 +40,7 @@ struct Gathered {
   // Projections on w by the arithmetic of prediction.
   void project(const double* w, double* z) const {
     for (size_t i = 0; i < n; ++i) z[i] = w[0] * raw[i];
-    for (size_t j = 1; j < m; ++j) {
-      const double* x = column(j);
-      const double c = w[j];
-      for (size_t i = 0; i < n; ++i) z[i] += c * x[i];
-    }
+    for (size_t j = 1; j < m; ++j) add_scaled(w[j], column(j), z, n);
   }
 };
 

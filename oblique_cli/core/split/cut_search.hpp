@@ -28,12 +28,7 @@ class CutSearch : public NodeSearch {
   void begin(const NodeRows& node_rows) override {
     rows = &node_rows;
     of_class_.assign(static_cast<size_t>(rows->n_classes), 0.0);
-    for (int k = 0; k < rows->n_classes; ++k) {
-      const size_t first = rows->first_row[k], last = rows->first_row[k + 1];
-      double sum = rows->weights ? 0.0 : static_cast<double>(last - first);
-      for (size_t i = first; rows->weights && i < last; ++i) sum += rows->weights[i];
-      of_class_[k] = sum;
-    }
+    for (int k = 0; k < rows->n_classes; ++k) of_class_[k] = rows->weight(rows->first_row[k], rows->first_row[k + 1]);
     totals_ = Totals{};
     totals_.n_classes = rows->n_classes;
     totals_.of_class = of_class_.data();
@@ -94,7 +89,7 @@ class CutSearch : public NodeSearch {
     return d.range.high - d.range.low > (strict ? 0.0 : d.distinct);
   }
 
-  double weight(size_t i) const { return rows->weights ? rows->weights[i] : 1.0; }
+  double weight(size_t i) const { return rows->weight(i); }
   double needed(int64_t order) const { return front_.needed(order); }
   double bar_after(double value) const { return front_.bar_after(value); }
 

@@ -16,6 +16,12 @@ struct NodeRows {
   size_t n = 0;
   int n_classes = 0;                  // classes present
   const size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
+
+  double weight(size_t i) const { return weights ? weights[i] : 1.0; }
+  // Of rows [first, last), added up in their order.
+  double weight(size_t first, size_t last) const {
+    return weights ? std::accumulate(weights + first, weights + last, 0.0) : static_cast<double>(last - first);
+  }
 };
 
 // The middle of the gap between two numbers, or the lower one if the middle rounds to the upper.

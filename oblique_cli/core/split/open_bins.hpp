@@ -6,42 +6,8 @@
 
 namespace oblique {
 
-inline constexpr int kMaxBins = 256;
-
 // Whether single precision represents the counts exactly.
 inline bool counts_exactly(const NodeRows& rows) { return !rows.weights && rows.n < (size_t{1} << 24); }
-
-class RowCounts {
- public:
-  // Computes the weights left of the edges of a table. bin : of each row
-  void fill(const NodeRows& rows, const uint8_t* bin, BinTable<float>& table) {
-    for (int k = 0; k < rows.n_classes; ++k) {
-      count(bin, rows.first_row[k], rows.first_row[k + 1]);
-      cumulate(even_, odd_, table.n_bins, table.of_class(k));  // and clears both
-    }
-  }
-
- private:
-  // Two tables in turn, so that a run of equal bins does not wait for its previous store.
-  void count(const uint8_t* bin, size_t i, size_t last) {
-    uint32_t *even = even_, *odd = odd_;
-    for (; i + 8 <= last; i += 8) {
-      uint64_t eight;
-      std::memcpy(&eight, bin + i, sizeof eight);
-      ++even[eight & 255];
-      ++odd[eight >> 8 & 255];
-      ++even[eight >> 16 & 255];
-      ++odd[eight >> 24 & 255];
-      ++even[eight >> 32 & 255];
-      ++odd[eight >> 40 & 255];
-      ++even[eight >> 48 & 255];
-      ++odd[eight >> 56];
-    }
-    for (; i < last; ++i) ++even[bin[i]];
-  }
-
-  uint32_t even_[kMaxBins] = {}, odd_[kMaxBins] = {};
-};
 
 template <class Criterion>
 class OpenBins {

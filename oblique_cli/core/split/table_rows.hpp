@@ -26,30 +26,6 @@ void gather_of(const T* x, size_t p, const uint32_t* row, size_t n, size_t from,
   }
 }
 
-// Rows of p numbers. Double represents single precision exactly, so the table is not copied.
-class InputRows {
- public:
-  InputRows(const double* x) : doubles_(x) {}
-  InputRows(const float* x) : singles_(x) {}
-
-  double at(size_t i, size_t j, size_t p) const {
-    return doubles_ ? doubles_[i * p + j] : static_cast<double>(singles_[i * p + j]);
-  }
-  // The whole table; exactly one of both pointers is not nullptr.
-  const double* doubles() const { return doubles_; }
-  const float* singles() const { return singles_; }
-  // Row i; `buffer` holds p numbers.
-  const double* row(size_t i, size_t p, double* buffer) const {
-    if (doubles_) return doubles_ + i * p;
-    for (size_t j = 0; j < p; ++j) buffer[j] = static_cast<double>(singles_[i * p + j]);
-    return buffer;
-  }
-
- private:
-  const double* doubles_ = nullptr;
-  const float* singles_ = nullptr;
-};
-
 class TableRows {
  public:
   // x : row-major, with one column for each entry of `levels.count`
@@ -148,10 +124,12 @@ class PredictedRows {
   }
 
   // z[i] = w'x for row i.
-  void project(const double* w, double* z) { project(w, 0, n_, z); }
-  // The same for rows [first, last) of the node.
+  void project(const double* w, double* z) {
+    if (columns_) return combine_columns(columns_->data(), w, columns_->size(), z, n_);
+    project(w, 0, n_, z);
+  }
+  // The same for rows [first, last) of the node of a single tree.
   void project(const double* w, size_t first, size_t last, double* z) {
-    if (columns_) return add_up(w, first, last, z);
     const size_t p = levels_.count.size();
     if (x_.doubles() && !levels_.any()) return dot_rows(w, x_.doubles(), row_ + first, last - first, p, z + first);
     for (size_t i = first; i < last; ++i) {
@@ -165,16 +143,6 @@ class PredictedRows {
   }
 
  private:
-  void add_up(const double* w, size_t first, size_t last, double* z) const {
-    const std::vector<const double*>& columns = *columns_;
-    for (size_t i = first; i < last; ++i) z[i] = w[0] * columns[0][i];
-    for (size_t j = 1; j < columns.size(); ++j) {
-      const double* x = columns[j];
-      const double c = w[j];
-      for (size_t i = first; i < last; ++i) z[i] += c * x[i];
-    }
-  }
-
   InputRows x_;
   const Levels& levels_;
   std::vector<double> row_buffer_;

@@ -71,15 +71,10 @@ struct OneFeature {
 // The side of a row by the arithmetic of the tree, which decides.
 struct Exact {
   const FlatTree& tree;
-  const double* doubles;  // rows of the table, of either type
-  const float* floats;
-  double* row;  // buffer for one
+  InputRows rows;
+  double* buffer;  // for one row
 
-  const double* of(size_t i) const {
-    if (doubles) return doubles + i * tree.n_features;
-    std::copy_n(floats + i * tree.n_features, tree.n_features, row);
-    return row;
-  }
+  const double* of(size_t i) const { return rows.row(i, tree.n_features, buffer); }
   __attribute__((noinline)) bool goes_right(const Step& step, size_t i) const {
     const size_t node = step.node;
     return tree.next(node, of(i)) != static_cast<size_t>(tree.left[node]);
@@ -364,11 +359,7 @@ bool BlockWalk::walk(const T* x, size_t n, Buffers& buffers, int32_t* leaf) cons
     return finite;
   }
   buffers.row.resize(tree_.n_features);
-  Exact exact{tree_, nullptr, nullptr, buffers.row.data()};
-  if constexpr (std::is_same_v<T, float>)
-    exact.floats = x;
-  else
-    exact.doubles = x;
+  const Exact exact{tree_, x, buffers.row.data()};
   screen(x, n, buffers);
   // Rows with missing or infinite values go down separately.
   std::erase_if(buffers.ids, [&](uint32_t i) { return buffers.odd[i] != 0; });

@@ -1,9 +1,33 @@
-// Qualitative features: their levels, and one row with every level replaced by its score at a node.
+// Rows of the caller, the levels of qualitative features, and one row with every level replaced by its score at a node.
 #pragma once
 
 #include "common/standard.hpp"
 
 namespace oblique {
+
+// Rows of p numbers. Double represents single precision exactly, so the table is not copied.
+class InputRows {
+ public:
+  InputRows(const double* x) : doubles_(x) {}
+  InputRows(const float* x) : singles_(x) {}
+
+  double at(size_t i, size_t j, size_t p) const {
+    return doubles_ ? doubles_[i * p + j] : static_cast<double>(singles_[i * p + j]);
+  }
+  // The whole table; exactly one of both pointers is not nullptr.
+  const double* doubles() const { return doubles_; }
+  const float* singles() const { return singles_; }
+  // Row i; `buffer` holds p numbers.
+  const double* row(size_t i, size_t p, double* buffer) const {
+    if (doubles_) return doubles_ + i * p;
+    for (size_t j = 0; j < p; ++j) buffer[j] = static_cast<double>(singles_[i * p + j]);
+    return buffer;
+  }
+
+ private:
+  const double* doubles_ = nullptr;
+  const float* singles_ = nullptr;
+};
 
 // The features with level codes, and the positions of their scores among those of a node.
 struct Levels {

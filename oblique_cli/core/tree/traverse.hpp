@@ -71,27 +71,27 @@ class Descent {
 template <class T>
 void apply(const FlatTree& tree, const T* x, size_t n, int32_t* leaf) {
   Descent descent(tree);
-  std::vector<double> row(tree.n_features);
+  const InputRows rows(x);
+  std::vector<double> buffer(tree.n_features);
   for (size_t i = 0; i < n; ++i) {
-    std::copy_n(x + i * tree.n_features, tree.n_features, row.begin());
-    descent.start(row.data());
+    descent.start(rows.row(i, tree.n_features, buffer.data()));
     leaf[i] = static_cast<int32_t>(leaf_below(tree, 0, [&](size_t node) { return descent.next(node); }));
   }
 }
 
-// The node at which each row stops if every node of rate <= limit is a leaf, for m limits in ascending order. stop :
-// (n, m). A node inside T(limit) is internal there if and only if the smallest rate from the root to it, itself
-// included, is above the limit; so one walk gives the result for all limits, the largest first.
-inline void apply_truncated(const FlatTree& tree, const double* rate, const double* limits, size_t m, const double* x,
-                            size_t n, int32_t* stop) {
+// Calls use(i, e, node) with the node at which row i stops in T(limits[e]), where every node of rate <= limits[e] is a
+// leaf, for m limits in ascending order. A node inside T(limit) is internal there if and only if the smallest rate from
+// the root to it, itself included, is above the limit; so one walk gives the result for all limits, the largest first.
+template <class Use>
+void for_each_stop(const FlatTree& tree, const double* rate, const double* limits, size_t m, const double* x, size_t n,
+                   const Use& use) {
   Descent descent(tree);
   for (size_t i = 0; i < n; ++i) {
-    size_t node = 0, open = m;
+    size_t node = 0, open = m;  // the nodes of limits[open..m) are known
     descent.start(x + i * tree.n_features);
-    int32_t* out = stop + i * m;
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);
-      while (open > 0 && (leaf || rate[node] <= limits[open - 1])) out[--open] = static_cast<int32_t>(node);
+      while (open > 0 && (leaf || rate[node] <= limits[open - 1])) use(i, --open, node);
       if (open > 0) node = descent.next(node);
     }
   }
@@ -158,27 +158,6 @@ inline void weakest_links(const FlatTree& tree, const double* errors, double tie
     std::push_heap(here.heap.begin(), here.heap.end());
     here.error = errors[node];
     here.leaves = 1;
-  }
-}
-
-// Weight of rows misclassified by T(alpha) for m alphas in ascending order: T(alpha) makes a leaf of every node whose
-// weakest-link alpha is <= alpha. labels : class code of a node as a leaf. wrong : m sums, incremented.
-inline void errors_of_sequence(const FlatTree& tree, const double* node_alpha, const int32_t* labels,
-                               const double* alphas, size_t m, const double* x, const int32_t* y, const double* weights,
-                               size_t n, double* wrong) {
-  Descent descent(tree);
-  for (size_t i = 0; i < n; ++i) {
-    const double w = weights ? weights[i] : 1.0;
-    size_t node = 0, open = m;  // results for alphas[open..m) are known
-    descent.start(x + i * tree.n_features);
-    while (open > 0) {
-      const bool leaf = tree.is_leaf(node);
-      while (open > 0 && (leaf || node_alpha[node] <= alphas[open - 1])) {
-        --open;
-        if (labels[node] != y[i]) wrong[open] += w;
-      }
-      if (open > 0) node = descent.next(node);
-    }
   }
 }
 

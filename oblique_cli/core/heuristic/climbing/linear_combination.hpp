@@ -57,15 +57,13 @@ class LinearCombination {
         continue;
       }
       double sum = 0.0, square = 0.0;
-      for (size_t i = 0; i < n; ++i) sum += weight(i) * z[i];
+      for (size_t i = 0; i < n; ++i) sum += plane.rows().weight(i) * z[i];
       mean_[j] = sum / plane.totals().n;
-      for (size_t i = 0; i < n; ++i) square += weight(i) * (z[i] - mean_[j]) * (z[i] - mean_[j]);
+      for (size_t i = 0; i < n; ++i) square += plane.rows().weight(i) * (z[i] - mean_[j]) * (z[i] - mean_[j]);
       deviation_[j] = standardization_ == "range" ? plane.high(j) - plane.low(j) : std::sqrt(square / plane.totals().n);
       for (size_t i = 0; i < n; ++i) z[i] = (z[i] - mean_[j]) / deviation_[j];
     }
   }
-
-  double weight(size_t i) const { return plane.rows().weights ? plane.rows().weights[i] : 1.0; }
 
   // A sweep takes for each feature the best of three steps, about three different places, and then the best step of the
   // constant. Sweeps repeat until one gains too little.

@@ -186,7 +186,7 @@ class Cline final : public Proposer {
       const bool is_first = i >= begin && i < end;
       double*& out = is_first ? first : rest;
       const int side = is_first ? 0 : 1;
-      const double w = rows.weights ? rows.weights[i] : 1.0;
+      const double w = rows.weight(i);
       weight_[side] += w;
       for (size_t j = 0; j < p; ++j) {
         out[j] = (rows.columns[j][i] - units_.center[j]) / unit;

@@ -12,7 +12,7 @@ double information(double share) { return -(share * std::log2(share) + (1.0 - sh
 double weight_left(const NodeRows& rows, size_t j, double threshold) {
   double sum = 0.0;
   for (size_t i = 0; i < rows.n; ++i)
-    if (rows.columns[j][i] <= threshold) sum += rows.weights ? rows.weights[i] : 1.0;
+    if (rows.columns[j][i] <= threshold) sum += rows.weight(i);
   return sum;
 }
 

@@ -26,10 +26,8 @@ class LinearSplit final : public Proposer {
     const double* columns = wide ? coordinates_.data() : standard_.z.data();
     const size_t size = wide ? whitened_.n_components() : node.n_features();
     if (size == 0) return;  // all rows are equal
-    if (rows.weights)
-      weights_.assign(rows.weights, rows.weights + n);
-    else
-      weights_.assign(n, 1.0);
+    weights_.resize(n);
+    for (size_t i = 0; i < n; ++i) weights_[i] = rows.weight(i);
     const int n_problems = rows.n_classes == 2 ? 1 : rows.n_classes;
     for (int k = 0; k < n_problems; ++k) {
       side_.assign(n, -1.0);

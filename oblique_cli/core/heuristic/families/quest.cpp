@@ -101,8 +101,7 @@ class QUEST final : public Proposer {
   template <class Use>
   void for_each_row(const NodeRows& rows, Use use) const {
     for (size_t c = 0; c < first_.size(); ++c)
-      for (size_t i = rows.first_row[c]; i < rows.first_row[c + 1]; ++i)
-        use(first_[c] ? 0 : 1, i, rows.weights ? rows.weights[i] : 1.0);
+      for (size_t i = rows.first_row[c]; i < rows.first_row[c + 1]; ++i) use(first_[c] ? 0 : 1, i, rows.weight(i));
   }
 
   const double tolerance_;
