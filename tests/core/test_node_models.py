@@ -158,9 +158,7 @@ def test_bad_arguments_are_refused():
         _core.node_models(Z, y, 0.0 * weights, 3, zeros, ROOT, 1.0)
     with pytest.raises(ValueError, match="leaf must hold numbers of nodes"):
         _core.node_models(Z, y, weights, 3, zeros + 1, ROOT, 1.0)
-
-
-def test_boosting_needs_positive_weights_and_rows_to_test():
+    # Boosting needs positive weights, and rows to test.
     x, y = np.zeros((3, 1)), np.zeros(3, np.int32)
     for weights in (np.zeros(3), np.array([1.0, np.nan, 1.0])):
         with pytest.raises(ValueError, match="weights must be finite and positive"):

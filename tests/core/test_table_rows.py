@@ -50,6 +50,27 @@ def test_a_table_that_is_read_gives_the_tree_of_one_that_is_copied(name, threads
     assert not same(read, grow_top_down(X, y, 3, PROPOSERS[name]()))
 
 
+@pytest.mark.parametrize(
+    ("n", "p", "proposer", "how"),
+    [
+        (900, 5, PROPOSERS["union"](proposers=["hhcart_d", "axis_parallel"]), {}),  # both read
+        (900, 5, PROPOSERS["union"](proposers=["hhcart_d", "fdt"]), {}),  # both copy
+        (700, 5, PROPOSERS["hhcart_d"](), {"finish": Finish(polish=True)}),
+        (700, 5, PROPOSERS["hhcart_d"](), {"finish": Finish(split_cost=0.2)}),
+        # Threads share the rows of one node.
+        (40_000, 9, PROPOSERS["hhcart_a"](), {"n_threads": 3, "stopping": Stopping(max_depth=3)}),
+        (40_001, 9, PROPOSERS["hhcart_a"](), {"n_threads": 3, "stopping": Stopping(max_depth=3)}),
+    ],
+)
+def test_unions_finished_splits_and_nodes_of_several_threads_are_read_alike(n, p, proposer, how):
+    X, y = clusters(n, p, 3)
+    copied, read = both(X, y, proposer, **how)
+    assert not same(read, copied)
+    if "n_threads" in how:
+        _core.copied_whole_up_to(0)
+        assert not same(read, grow_top_down(X, y, 3, proposer, **how | {"n_threads": 1}))
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     name=st.sampled_from(READING),
@@ -91,30 +112,6 @@ def test_many_features_are_read_a_few_columns_at_a_time_and_small_classes_in_the
     X, y = clusters(450, 130, 9)
     copied, read = both(X, y, PROPOSERS[name](), n_threads=threads, stopping=Stopping(max_depth=3))
     assert copied.n_nodes > 7
-    assert not same(read, copied)
-
-
-@pytest.mark.parametrize("n", [40_000, 40_001])
-def test_several_threads_share_the_rows_of_one_node(n):
-    X, y = clusters(n, 9, 3)
-    copied, read = both(X, y, PROPOSERS["hhcart_a"](), n_threads=3, stopping=Stopping(max_depth=3))
-    assert not same(read, copied)
-    _core.copied_whole_up_to(0)
-    one = grow_top_down(X, y, 3, PROPOSERS["hhcart_a"](), stopping=Stopping(max_depth=3))
-    assert not same(read, one)
-
-
-def test_members_of_a_union_read_or_copy_together():
-    X, y = clusters(900, 5, 3)
-    for members in (["hhcart_d", "axis_parallel"], ["hhcart_d", "fdt"]):
-        copied, read = both(X, y, PROPOSERS["union"](proposers=members))
-        assert not same(read, copied)
-
-
-@pytest.mark.parametrize("finish", [Finish(polish=True), Finish(split_cost=0.2)])
-def test_splits_are_finished_alike(finish):
-    X, y = clusters(700, 5, 3)
-    copied, read = both(X, y, PROPOSERS["hhcart_d"](), finish=finish)
     assert not same(read, copied)
 
 
