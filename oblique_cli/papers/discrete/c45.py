@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, rows_of
-from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 from oblique_cli.papers.discrete.domain import Domain, Ints
 from oblique_cli.parameters import Declared, parameter
 
@@ -219,13 +219,7 @@ class Rows:
     domain: Domain
 
     @classmethod
-    def of(
-        cls,
-        codes: NDArray[np.integer],
-        y: NDArray[np.integer],
-        n_classes: int,
-        domain: Domain,
-    ) -> Rows:
+    def of(cls, codes: NDArray[np.integer], y: NDArray[np.integer], n_classes: int, domain: Domain) -> Rows:
         """Return rows of weight 1. codes : (n, n_features) in the domain; y : (n,) class codes."""
         rows = domain.check(codes)
         starts = np.concatenate([[0], np.cumsum(domain.lambdas)[:-1]])
@@ -290,16 +284,10 @@ def _postorder(root: _Node) -> list[_Node]:
 
 
 def _finished(root: _Node, domain: Domain) -> DiscreteTree:
-    builder = DiscreteTreeBuilder(domain)
-    top = builder.add(root.counts, int(np.argmax(root.counts)))
-    stack = [(root, top, int(np.argmax(root.counts)))]
-    while stack:
-        node, place, label = stack.pop()
-        children = []
-        for child in node.children:
-            majority = int(np.argmax(child.counts)) if child.counts.sum() > 0 else label
-            children.append(builder.add(child.counts, majority))
-            stack.append((child, children[-1], majority))
-        if children:
-            builder.split(place, node.feature, children)
-    return builder.finish(top)
+    order, labels, first = [root], [int(np.argmax(root.counts))], []
+    for node, label in zip(order, labels, strict=True):  # both grow during the iteration: level by level
+        first.append(len(order) if node.children else -1)
+        order += node.children
+        labels += [int(np.argmax(child.counts)) if child.counts.sum() > 0 else label for child in node.children]
+    feature = np.array([node.feature for node in order])
+    return DiscreteTree(domain, feature, np.array(first), np.array([node.counts for node in order]), labels)

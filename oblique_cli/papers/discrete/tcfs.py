@@ -92,7 +92,7 @@ def tree_from_spectrum(
             min_confidence is not None and share.max() >= min_confidence
         ):
             continue
-        if state.is_constant or (decide and state.is_decided(shares)):
+        if not len(state.keys) or (decide and state.is_decided(shares)):
             continue
         feature = state.best_feature(share, shares)
         children = state.fixed(feature)
@@ -135,10 +135,6 @@ class _Restricted:
         average = weights[constant].real.sum(axis=0)
         rest = ~constant
         return cls(domain, keys[rest], weights[rest], orders[rest], only[rest], average, zero)
-
-    @property
-    def is_constant(self) -> bool:
-        return len(self.keys) == 0
 
     def is_decided(self, shares: ClassShares) -> bool:
         """Return whether the label is the same on every point of the schema, whatever the signs of the coefficients."""

@@ -104,10 +104,6 @@ def reproduce(
     raise SystemExit(code)
 
 
-def _has_table(study: Study, table: str) -> bool:
-    return any(table in (reference, reference.partition(":")[2]) for reference in study.tables)
-
-
 def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
     """Return the studies of a NAME; ConfigError if `only` has a kind that a study does not select by."""
     from oblique_cli.papers.reproduction.framework.studies import STUDIES
@@ -116,7 +112,10 @@ def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
         return [study for study in STUDIES.values() if study.in_all and only.keys() <= set(study.selects)]
     if name in SCRIPTS and name not in STUDIES:
         raise ConfigError(f"reproduce {name} is now python -m studies.{name}, in a checkout of the sources.")
-    if name not in STUDIES and (keys := [key for key, known in STUDIES.items() if _has_table(known, name)]):
+    names_of = {
+        key: {*known.tables, *(table.partition(":")[2] for table in known.tables)} for key, known in STUDIES.items()
+    }
+    if name not in STUDIES and (keys := [key for key, names in names_of.items() if name in names]):
         raise ConfigError(f"{name} is a published table. Reproduce it by: oblique reproduce {' or '.join(keys)}.")
     study = STUDIES[name]
     for kind in only.keys() - set(study.selects):

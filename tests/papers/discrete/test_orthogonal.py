@@ -206,26 +206,24 @@ def test_reconstruction_from_the_whole_spectrum_predicts_like_its_sources(name):
 
 
 @pytest.mark.parametrize("name", ["spect", "iris"])
-def test_an_aggregated_tree_without_limits_is_the_vote_of_bagging(name):
+def test_an_aggregated_tree_without_limits_and_all_components_with_equal_weights_are_the_vote_of_bagging(name):
     dataset = data.load(name)
     bag = {"random_state": 5, "n_trees": 7, "max_depth": 4}
-    aft = make("aft", **bag, energy=1.0, tcfs_depth=30).fit(dataset.X, dataset.y)
-    bagging = make("c45_bagging", **bag).fit(dataset.X, dataset.y)
+    aft, components, bagging = (
+        make(of, **bag, **options).fit(dataset.X, dataset.y)
+        for of, options in (
+            ("aft", {"energy": 1.0, "tcfs_depth": 30}),
+            ("odt", {"energy": 1.0, "tcfs_depth": 30, "n_components": 7}),
+            ("c45_bagging", {}),
+        )
+    )
     np.testing.assert_array_equal(aft.predict(dataset.X), bagging.predict(dataset.X))
     codes = np.random.default_rng(0).integers(0, aft.domain_.lambdas, size=(300, dataset.p))
+    votes = bagging._scores(codes)
     np.testing.assert_allclose(evaluated(aft.spectrum(), codes), evaluated(bagging.spectrum(), codes), atol=1e-10)
-    np.testing.assert_allclose(evaluated(bagging.spectrum(), codes), bagging._scores(codes), atol=1e-10)
-
-
-@pytest.mark.parametrize("name", ["spect", "iris"])
-def test_all_components_with_equal_weights_are_bagging(name):
-    dataset = data.load(name)
-    bag = {"random_state": 5, "n_trees": 6, "max_depth": 4}
-    odt = make("odt", **bag, energy=1.0, n_components=6, tcfs_depth=30).fit(dataset.X, dataset.y)
-    bagging = make("c45_bagging", **bag).fit(dataset.X, dataset.y)
-    codes = np.random.default_rng(0).integers(0, odt.domain_.lambdas, size=(300, dataset.p))
-    np.testing.assert_allclose(odt._scores(codes), bagging._scores(codes), atol=1e-8)
-    np.testing.assert_allclose(evaluated(odt.spectrum(), codes), bagging._scores(codes), atol=1e-8)
+    np.testing.assert_allclose(evaluated(bagging.spectrum(), codes), votes, atol=1e-10)
+    np.testing.assert_allclose(components._scores(codes), votes, atol=1e-8)
+    np.testing.assert_allclose(evaluated(components.spectrum(), codes), votes, atol=1e-8)
 
 
 @few(1, name=["spect", "iris"], energy=[1.0, 0.9])

@@ -16,14 +16,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, principal_axes, unit_scatter
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.reproduction.figures import (
-    examples,
-    merged_clusters,
-    projections,
-    segments,
-    taxonomies,
-    tuning,
-)
+from oblique_cli.papers.reproduction.figures import examples, merged_clusters, projections, segments, taxonomies, tuning
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, Picture, pages
 from oblique_cli.papers.reproduction.studies.taxonomy import LABELLED_SIZE
@@ -251,22 +244,24 @@ def test_epsilon_of_gdt_is_near_the_printed_choice():
     assert len(found["bupa"].values) == 36
 
 
+def lengths_of_the_curves(drawn):
+    return [len(axes.lines[0].get_xdata()) for axes in drawn.figure.axes]
+
+
 def components_of_the_samples(drawn):
     # Figure 8: 15 components of SPECT, 5 of Votes, 10 of Contraceptive, two curves each.
     assert [len(axes.lines) for axes in drawn.figure.axes] == [2, 2, 2]
-    assert [len(axes.lines[0].get_xdata()) for axes in drawn.figure.axes] == [15, 5, 10]
+    assert lengths_of_the_curves(drawn) == [15, 5, 10]
     for axes in drawn.figure.axes:
         assert all(np.diff(line.get_ydata()).max() <= 1e-9 for line in axes.lines)
 
 
 def trees_of_the_samples(drawn):
-    # Figure 14.
-    assert [len(axes.lines[0].get_xdata()) for axes in drawn.figure.axes] == [40, 15, 10] * 2
+    assert lengths_of_the_curves(drawn) == [40, 15, 10] * 2  # figure 14
 
 
 def components_of_the_wide_sets(drawn):
-    # Figure 10: ten components of NASDAQ, whose data are made up, and five of DNA.
-    assert [len(axes.lines[0].get_xdata()) for axes in drawn.figure.axes] == [10, 5]
+    assert lengths_of_the_curves(drawn) == [10, 5]  # figure 10: NASDAQ, whose data are made up, and DNA
 
 
 def test_with_90_percent_of_the_energy_the_made_up_trees_get_smaller_and_those_of_dna_larger():

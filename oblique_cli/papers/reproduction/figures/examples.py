@@ -54,16 +54,16 @@ def full_tree(name: str, dataset: Dataset) -> Tree:
 
 def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Return the clustering hyperplanes (w, b) of the marked rows and of the other rows (thesis 5.1.2)."""
-    moments = [augmented_moment(X[mask]) for mask in (positive, ~positive)]
-    planes = []
-    for mine, other in (moments, moments[::-1]):
-        # A plane near its rows and far from the others maximizes the quotient of the others' moment and its own.
-        w, _ = clustering_hyperplane(mine, other)
-        assert w is not None  # two clouds of points in the plane
-        plane = normalize_plane(w)
-        assert plane is not None
-        planes.append(plane)
-    return planes[0], planes[1]
+    first, second = (augmented_moment(X[mask]) for mask in (positive, ~positive))
+    return clustering_plane(first, second)[0], clustering_plane(second, first)[0]
+
+
+def clustering_plane(near: Array, far: Array) -> tuple[Array, str]:
+    """Return the plane near the rows of one moment matrix and far from those of another, and the case of the pair."""
+    w, case = clustering_hyperplane(near, far)
+    plane = None if w is None else normalize_plane(w)
+    assert plane is not None  # two clouds of points in the plane
+    return plane, case
 
 
 def thesis_numbers(tree: Tree) -> dict[int, int]:
@@ -212,10 +212,7 @@ def range_space(setting: FigureSetting) -> Picture:
     partition.points(axes[0], X, y, size=20.0)
     seen = []
     for code, (mine, other) in enumerate(((A, B), (B, A))):
-        w, case = clustering_hyperplane(mine, other)
-        assert w is not None
-        plane = normalize_plane(w)
-        assert plane is not None
+        plane, case = clustering_plane(mine, other)
         partition.line(axes[0], plane, box, color=color(code), linestyle="--" if code == 0 else "-")
         middle = X[y == code].mean(axis=0)
         seen.append(

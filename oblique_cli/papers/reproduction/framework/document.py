@@ -15,24 +15,14 @@ from oblique_cli.drawing.canvas import blank, color, marker
 from oblique_cli.errors import ConfigError
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
-from oblique_cli.papers.reproduction.framework.study_report import (
-    EXPLAINING,
-    UNEXPLAINED,
-    classes,
-    read_cells,
-    reasons,
-)
+from oblique_cli.papers.reproduction.framework.study_report import EXPLAINING, UNEXPLAINED, classes, read_cells, reasons
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
-DOCUMENTS = (
-    "docs/reproduction.md",
-    "docs/choosing.md",
-    "README.md",
-)
+DOCUMENTS = ("docs/reproduction.md", "docs/choosing.md", "README.md")
 # Blocks of sentences that tools/field_folds.py makes from the folds, and their file.
 TEXT_FILES = {"field-front": "field/front"}
 # Methods of the field that docs/choosing.md recommends or that readers compare, and their descriptions.

@@ -25,8 +25,7 @@ class Cell:
     table       reference, such as "wickramarachchi2015:3.1"
     dataset     name in our catalogue
     method      as printed, such as "HHCART(A)"
-    metric      "accuracy_percent", "n_leaves", "epsilon", ...
-    ours, published             means, None if absent; the SDs likewise
+    ours        mean, None if absent; the others likewise
     qualifier   distinction of cells of one data set, method and metric: "sampling=STRS; class_index=1"
     note        reason for a missing number of ours, or a remark on it
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from statistics import fmean, stdev
@@ -60,8 +60,8 @@ def outcome(
     request: StudyRequest,
     name: str,
     *overrides: str,
-    datasets: Iterable[str] | None = None,
-    algorithms: Iterable[str] | None = None,
+    datasets: Collection[str] | None = None,
+    algorithms: Collection[str] | None = None,
 ) -> Outcome:
     """Run or resume the bundled configuration `name` as `request` asks.
 
@@ -74,19 +74,17 @@ def outcome(
     is_full = request.profile == "full"
     if not is_full:
         experiment = replace(experiment, cv=replace(experiment.cv, repeats=min(QUICK_REPEATS, experiment.cv.repeats)))
-    sets = None if datasets is None else set(datasets)
-    wanted = None if algorithms is None else set(algorithms)
     chosen_sets = tuple(
         spec
         for spec in experiment.datasets
-        if (sets is None or spec.name in sets)
+        if (datasets is None or spec.name in datasets)
         and request.wants("dataset", spec.name)
         and (is_full or is_quick(spec.name))
     )
     chosen_algorithms = tuple(
         spec
         for spec in experiment.algorithms
-        if (wanted is None or spec.id in wanted) and request.wants("algorithm", spec.id, spec.name)
+        if (algorithms is None or spec.id in algorithms) and request.wants("algorithm", spec.id, spec.name)
     )
     if not chosen_sets or not chosen_algorithms:
         return Outcome(replace(experiment, datasets=(), algorithms=()))

@@ -15,13 +15,10 @@ class StudyRequest:
     """The request for a run of a study.
 
     profile     "full" is the published protocol; "quick" the small bundled data sets and two repetitions
-    n_jobs      processors, or "auto" for all
-    results     folder of results
     data_dir    folder of data files that are not bundled
     only        "dataset" and "algorithm" -> the requested names; {} for all
     say         receives lines of progress
     fresh       rerun stored folds
-    offline     never use the network
     """
 
     profile: str
@@ -93,8 +90,6 @@ class StudyResult:
 class Study:
     """Published tables and the experiments that reproduce them.
 
-    name        name for `oblique reproduce`
-    title       one line for people
     run         runs or resumes the experiments and returns every cell of the tables that the request asks for
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
     in_all      whether `oblique reproduce all` runs it

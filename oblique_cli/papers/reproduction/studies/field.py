@@ -136,11 +136,6 @@ class Scores:
         """Whether each method lacks a result on each data set (data sets x methods)."""
         return np.asarray(np.isnan(self.values[self.main]))
 
-    @property
-    def n_whole(self) -> int:
-        """Number of data sets that all methods finished."""
-        return int((~self.failed).all(axis=1).sum())
-
     def ranked(self, metric: str) -> np.ndarray:
         """Return values of which larger is better, with missing ones below all others."""
         scores = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
@@ -282,8 +277,9 @@ def mean_table(part: str, scores: Scores, name: str = "") -> ExtraTable:
         better, best = "has both a smaller error and fewer leaves", [-ratio for ratio in relative]
     else:
         better, best = "is both more accurate and smaller", means["accuracy"]
+    n_whole = int((~scores.failed).all(axis=1).sum())
     caption = (
-        f"Means over the {scores.n_whole} of {len(scores.datasets)} {part} sets that all methods finished; {words} and "
+        f"Means over the {n_whole} of {len(scores.datasets)} {part} sets that all methods finished; {words} and "
         f"times are geometric means; * no other method {better}"
     )
     front, failed = pareto(best, means["leaves"]), scores.failed.sum(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 
 from oblique_cli import config
@@ -70,7 +70,7 @@ def pathfinder(request: StudyRequest) -> StudyResult:
     """Run every data set with its grid size of Table 3.4, by both readings of rows without a class. Our axis-parallel
     tree stands for Weka's Simple CART, whose settings are not given."""
 
-    def by(reading: str, *overrides: str, **part: Iterable[str]) -> runs.Outcome:
+    def by(reading: str, *overrides: str, **part: Collection[str]) -> runs.Outcome:
         return runs.outcome(request, CONFIGURATION, *READINGS[reading], *overrides, **part)
 
     trees = ("pathfinder",)
