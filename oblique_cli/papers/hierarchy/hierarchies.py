@@ -109,8 +109,8 @@ class Hierarchy:
         return out
 
     def linkage(self) -> Array:
-        """Return the tree as SciPy's linkage matrix, (n - 1, 4), valid and monotone. Heights are `raised` and joins are
-        renumbered in their order."""
+        """Return SciPy's linkage matrix, (n - 1, 4), valid and monotone: joins are in the order of their heights
+        `raised`."""
         order = np.argsort(self.raised, kind="stable")
         number = np.arange(self.n_nodes)
         number[self.n + order] = np.arange(self.n, self.n_nodes)

@@ -67,8 +67,7 @@ class GridClusters:
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
     def inside(self, U: Array) -> NDArray[np.bool_]:
-        """Return whether each row lies inside a cluster: on the center's side of the line through two points near it.
-        U : (n, p); False for all rows without boundary points"""
+        """Return whether each row of U (n, p) lies inside a cluster; False for all rows without boundary points."""
         if len(self.points) == 0:
             return np.zeros(len(U), dtype=bool)
         rows = np.ascontiguousarray(U[:, [self.x, self.y]])
@@ -92,8 +91,7 @@ def clusters_of(
 
 
 def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[GridClusters, float] | None:
-    """Return the clusters of the largest Gini gain over all planes and ordered pairs of classes, the first in a tie,
-    and the gain; None without a gain."""
+    """Return the clusters of the largest Gini gain, the first in a tie, and the gain; None without a gain."""
     best = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
     if best is None:
         return None

@@ -124,12 +124,6 @@ def test_one_object_and_one_class_have_a_report_too(call):
         assert ended.code == 0, ended.err
 
 
-def test_oblique_tree_says_that_neighbors_have_no_hyperplanes(call):
-    ended = call("tree", "iris", "--algorithm", "hc_edit_staxac")
-    assert (ended.code, ended.err.count("\n")) == (2, 1)
-    assert "algorithm 'hc_edit_staxac' makes no tree to show" in ended.err
-
-
 def test_names_are_escaped_in_svg():
     tree = hierarchies.staxac(np.ones(1), [0, 1])[0]
     made = report.TaxonomyReport("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)

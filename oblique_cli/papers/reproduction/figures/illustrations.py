@@ -67,8 +67,8 @@ FIGURES.wait_for(("oblique_cli.papers.reproduction.figures",))
 def illustration(
     title: str, remakes: str, claim: str, seed: int = SEED, name: str | None = None
 ) -> Callable[[Draw], Draw]:
-    """Decorator that registers a function as a figure. seed : by default that of the synthetic sets; name : by default
-    that of the function"""
+    """Decorator that registers a function as a figure. seed : that of the synthetic sets; name : that of the
+    function"""
 
     def register(draw: Draw) -> Draw:
         key = name or draw.__name__

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = ("docs/reproduction.md", "docs/choosing.md", "README.md")
-# Blocks of sentences that tools/field_folds.py makes from the folds, and their file.
-TEXT_FILES = {"field-front": "field/front"}
 # Methods of the field that docs/choosing.md recommends or that readers compare, and their descriptions.
 CHOICES = (
     "logistic_tree",
@@ -58,16 +56,14 @@ def blocks(results: Path) -> dict[str, str]:
         "classes": _classes(all_cells),
         "studies": _table(("study", "cells", "agree", "measured reason", UNEXPLAINED), counts),
     }
-    for name, file in TEXT_FILES.items():
-        text = results / f"{file}.md"
-        out[name] = text.read_text(encoding="utf-8") if text.is_file() else NOT_YET
+    front = results / "field" / "front.md"  # by tools/field_folds.py
+    out["field-front"] = front.read_text(encoding="utf-8") if front.is_file() else NOT_YET
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
     return out
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
-    """Return the cells of every study with results in `results`, by its name; ConfigError if there are none. Studies
-    are in the order of names: the order in which modules are imported may differ."""
+    """Return the cells of every study with results, in the order of names; ConfigError if there are none."""
     names = sorted(name for name, study in STUDIES.items() if study.tables)
     paths = {name: results / "reproduction" / f"{name}.csv" for name in names}
     studies = {name: cells for name, path in paths.items() if path.is_file() and (cells := read_cells(path))}
@@ -109,8 +105,7 @@ AUTHORS = {
 
 
 def by_source(cells: Iterable[Cell]) -> str:
-    """Return the number of cells of each paper that agree, and of cells that repeat the number of another cell: the
-    same printed number of the same data set, method and measure in another table of the paper."""
+    """Return how many cells of each paper agree, and how many repeat a printed number of another table of the paper."""
     compared = [cell for cell in cells if cell.verdict in (AGREES, DEVIATES)]
     counts = []
     for source, authors in AUTHORS.items():

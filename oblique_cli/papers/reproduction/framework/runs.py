@@ -216,7 +216,7 @@ def result_of(
 ) -> StudyResult:
     """Return the result of a study: the total cost of its runs, their worst exit code, and the tables with rows."""
     outcomes = list(outcomes)
-    cost = sum((each.cost for each in outcomes), Cost())
+    cost = Cost(*map(sum, zip(*(each.cost for each in outcomes), strict=True)))
     code = max((each.exit_code for each in outcomes), default=0)
     return StudyResult(tuple(cells), tuple(table for table in tables if table.rows), cost, code)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
@@ -53,22 +53,13 @@ class ExtraTable:
     left: int = 1
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """Cost of a study: trees grown now, wall time, and the stored time of all its folds, including resumed ones."""
 
     trees: int = 0
     seconds: float = 0.0
     stored_trees: int = 0
     stored_seconds: float = 0.0
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.trees + other.trees,
-            self.seconds + other.seconds,
-            self.stored_trees + other.stored_trees,
-            self.stored_seconds + other.stored_seconds,
-        )
 
 
 @dataclass(frozen=True)

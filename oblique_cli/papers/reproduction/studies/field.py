@@ -200,8 +200,7 @@ for _name, _title, _runs, _overrides in (
 
 
 def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
-    """Return the requested data sets that do not exist and cannot be fetched, and report the reason. A damaged file
-    ends the run with its error message."""
+    """Return the data sets that cannot be fetched, and report the reason. A damaged file ends the run."""
     absent = []
     for name in names:
         known = catalogue.entry(name)
@@ -263,8 +262,7 @@ def _without(scores: Scores, absent: Sequence[str]) -> str:
 
 
 def mean_table(part: str, scores: Scores, name: str = "") -> ExtraTable:
-    """Return means of every metric by method, the best first, and counts of failures; a star marks the front of leaves
-    and accuracy, or of leaves and relative error."""
+    """Return means by method, the best first; a star marks the front of leaves and accuracy (or relative error)."""
     means = {metric: scores.means(metric) for metric in scores.values if metric != "rmse"}
     shown = {title_of(metric): [_shown(metric, value) for value in values] for metric, values in means.items()}
     words = "sizes"

@@ -178,8 +178,7 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
 
 
 def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
-    """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B. units : data set -> divisor of our
-    errors"""
+    """Return (method, versus) -> wins, ties, losses of TPRTI-A and -B. units : data set -> divisor of our errors"""
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), score_of in scores.items():
         unit, mse = units[dataset], score_of["mse"]
