@@ -27,7 +27,7 @@ COMMANDS = {
             f"{PAPERS}.reproduction.reproduce_command.reproduce",
             "Reproduce published tables, cell by cell.",
         ),
-        "figures": (f"{PAPERS}.reproduction.figures_command.figures", "Draw figures of the papers again."),
+        "figures": (f"{PAPERS}.reproduction.reproduce_command.figures", "Draw figures of the papers again."),
     },
 }
 

@@ -78,7 +78,7 @@ class SpectrumForm(Codec):
 
 
 COMPONENTS = Record(
-    "oblique_cli.papers.discrete.principal:Components",
+    "oblique_cli.papers.discrete.spectrum:Components",
     {"variances": Numbers("float64", ("components",)), "factors": Numbers("float64", ("trees", "components"))},
 )
 CLASS_SHARES = Record(

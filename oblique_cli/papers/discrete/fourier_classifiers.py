@@ -27,8 +27,14 @@ from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
 from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
-from oblique_cli.papers.discrete.principal import Components, gram_of_trees, principal_components
-from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, combination
+from oblique_cli.papers.discrete.spectrum import (
+    CoefficientMatrix,
+    Components,
+    Spectrum,
+    combination,
+    gram_of_trees,
+    principal_components,
+)
 from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
 from oblique_cli.parameters import Declared, parameter
 

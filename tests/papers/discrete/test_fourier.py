@@ -15,14 +15,15 @@ from oblique_cli.papers.discrete.c45 import C45, Rows
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder, describe
 from oblique_cli.papers.discrete.domain import Domain, phases
 from oblique_cli.papers.discrete.extraction import bytes_a_term, count_terms, node_means, spectrum_of, transform
-from oblique_cli.papers.discrete.principal import gram_of_trees, principal_components
 from oblique_cli.papers.discrete.spectrum import (
     CoefficientMatrix,
     Spectrum,
     TooLarge,
     combination,
+    gram_of_trees,
     interactions,
     largest,
+    principal_components,
 )
 from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
 

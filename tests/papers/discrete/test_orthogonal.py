@@ -22,8 +22,7 @@ from oblique_cli.estimators.algorithms import make
 from oblique_cli.papers.discrete.c45 import C45, Rows, added_errors
 from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
 from oblique_cli.papers.discrete.domain import Domain
-from oblique_cli.papers.discrete.principal import gram_of_trees
-from oblique_cli.papers.discrete.spectrum import CoefficientMatrix
+from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, gram_of_trees
 from oblique_cli.papers.reproduction.framework.studies import StudyRequest
 from oblique_cli.papers.reproduction.studies import odt
 
