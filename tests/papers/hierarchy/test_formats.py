@@ -6,14 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oblique_cli.errors import DataError
-from oblique_cli.papers.hierarchy.dissimilarities import (
-    between,
-    checked_condensed,
-    from_square,
-    number_of_objects,
-    pairwise,
-    to_square,
-)
+from oblique_cli.papers.hierarchy import dissimilarities
+from oblique_cli.papers.hierarchy.dissimilarities import from_square, pairwise, to_square
 from oblique_cli.papers.hierarchy.formats import newick, read_labels, read_matrix
 from oblique_cli.papers.hierarchy.hierarchies import neighbor_joining, upgma
 
@@ -75,7 +69,7 @@ def test_numbers_are_checked_wherever_they_come_from():
     with pytest.raises(DataError, match="dissimilarities must be numbers"):
         from_square([["a", "b"], ["b", "a"]])
     with pytest.raises(DataError, match="Got 2 dimensions"):
-        checked_condensed([[1.0]])
+        dissimilarities.checked_condensed([[1.0]])
     with pytest.raises(DataError, match="needs at least one object"):
         from_square(np.zeros((0, 0)))
     with pytest.raises(DataError, match="the cosine distance of some rows is not a number"):
@@ -85,7 +79,7 @@ def test_numbers_are_checked_wherever_they_come_from():
             from_square([[0, huge], [huge, 0]], dtype)
         assert from_square([[0, 1e30], [1e30, 0]], dtype).tolist() == [np.dtype(dtype).type(1e30)]
     with pytest.raises(DataError, match=r"sums of dissimilarities of 2 objects .* divide all"):
-        checked_condensed([1e200])
+        dissimilarities.checked_condensed([1e200])
     with pytest.raises(DataError, match="divide the column by a unit"):
         pairwise([[0.0], [1e200]], "cityblock", "none")
     # Rounding in the last digits is not asymmetry.
@@ -97,7 +91,7 @@ def test_numbers_are_checked_wherever_they_come_from():
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_condensed_and_square_are_each_others_inverse(n, seed):
     d = np.random.default_rng(seed).exponential(size=n * (n - 1) // 2)
-    assert number_of_objects(d) == n
+    assert dissimilarities.number_of_objects(d) == n
     np.testing.assert_array_equal(from_square(to_square(d)), d)
 
 
@@ -106,7 +100,7 @@ def test_scaled_distances_do_not_depend_on_units_and_constant_columns_are_nothin
     stretched = np.column_stack([X * [1.0, 1000.0, 0.01] + 5, np.full(9, 0.1)])
     np.testing.assert_allclose(pairwise(X), pairwise(stretched), rtol=1e-9)
     np.testing.assert_allclose(pairwise(X, "cityblock", "none")[0], np.abs(X[0] - X[1]).sum())
-    np.testing.assert_allclose(between(X, X, "euclidean")[0, 1], pairwise(X, scaling="none")[0])
+    np.testing.assert_allclose(dissimilarities.between(X, X, "euclidean")[0, 1], pairwise(X, scaling="none")[0])
 
 
 def test_a_column_of_extreme_numbers_is_scaled_or_named():

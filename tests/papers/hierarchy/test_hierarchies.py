@@ -3,23 +3,10 @@
 import itertools
 from types import SimpleNamespace
 
+import hierarchy_oracles as oracles
 import numpy as np
 import pytest
 from covering import few
-from hierarchy_oracles import (
-    KINDS,
-    all_nodes,
-    avalanche_splits,
-    average,
-    complexity,
-    extract_clustering,
-    gabriel_pairs,
-    neighbor_joining_pairs,
-    nodes_of,
-    random_matrix,
-    staxac_merges,
-    threshold_set,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import average as scipy_average
@@ -52,7 +39,7 @@ def example(seed: int, n: int, kind: str = "points", n_classes: int = 3) -> tupl
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_classes, size=n)
     codes[0] = n_classes - 1
-    return random_matrix(rng, n, kind), codes
+    return oracles.random_matrix(rng, n, kind), codes
 
 
 METHODS = {
@@ -93,10 +80,10 @@ def test_the_worked_example_of_figure_4_2_has_its_sums_moves_and_sides():
     }
 
 
-@few(1, kind=KINDS, seed=range(6))
+@few(1, kind=oracles.KINDS, seed=range(6))
 def test_every_move_of_avalanche_has_the_objective_of_its_definition(kind, seed):
     D, _ = example(seed, 3 + 2 * seed, kind)
-    expected = avalanche_splits(D)
+    expected = oracles.avalanche_splits(D)
     tree, moves = avalanche_moves(from_square(D))
     assert len(expected) == tree.n - 1
     for join, (a, b) in enumerate(tree.children.tolist(), tree.n):
@@ -106,14 +93,14 @@ def test_every_move_of_avalanche_has_the_objective_of_its_definition(kind, seed)
         assert moves.objects[here].tolist() == [step[0] for step in steps]
         assert moves.accepted[here].tolist() == [step[2] for step in steps]
         np.testing.assert_allclose(moves.between[here], [step[1] for step in steps], rtol=1e-9)
-        np.testing.assert_allclose(tree.heights[join - tree.n], float(average(D, left, right)), rtol=1e-9)
+        np.testing.assert_allclose(tree.heights[join - tree.n], float(oracles.average(D, left, right)), rtol=1e-9)
 
 
 def test_sums_kept_from_node_to_node_stay_exact_over_sixty_binary_orders_of_magnitude():
     # Rounding errors of the sums at the root exceed every distance at the bottom.
     places = np.array([sign * 2.0**k for k in range(-30, 31, 3) for sign in (1.0, 1.25)])
     D = np.abs(np.subtract.outer(places, places))
-    expected = avalanche_splits(D)
+    expected = oracles.avalanche_splits(D)
     tree = avalanche(from_square(D))
     for join, (a, b) in enumerate(tree.children.tolist(), tree.n):
         assert (members(tree, a), members(tree, b)) == expected[members(tree, join)][:2]
@@ -131,7 +118,7 @@ def test_equal_distances_peel_off_the_lowest_object_or_pair_by_the_objective_alo
 def test_the_order_of_objects_does_not_matter_where_nothing_ties(n, seed, method):
     # (The last three clusters of neighbor joining always tie.)
     rng = np.random.default_rng(seed)
-    D, codes = random_matrix(rng, n, "points"), rng.integers(0, 2, size=n)
+    D, codes = oracles.random_matrix(rng, n, "points"), rng.integers(0, 2, size=n)
     shuffle = rng.permutation(n)
     one = METHODS[method](from_square(D), codes)
     other = METHODS[method](from_square(D[np.ix_(shuffle, shuffle)]), codes[shuffle])
@@ -143,10 +130,10 @@ def test_the_order_of_objects_does_not_matter_where_nothing_ties(n, seed, method
 # ---- STAXAC ----------------------------------------------------------------------------------------------------------
 
 
-@few(graph=["nearest", "renewed"], kind=KINDS, seed=range(6))
+@few(graph=["nearest", "renewed"], kind=oracles.KINDS, seed=range(6))
 def test_every_merge_of_staxac_is_the_one_that_leaves_the_purest_clustering(graph, kind, seed):
     D, codes = example(seed, 2 + 2 * seed, kind)
-    merges, rounds = staxac_merges(D, codes, renew=graph == "renewed")
+    merges, rounds = oracles.staxac_merges(D, codes, renew=graph == "renewed")
     tree, made = staxac(from_square(D), codes, graph)
     assert [frozenset(members(tree, c) for c in pair) for pair in tree.children.tolist()] == merges
     assert made == rounds
@@ -155,10 +142,10 @@ def test_every_merge_of_staxac_is_the_one_that_leaves_the_purest_clustering(grap
 @pytest.mark.parametrize("seed", range(6))
 def test_staxac_on_a_gabriel_graph_needs_one_graph_and_equals_the_oracle(seed):
     D, codes = example(seed, 5 + 2 * seed, "points")
-    pairs = gabriel_pairs(D)
+    pairs = oracles.gabriel_pairs(D)
     edges = _core.gabriel_edges(from_square(D), len(D)).reshape(-1, 2)
     assert {tuple(edge) for edge in edges.tolist()} == pairs
-    merges, _ = staxac_merges(D, codes, {frozenset((frozenset([i]), frozenset([j]))) for i, j in pairs})
+    merges, _ = oracles.staxac_merges(D, codes, {frozenset((frozenset([i]), frozenset([j]))) for i, j in pairs})
     tree, made = staxac(from_square(D), codes, "gabriel")
     assert [frozenset(members(tree, c) for c in pair) for pair in tree.children.tolist()] == merges
     assert made == 1
@@ -178,11 +165,11 @@ def test_classes_that_alternate_on_a_line_are_joined_along_it_and_two_groups_com
 # ---- the rivals ------------------------------------------------------------------------------------------------------
 
 
-@few(1, kind=KINDS, seed=range(5))
+@few(1, kind=oracles.KINDS, seed=range(5))
 def test_neighbor_joining_forms_the_clusters_of_the_rule_in_exact_fractions(kind, seed):
     D, _ = example(seed, 2 + 3 * seed, kind)
     tree = neighbor_joining(from_square(D))
-    assert [members(tree, k) for k in range(tree.n, tree.n_nodes)] == neighbor_joining_pairs(D)
+    assert [members(tree, k) for k in range(tree.n, tree.n_nodes)] == oracles.neighbor_joining_pairs(D)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -281,25 +268,27 @@ def test_the_core_refuses_what_does_not_fit():
 def test_clusters_thresholds_and_tree_size_are_those_of_the_pseudo_code(method, seed):
     D, codes = example(seed, 4 + 3 * seed)
     tree = METHODS[method](from_square(D), codes)
-    taxonomy, root = Taxonomy.of(tree, codes), nodes_of(tree)
+    taxonomy, root = Taxonomy.of(tree, codes), oracles.nodes_of(tree)
     thresholds = measures.purity_thresholds(taxonomy)
-    assert set(thresholds.tolist()) == threshold_set(root, codes)
+    assert set(thresholds.tolist()) == oracles.threshold_set(root, codes)
     for theta in (0.1, 0.5, 0.6, 0.75, 0.9, 1.0, *thresholds.tolist()):
-        expected = extract_clustering(root, codes, theta)
+        expected = oracles.extract_clustering(root, codes, theta)
         found = measures.extract_clusters(taxonomy, theta)
         assert {members(tree, k) for k in found} == {frozenset(c) for c in expected}
         assert (np.diff(tree.sizes[found]) <= 0).all()
         # Collapsed sub-trees are leaves: as many leaves as clusters, and one join less.
         assert measures.edited_size(taxonomy, theta) == 2 * len(expected) - 1
-    pure = [len(c) for c in extract_clustering(root, codes, 1.0)]
+    pure = [len(c) for c in oracles.extract_clustering(root, codes, 1.0)]
     np.testing.assert_allclose(
-        measures.classification_complexity(taxonomy), float(complexity(pure, len(set(codes.tolist())))), rtol=1e-12
+        measures.classification_complexity(taxonomy),
+        float(oracles.complexity(pure, len(set(codes.tolist())))),
+        rtol=1e-12,
     )
     np.testing.assert_allclose(measures.mean_cluster_size(taxonomy), len(codes) / len(pure))
     depth = measures.purity_per_depth(taxonomy)
     assert depth.nodes.sum() == tree.n_nodes and depth.nodes[0] == 1 and depth.share.max() <= 1
     by_hand = {}
-    for node in all_nodes(root):
+    for node in oracles.all_nodes(root):
         by_hand.setdefault(depth_of(root, node), []).append(node.purity(codes))
     np.testing.assert_allclose(depth.purity, [np.mean(by_hand[d]) for d in sorted(by_hand)])
 

@@ -18,14 +18,9 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.papers.algorithms import NEIGHBORS
+from oblique_cli.papers.hierarchy import editing_classifiers as classifiers
 from oblique_cli.papers.hierarchy import editors as editing
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between
-from oblique_cli.papers.hierarchy.editing_classifiers import (
-    HCEditClassifier,
-    MultiEditClassifier,
-    SupervisedClusteringEditClassifier,
-    WilsonClassifier,
-)
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy, staxac
 from oblique_cli.papers.hierarchy.measures import purity_thresholds
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
@@ -33,11 +28,11 @@ from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering
 
 CLASSIFIERS = [
     NearestNeighborsClassifier(3, weights="distance"),
-    WilsonClassifier("distance", n_neighbors=3),
-    MultiEditClassifier(),
-    SupervisedClusteringEditClassifier(restarts=1),
-    HCEditClassifier(inner_folds=2),
-    HCEditClassifier("upgma", beta=0.8),
+    classifiers.WilsonClassifier("distance", n_neighbors=3),
+    classifiers.MultiEditClassifier(),
+    classifiers.SupervisedClusteringEditClassifier(restarts=1),
+    classifiers.HCEditClassifier(inner_folds=2),
+    classifiers.HCEditClassifier("upgma", beta=0.8),
 ]
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is NEIGHBORS]
 
@@ -105,7 +100,7 @@ def test_wilson_drops_the_rows_that_all_others_classify_wrongly(k, weights):
     kept = editing.wilson(squareform(pdist(X)), y, k, weights)
     np.testing.assert_array_equal(kept, expected)
     assert 0 < kept.sum() < len(y)
-    model = WilsonClassifier(weights, n_neighbors=k, scaling="none").fit(X, y)
+    model = classifiers.WilsonClassifier(weights, n_neighbors=k, scaling="none").fit(X, y)
     np.testing.assert_array_equal(model.kept_, np.flatnonzero(expected))
     assert model.compression_ == pytest.approx(100 * (1 - np.mean(expected)))
     assert model.extra_measures(X, y) == {"compression": model.compression_}
@@ -182,7 +177,7 @@ def test_hc_edit_keeps_the_majority_of_every_cluster(beta):
         expected += [i for i in cluster if y[i] == counts.argmax()]
     kept = np.flatnonzero(editing.hc_edit(Taxonomy.of(tree, y), beta))
     assert kept.tolist() == sorted(expected)
-    model = HCEditClassifier(beta=beta, scaling="none").fit(X, y)
+    model = classifiers.HCEditClassifier(beta=beta, scaling="none").fit(X, y)
     assert model.kept_.tolist() == kept.tolist() and model.beta_ == beta
 
 
@@ -190,10 +185,10 @@ def test_hc_edit_keeps_the_majority_of_every_cluster(beta):
 def test_one_fit_answers_every_beta_as_a_fit_each_would(tree):
     X, y = noisy(6)
     betas = [0.6, 0.8, 1.0]
-    model = HCEditClassifier(tree, beta=0.9, n_neighbors=3).fit(X[:40], y[:40])
+    model = classifiers.HCEditClassifier(tree, beta=0.9, n_neighbors=3).fit(X[:40], y[:40])
     path, sizes = model.predict_path(X[40:], betas), model.n_leaves_path(betas)
     for k, beta in enumerate(betas):
-        alone = HCEditClassifier(tree, beta=beta, n_neighbors=3).fit(X[:40], y[:40])
+        alone = classifiers.HCEditClassifier(tree, beta=beta, n_neighbors=3).fit(X[:40], y[:40])
         np.testing.assert_array_equal(path[:, k], alone.predict(X[40:]))
         assert sizes[k] == alone.n_leaves_ == len(alone.kept_)
     with pytest.raises(ConfigError, match=r"beta of HCEditClassifier must be a number in \(0, 1\], or none. Got 1.5."):
@@ -203,13 +198,13 @@ def test_one_fit_answers_every_beta_as_a_fit_each_would(tree):
 @pytest.mark.parametrize("tree", ["staxac", "upgma"])
 def test_beta_is_chosen_within_the_training_rows_among_the_thresholds_of_their_tree(tree):
     X, y = noisy(7)
-    model = HCEditClassifier(tree, random_state=1).fit(X, y)
+    model = classifiers.HCEditClassifier(tree, random_state=1).fit(X, y)
     assert model.beta_ in purity_thresholds(model.taxonomy_)
     assert model.taxonomy_.purity[-1] <= model.beta_ < 1
-    again = HCEditClassifier(tree, random_state=1).fit(X, y)
+    again = classifiers.HCEditClassifier(tree, random_state=1).fit(X, y)
     assert again.beta_ == model.beta_
     # No purity lies between that of the root and 1: classes far apart leave every row where it is.
-    apart = HCEditClassifier(tree, random_state=1).fit(X + 100 * y[:, None], y)
+    apart = classifiers.HCEditClassifier(tree, random_state=1).fit(X + 100 * y[:, None], y)
     assert apart.beta_ == 1.0 and apart.compression_ == 0.0
 
 
@@ -218,7 +213,7 @@ def test_beta_is_never_1_where_another_threshold_is_at_hand():
     X = np.r_[np.arange(10.0), 100 + np.arange(10.0)][:, None]
     y = np.repeat([0, 1], 10)
     y[[4, 15]] = [1, 0]
-    model = HCEditClassifier("upgma", n_neighbors=1, random_state=0).fit(X, y)
+    model = classifiers.HCEditClassifier("upgma", n_neighbors=1, random_state=0).fit(X, y)
     assert model.beta_ < 1 and model.compression_ > 0
 
 
@@ -228,7 +223,11 @@ def test_editing_helps_nearest_neighbors_where_labels_are_noisy():
     truth = rng.integers(0, 2, size=400)
     fresh = rng.normal(size=(400, 2)) + 2.0 * truth[:, None]
     plain = NearestNeighborsClassifier().fit(X, y).score(fresh, truth)
-    for model in (WilsonClassifier(n_neighbors=3), MultiEditClassifier(random_state=0), HCEditClassifier(beta=0.85)):
+    for model in (
+        classifiers.WilsonClassifier(n_neighbors=3),
+        classifiers.MultiEditClassifier(random_state=0),
+        classifiers.HCEditClassifier(beta=0.85),
+    ):
         assert model.fit(X, y).score(fresh, truth) > plain + 0.01
 
 

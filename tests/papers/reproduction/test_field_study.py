@@ -18,45 +18,39 @@ from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
 from oblique_cli.papers.reproduction.framework.study_report import StudyReport
 from oblique_cli.papers.reproduction.studies import field
-from oblique_cli.papers.reproduction.studies.field import (
-    CHOSEN_ON,
-    CONFIRMATION,
-    DERIVED,
-    DEVELOPMENT,
-    Scores,
-    division,
-)
 from oblique_cli.schemes import repetition
 
 NAN = float("nan")
 
 
 def test_every_classification_set_is_in_one_part_and_nothing_was_chosen_on_confirmation_sets():
-    parts = division()
+    parts = field.division()
     entries = {name: catalogue.entry(name) for name in catalogue.names()}
     assert set(parts) == {
-        name for name, e in entries.items() if e.task == "classification" and not e.generated and name not in DERIVED
+        name
+        for name, e in entries.items()
+        if e.task == "classification" and not e.generated and name not in field.DERIVED
     }
-    assert all(parts[name] == DEVELOPMENT for name in CHOSEN_ON)
-    counts = [list(parts.values()).count(part) for part in (DEVELOPMENT, CONFIRMATION)]
+    assert all(parts[name] == field.DEVELOPMENT for name in field.CHOSEN_ON)
+    counts = [list(parts.values()).count(part) for part in (field.DEVELOPMENT, field.CONFIRMATION)]
     assert sum(counts) == len(parts) and abs(counts[0] - counts[1]) <= 1
-    assert parts == division()
+    assert parts == field.division()
 
 
 def test_neighbors_in_size_are_in_different_parts():
     """But for pairs whose sets were both chosen on, and those that make up for them."""
-    parts = division()
+    parts = field.division()
     ordered = sorted(parts, key=lambda name: (len(catalogue.entry(name).classes) > 2, catalogue.entry(name).n, name))
     pairs = [pair for pair in list(pairwise(ordered))[::2] if parts[pair[0]] == parts[pair[1]]]
-    chosen = [pair for pair in pairs if CHOSEN_ON.issuperset(pair)]
+    chosen = [pair for pair in pairs if field.CHOSEN_ON.issuperset(pair)]
     assert len(pairs) - len(chosen) in (len(chosen), len(chosen) - 1)
 
 
-def scores(accuracy: list[list[float]], leaves: list[list[float]]) -> Scores:
+def scores(accuracy: list[list[float]], leaves: list[list[float]]) -> field.Scores:
     values = {metric: np.full(np.shape(accuracy), NAN) for metric in config.load("field").metrics}
     values |= {"accuracy": np.array(accuracy), "leaves": np.array(leaves)}
     methods = tuple("abcdef"[: len(accuracy[0])])
-    return Scores(methods, tuple(f"set {i}" for i in range(len(accuracy))), values)
+    return field.Scores(methods, tuple(f"set {i}" for i in range(len(accuracy))), values)
 
 
 def test_a_failure_is_ranked_last_and_improves_no_mean():
@@ -121,17 +115,17 @@ def test_a_small_run_has_every_table_of_both_parts(request_, monkeypatch):
 def test_runs_that_cannot_be_put_beside_each_other_are_refused(request_):
     run = outcome(request_, "field", datasets=["iris"], algorithms=["cart"])
     with pytest.raises(ConfigError, match="algorithm 'cart' on iris; give it another id"):
-        Scores.of([run, run])
+        field.Scores.of([run, run])
     other = outcome(request_, "field", "cv.folds=3", datasets=["iris"], algorithms=["axis_parallel"])
     with pytest.raises(ConfigError, match="divide their data differently"):
-        Scores.of([run, other])
+        field.Scores.of([run, other])
     renamed = replace(run.experiment.algorithms[0], params={"max_depth": 1})
     deeper = replace(run, experiment=replace(run.experiment, algorithms=(renamed,)))
     with pytest.raises(ConfigError, match="different things by 'cart'"):
-        Scores.of([run, deeper])
+        field.Scores.of([run, deeper])
     regression = outcome(replace(request_, only={}), "field_regression", datasets=["auto_mpg"], algorithms=["m5_style"])
     with pytest.raises(ConfigError, match="classification and regression have tables of their own"):
-        Scores.of([run, regression])
+        field.Scores.of([run, regression])
 
 
 def test_runs_on_other_sets_are_put_below_each_other_and_what_only_some_ran_is_left_out(request_):
@@ -139,10 +133,10 @@ def test_runs_on_other_sets_are_put_below_each_other_and_what_only_some_ran_is_l
         return outcome(request_, "field", datasets=[dataset], algorithms=methods)
 
     iris, wine = ran("iris", "cart", "axis_parallel"), ran("wine", "cart", "axis_parallel")
-    both = Scores.of([iris, wine])
+    both = field.Scores.of([iris, wine])
     assert both.datasets == ("iris", "wine") and not both.failed.any() and not both.left_out
     some = ran("haberman", "cart")
-    partly = Scores.of([iris, wine, some])
+    partly = field.Scores.of([iris, wine, some])
     assert (partly.datasets, partly.left_out) == (("iris", "wine"), ("haberman",))
     table = field.field_tables([iris, wine, some], ["seeds"])[-1]
     assert table.caption.endswith("an empty cell was not run; not at hand: seeds; not run with all methods: haberman")
@@ -150,7 +144,7 @@ def test_runs_on_other_sets_are_put_below_each_other_and_what_only_some_ran_is_l
     last = dict(zip(table.header, table.rows[-1], strict=True))
     assert float(last["cart"]) > 50 and last["axis_parallel"] == ""
     with pytest.raises(ConfigError, match="no data set in common"):
-        Scores.of([ran("iris", "cart"), ran("wine", "axis_parallel")])
+        field.Scores.of([ran("iris", "cart"), ran("wine", "axis_parallel")])
 
 
 # -- the sets that are not bundled, more folds -------------------------------------------------------------------------
@@ -159,7 +153,7 @@ def test_runs_on_other_sets_are_put_below_each_other_and_what_only_some_ran_is_l
 def test_every_classification_set_is_in_the_comparison():
     datasets = {name: [spec.name for spec in config.load(name).datasets] for name in field.RUNS}
     assert datasets["field_more"] == datasets["field_more_beyond"]
-    assert sorted(datasets["field"] + datasets["field_more"]) == sorted(division())
+    assert sorted(datasets["field"] + datasets["field_more"]) == sorted(field.division())
     ids = {name: [spec.id for spec in config.load(name).algorithms] for name in field.RUNS}
     assert ids["field"] == ids["field_more"] and ids["field_beyond"] == ids["field_more_beyond"]
     loaded = [config.load(name) for name in field.RUNS]
@@ -232,7 +226,7 @@ REGRESSION_TABLES = ["means", "ranks", "rmse", "relative", "leaves"]
 def test_relative_errors_by_hand():
     errors = np.array([[2.0, 3.0, NAN], [1.0, 0.5, 4.0], [0.0, 1.0, 1.0]])
     values = {metric: np.ones(errors.shape) for metric in config.load("field_regression").metrics} | {"rmse": errors}
-    found = Scores(("a", "b", "c"), ("x", "y", "z"), values, "rmse")
+    found = field.Scores(("a", "b", "c"), ("x", "y", "z"), values, "rmse")
     np.testing.assert_allclose(found.relative(), [[1, 1.5, NAN], [2, 1, 8], [NAN, NAN, NAN]])
     np.testing.assert_allclose(significance_tests.average_ranks(found.ranked("rmse")), [4 / 3, 5.5 / 3, 8.5 / 3])
     tables = {table.name: table for table in field._regression_tables(found, ())}

@@ -20,7 +20,7 @@ from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.reproduction.figures import examples, merged_clusters, projections, segments, taxonomies, tuning
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, Picture, pages
-from oblique_cli.papers.reproduction.studies.taxonomy import LABELLED_SIZE
+from oblique_cli.papers.reproduction.studies import taxonomy as study
 
 DOCS = PACKAGE.parent / "docs" / "figures"
 # Curves of ten folds take seconds each.
@@ -273,14 +273,14 @@ def test_with_90_percent_of_the_energy_the_made_up_trees_get_smaller_and_those_o
     assert [(float(before) > float(after), int(of)) for before, after, _, of in sizes] == [(True, 60), (False, 10)]
 
 
-@pytest.mark.parametrize("name", taxonomies.LABELLED_SETS)
+@pytest.mark.parametrize("name", study.LABELLED_SETS)
 def test_supervised_taxonomies_are_pure_at_smaller_depths_than_those_of_neighbor_joining(name):
     # Section 5.5.1.2, over three draws. The share of nodes at depth d is of the 2^d of a balanced tree.
     first = []
     for draw_number in range(3):
         found = taxonomies.depths_of(name, draw_number)
         for purity in found.values():
-            assert (purity.share <= 1.0).all() and purity.nodes.sum() == 2 * LABELLED_SIZE - 1
+            assert (purity.share <= 1.0).all() and purity.nodes.sum() == 2 * study.LABELLED_SIZE - 1
         first.append([taxonomies.first_depth(purity.purity, 0.95) for purity in found.values()])
     staxac, joining = np.array(first).T
     assert (staxac < joining).all()
@@ -291,7 +291,7 @@ def test_complexity_is_the_white_share_and_ranks_the_artificial_sets_as_the_text
     setting = FigureSetting()
     found = {}
     for letter, (name, dealt) in zip("abcdef", taxonomies.ARTIFICIAL, strict=True):
-        taxonomy = taxonomies.taxonomy_of(taxonomies.artificial(name, dealt, setting), "zscore")
+        taxonomy = study.taxonomy_of(taxonomies.artificial(name, dealt, setting), "zscore")
         found[letter] = measures.classification_complexity(taxonomy)
         assert taxonomies.shares_outside(taxonomy).mean() == pytest.approx(found[letter])
     assert max(found[each] for each in "adef") < 0.5 * min(found[each] for each in "bc")

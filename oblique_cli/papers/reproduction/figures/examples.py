@@ -16,16 +16,8 @@ from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.drawing.view import view_of
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.ground import geometry
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.geometry import (
-    augmented_moment,
-    class_covariance,
-    clustering_hyperplane,
-    normalize_plane,
-    principal_axes,
-    unit_scatter,
-)
-from oblique_cli.ground.geometry import householder as reflection
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 from oblique_cli.tree.structure import Tree
 
@@ -54,14 +46,14 @@ def full_tree(name: str, dataset: Dataset) -> Tree:
 
 def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Return the clustering hyperplanes (w, b) of the marked rows and of the other rows (thesis 5.1.2)."""
-    first, second = (augmented_moment(X[mask]) for mask in (positive, ~positive))
+    first, second = (geometry.augmented_moment(X[mask]) for mask in (positive, ~positive))
     return clustering_plane(first, second)[0], clustering_plane(second, first)[0]
 
 
 def clustering_plane(near: Array, far: Array) -> tuple[Array, str]:
     """Return the plane near the rows of one moment matrix and far from those of another, and the case of the pair."""
-    w, case = clustering_hyperplane(near, far)
-    plane = None if w is None else normalize_plane(w)
+    w, case = geometry.clustering_hyperplane(near, far)
+    plane = None if w is None else geometry.normalize_plane(w)
     assert plane is not None  # two clouds of points in the plane
     return plane, case
 
@@ -118,11 +110,11 @@ def householder(setting: FigureSetting) -> Picture:
     directions = []
     for code in (0, 1):
         rows = dataset.X[dataset.y == code]
-        covariance = class_covariance(rows)
+        covariance = geometry.class_covariance(rows)
         assert covariance is not None
-        directions.append(principal_axes(covariance)[0])
+        directions.append(geometry.principal_axes(covariance)[0])
         partition.arrow(axes[0], rows.mean(axis=0), -directions[code], 0.3, color="black")
-    reflected = dataset.X @ reflection(directions[0])
+    reflected = dataset.X @ geometry.householder(directions[0])
     partition.frame(axes[1], surroundings(reflected), "reflected space")
     partition.points(axes[1], reflected, dataset.y, size=5.0)
     below, above = sorted((reflected[dataset.y == code, 1] for code in (0, 1)), key=np.mean)
@@ -205,7 +197,7 @@ def range_space(setting: FigureSetting) -> Picture:
     """Draw the nine points of Table 5.1."""
     X = np.repeat(np.arange(1.0, 10.0), 2).reshape(-1, 2)
     y = (np.arange(9) > 4).astype(np.int32)
-    A, B = (augmented_moment(X[y == code]) for code in (0, 1))
+    A, B = (geometry.augmented_moment(X[y == code]) for code in (0, 1))
     figure, axes = blank(1, 1)
     box = surroundings(X)
     partition.frame(axes[0], box, "clustering hyperplanes")
@@ -275,7 +267,7 @@ def five_class(setting: FigureSetting) -> Picture:
     for plane in clustering_planes(dataset.X, dataset.y == 0):
         partition.line(axes[1], plane, box, color="0.5", linewidth=0.8, linestyle="--")
     partition.cuts(axes[1], gdt, box, [0], width=2.0)
-    reflected = dataset.X @ reflection(gdt.coef_[0])
+    reflected = dataset.X @ geometry.householder(gdt.coef_[0])
     partition.frame(axes[2], surroundings(reflected), "reflected space")
     partition.points(axes[2], reflected, dataset.y, size=5.0)
     scatter(axes[3], dataset, "HHGDT's best split at the root")
@@ -340,9 +332,9 @@ def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_
     Usual rows are all but the two farthest from the median."""
     distance = np.linalg.norm(rows - np.median(rows, axis=0), axis=1)
     usual = distance < np.sort(distance)[-2]
-    majority, whole, units = class_covariance(rows[usual]), class_covariance(rows), unit_scatter(rows)
-    assert majority is not None and whole is not None and units is not None
-    return principal_axes(majority)[0], principal_axes(whole)[0], principal_axes(units)[0], usual
+    matrices = geometry.class_covariance(rows[usual]), geometry.class_covariance(rows), geometry.unit_scatter(rows)
+    major, dominant, representative = (geometry.principal_axes(each)[0] for each in matrices if each is not None)
+    return major, dominant, representative, usual
 
 
 # ---- Manwani and Sastry (2012) ---------------------------------------------------------------------------------------

@@ -17,18 +17,8 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
+from oblique_cli.papers.reproduction.studies import taxonomy as study
 from oblique_cli.papers.reproduction.studies.editing import dataset_of
-from oblique_cli.papers.reproduction.studies.taxonomy import (
-    CLASSIFIERS,
-    EIGHT,
-    IRIS,
-    LABELLED_SETS,
-    SIGMA,
-    accuracies,
-    both_taxonomies,
-    drawn,
-    taxonomy_of,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,18 +47,18 @@ ARTIFICIAL = (
 )
 def purity_by_depth(setting: FigureSetting) -> Picture:
     """Draw mean purity above, the share of 2^d nodes below, at all depths; one column per draw of sequences."""
-    figure, axes = blank(2, len(LABELLED_SETS), width=3.4, height=2.0)
+    figure, axes = blank(2, len(study.LABELLED_SETS), width=3.4, height=2.0)
     seen = []
-    for column, name in enumerate(LABELLED_SETS):
-        purities = depths_of(name)
+    for column, name in enumerate(study.LABELLED_SETS):
+        purities, below = depths_of(name), column + len(study.LABELLED_SETS)
         for code, (method, purity) in enumerate(purities.items()):
             at = np.arange(len(purity.purity))
-            for place, values in ((column, 100.0 * purity.purity), (column + len(LABELLED_SETS), 100.0 * purity.share)):
-                axes[place].plot(at, values, color=color(code), marker=marker(code), ms=3, label=method)
+            for place, values in ((column, purity.purity), (below, purity.share)):
+                axes[place].plot(at, 100.0 * values, color=color(code), marker=marker(code), ms=3, label=method)
         axes[column].set_title(name)
         axes[column].set_ylabel("mean purity, %")
-        axes[column + len(LABELLED_SETS)].set_ylabel("nodes, % of 2^depth")
-        axes[column + len(LABELLED_SETS)].set_xlabel("depth")
+        axes[below].set_ylabel("nodes, % of 2^depth")
+        axes[below].set_xlabel("depth")
         pure = ", ".join(f"{method} {first_depth(purity.purity, 0.95)}" for method, purity in purities.items())
         deepest = ", ".join(f"{method} {len(purity.purity) - 1}" for method, purity in purities.items())
         seen.append(f"{name}: from which depth on the mean purity is at least 95 %: {pure}; deepest: {deepest}")
@@ -78,8 +68,8 @@ def purity_by_depth(setting: FigureSetting) -> Picture:
 
 def depths_of(name: str, draw: int = 0) -> dict[str, measures.PurityPerDepth]:
     """Return purity by depth of both trees of a draw of labeled sequences, as drawn in the study of the chapter."""
-    (sequences,) = drawn(SEED, name, [draw])
-    return {method: measures.purity_per_depth(tree) for method, tree in both_taxonomies(*sequences).items()}
+    (sequences,) = study.drawn(SEED, name, [draw])
+    return {method: measures.purity_per_depth(tree) for method, tree in study.both_taxonomies(*sequences).items()}
 
 
 def first_depth(purity: Array, least: float) -> int:
@@ -97,13 +87,13 @@ def first_depth(purity: Array, least: float) -> int:
 )
 def subclass_modality(setting: FigureSetting) -> Picture:
     """Draw a bar per subclass of at least 15 rows, in the color of its class; purity 1 above, 0.9 below."""
-    figure, axes = blank(2, len(EIGHT), width=1.35, height=1.6)
+    figure, axes = blank(2, len(study.EIGHT), width=1.35, height=1.6)
     seen = []
-    for column, (name, dataset, taxonomy) in enumerate(_taxonomies(EIGHT, setting)):
+    for column, (name, dataset, taxonomy) in enumerate(_taxonomies(study.EIGHT, setting)):
         counts = []
         for row, threshold in enumerate((1.0, 0.9)):
-            panel = axes[column + row * len(EIGHT)]
-            subclasses = measures.subclasses(taxonomy, threshold, SIGMA)
+            panel = axes[column + row * len(study.EIGHT)]
+            subclasses = measures.subclasses(taxonomy, threshold, study.SIGMA)
             panel.bar(range(len(subclasses)), [s.size for s in subclasses], color=[color(s.label) for s in subclasses])
             named = [dataset.classes[s.label][:6] for s in subclasses] if len(subclasses) <= MOST_NAMED else []
             panel.set_xticks(range(len(named)), named, rotation=90, fontsize=5)
@@ -118,7 +108,7 @@ def _taxonomies(names: Sequence[str], setting: FigureSetting) -> list[tuple[str,
     taxonomies = []
     for name in names:
         dataset, scaling = dataset_of(name, setting.data_dir, setting.offline)
-        taxonomies.append((name, dataset, taxonomy_of(dataset, scaling)))
+        taxonomies.append((name, dataset, study.taxonomy_of(dataset, scaling)))
     return taxonomies
 
 
@@ -127,7 +117,9 @@ def short(name: str) -> str:
     return CODES.get(name, name)
 
 
-CODES = dict(zip((*EIGHT, IRIS), ("Vot", "Bld", "Hea", "Bos", "Bcw", "Pid", "Veh", "Seg", "Irs"), strict=True))
+CODES = dict(
+    zip((*study.EIGHT, study.IRIS), ("Vot", "Bld", "Hea", "Bos", "Bcw", "Pid", "Veh", "Seg", "Irs"), strict=True)
+)
 
 
 @illustration(
@@ -141,9 +133,9 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     """Draw accuracies and complexity by set; complexity against mean accuracy; complexity and rows per pure cluster."""
     figure, axes = blank(1, 3)
     results: list[tuple[float, str, list[float], float]] = []
-    for name, dataset, taxonomy in _taxonomies(EIGHT, setting):
-        right = accuracies(dataset, SEED)
-        of_each = [float(np.mean(right[method])) for method in CLASSIFIERS]
+    for name, dataset, taxonomy in _taxonomies(study.EIGHT, setting):
+        right = study.accuracies(dataset, SEED)
+        of_each = [float(np.mean(right[method])) for method in study.CLASSIFIERS]
         results.append(
             (measures.classification_complexity(taxonomy), name, of_each, measures.mean_cluster_size(taxonomy))
         )
@@ -152,7 +144,7 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     means = np.array([each[2] for each in results])
     sizes = np.array([each[3] for each in results])
     at = np.arange(len(results))
-    for code, method in enumerate(CLASSIFIERS):
+    for code, method in enumerate(study.CLASSIFIERS):
         axes[0].plot(at, means[:, code], color=color(code), marker=marker(code), ms=3, linestyle="none", label=method)
     for place, value in zip(at, complexity, strict=True):
         axes[0].annotate(f"{value:.2f}", (place, means.max() + 3), ha="center", fontsize=5,
@@ -189,7 +181,7 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
 )
 def pure_clusters(setting: FigureSetting) -> Picture:
     """Draw a row per set: sizes in the colors of classes; the share of rows outside the k largest, with its mean."""
-    names = (*EIGHT, IRIS)
+    names = (*study.EIGHT, study.IRIS)
     figure, axes = blank(len(names), 2, width=2.8, height=0.8)
     shares = []
     for row, (name, dataset, taxonomy) in enumerate(_taxonomies(names, setting)):
@@ -236,7 +228,7 @@ def complexity_of_artificial_sets(setting: FigureSetting) -> Picture:
     seen = []
     for panel, letter, (name, dealt) in zip(axes, "abcdef", ARTIFICIAL, strict=True):
         dataset = artificial(name, dealt, setting)
-        taxonomy = taxonomy_of(dataset, "zscore")
+        taxonomy = study.taxonomy_of(dataset, "zscore")
         complexity = measures.classification_complexity(taxonomy)
         partition.frame(panel, surroundings(dataset.X), f"{letter}: {complexity:.2f}")
         partition.points(panel, dataset.X, dataset.y, size=4.0 if dataset.n < 500 else 1.0)

@@ -18,16 +18,8 @@ from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
-from oblique_cli.papers.reproduction.framework.printed_cells import (
-    AGREES,
-    DEVIATES,
-    NOT_RUN,
-    RULE,
-    TOLERANCE,
-    Cell,
-    agreement,
-    is_wide,
-)
+from oblique_cli.papers.reproduction.framework import printed_cells
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, NOT_RUN, Cell
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 
 REASONS = Path(__file__).with_name("reasons.csv")
@@ -139,7 +131,9 @@ class StudyReport:
             grids.append(TextGrid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
         for table in self.result.tables:
             grids.append(TextGrid(table.header, table.rows, left=table.left, caption=table.caption))
-        counts = tuple((*key, str(c.agree), str(c.compared), str(c.not_run)) for key, c in agreement(cells).items())
+        counts = tuple(
+            (*key, str(c.agree), str(c.compared), str(c.not_run)) for key, c in printed_cells.agreement(cells).items()
+        )
         if counts:
             header = ("table", "metric", "agree", "of", "not run")
             grids.append(TextGrid(header, counts, left=2, caption="How many cells agree"))
@@ -156,7 +150,7 @@ class StudyReport:
         notes = []
         if self.result.cells:
             count = len(self.result.cells)
-            notes.append(f"Verdict: {RULE}.")
+            notes.append(f"Verdict: {printed_cells.RULE}.")
             few = " in two repetitions of small data sets" if self.is_quick else " without a measured reason"
             notes.append(f"{len(self.unexplained)} cells deviate{few}; {count} cells in all.")
         if self.baseline:
@@ -196,7 +190,7 @@ def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bo
                 sentences.append(f"{where} agreed in the baseline and has no number now.")
             continue
         noise = 2 * hypot(cell.ours_sd or 0.0, before.ours_sd or 0.0)
-        if cell.verdict == DEVIATES and abs(cell.ours - before.ours) > noise + TOLERANCE:
+        if cell.verdict == DEVIATES and abs(cell.ours - before.ours) > noise + printed_cells.TOLERANCE:
             sentences.append(
                 f"{where} agreed in the baseline with {before.ours:.2f} and deviates now with {cell.ours:.2f} "
                 f"(published {cell.published:.2f}), a move beyond its noise of {noise:.2f}."
@@ -277,7 +271,7 @@ def verdict_text(cell: Cell, reason_of: Mapping[tuple[str, ...], str] | None = N
     if cell.verdict == DEVIATES:
         reason = (reasons() if reason_of is None else reason_of).get(cell.key, "" if quick else UNEXPLAINED)
         return f"{DEVIATES}: {reason}" if reason else DEVIATES
-    if is_wide(cell):
+    if printed_cells.is_wide(cell):
         return WIDE
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
 

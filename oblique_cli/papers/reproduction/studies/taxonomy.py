@@ -42,18 +42,7 @@ from oblique_cli.papers.reproduction.framework.studies import (
     study,
 )
 from oblique_cli.papers.reproduction.studies import editing
-from oblique_cli.papers.reproduction.studies.editing import (
-    IDENTIFYING,
-    SOURCE,
-    Key,
-    Results,
-    Scores,
-    as_measures,
-    dataset_of,
-    key_of,
-    score_key,
-    wants,
-)
+from oblique_cli.papers.reproduction.studies.editing import SOURCE, Key, Results, Scores
 
 TABLES = tuple(f"{SOURCE}:{table}" for table in ("4.3", "5.3", "5.4", "5", "6.4"))
 SEQUENCE_DRAWS = {"quick": 5, "full": 30}
@@ -94,7 +83,7 @@ def taxonomy(request: StudyRequest) -> StudyResult:
     results = Results()
     for row in steps.rows:
         for text, value in row.measures.items():
-            results.scores.setdefault(key_of(text), []).append(value)
+            results.scores.setdefault(editing.key_of(text), []).append(value)
     notes = editing.notes(results.scores)
     tables: list[ExtraTable] = []
     _sequences(request, results)
@@ -117,8 +106,8 @@ def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping
     names = {published.dataset_code(SOURCE, name): name for name in MADE_HERE}
 
     def ours(number: Published, dataset: str) -> Number | None:
-        identifying = {k: v for k, v in number.qualifiers.items() if k in IDENTIFYING}
-        key = score_key(names.get(dataset, dataset), number.method, number.metric, **identifying)
+        identifying = {k: v for k, v in number.qualifiers.items() if k in editing.IDENTIFYING}
+        key = editing.score_key(names.get(dataset, dataset), number.method, number.metric, **identifying)
         return (*mean_sd(scores[key]), notes.get(key, "")) if key in scores else None
 
     return cells(request, reference, ours, NOT_PUBLIC)
@@ -229,13 +218,13 @@ def taxonomy_of(data: Dataset, scaling: str, graph: str = "nearest") -> Taxonomy
 def _eureka(request: StudyRequest, results: Results, graph: str) -> list[ExtraTable]:
     """Reproduce sections 5.4.2 and 5.5.2: thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
-        data, scaling = dataset_of(IRIS, request.data_dir, request.offline)
+        data, scaling = editing.dataset_of(IRIS, request.data_dir, request.offline)
         _iris(taxonomy_of(data, scaling, graph), results)
     rows, numbers = [], []
     for name in _eureka_sets(request):
-        if (key := score_key(name, CLASSIFIED, "accuracy_percent")) not in results.scores:
+        if (key := editing.score_key(name, CLASSIFIED, "accuracy_percent")) not in results.scores:
             continue  # its step failed
-        data, scaling = dataset_of(name, request.data_dir, request.offline)
+        data, scaling = editing.dataset_of(name, request.data_dir, request.offline)
         tree = taxonomy_of(data, scaling, graph)
         complexity, size = measures.classification_complexity(tree), measures.mean_cluster_size(tree)
         accuracy = fmean(results.scores[key])
@@ -304,12 +293,12 @@ def _of_set(name: str, results: Results, modes: Mapping[float, NDArray[np.int64]
 
 
 def _eureka_sets(request: StudyRequest) -> list[str]:
-    return [name for name in (QUICK_SETS if request.profile == "quick" else EIGHT) if wants(request, name)]
+    return [name for name in (QUICK_SETS if request.profile == "quick" else EIGHT) if editing.wants(request, name)]
 
 
 def _accuracy_calls(request: StudyRequest) -> Iterator[Call]:
     for name in _eureka_sets(request):
-        data, _ = dataset_of(name, request.data_dir, request.offline)
+        data, _ = editing.dataset_of(name, request.data_dir, request.offline)
         job = step("taxonomy", name, CLASSIFIED, 0, request.seed, data.digest, CLASSIFIERS)
         yield job, accuracy_step, (data,)
 
@@ -318,7 +307,7 @@ def _accuracy_calls(request: StudyRequest) -> Iterator[Call]:
 def accuracy_step(job: Job, data: Dataset) -> dict[str, float]:
     """Return mean accuracy in percent of CLASSIFIERS over one stratified 10-fold cross-validation."""
     mean = fmean(value for values in accuracies(data, job.seed).values() for value in values)
-    return as_measures({score_key(data.name, CLASSIFIED, "accuracy_percent"): [mean]})
+    return editing.as_measures({editing.score_key(data.name, CLASSIFIED, "accuracy_percent"): [mean]})
 
 
 def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
@@ -394,7 +383,7 @@ def _readings(request: StudyRequest) -> ExtraTable:
         if name in LABELLED_SETS:
             shown = [_of_sequences(request, name, graph) for graph in GRAPHS]
         else:
-            data, scaling = dataset_of(name, request.data_dir, request.offline)
+            data, scaling = editing.dataset_of(name, request.data_dir, request.offline)
             shown = [_of_clusters(taxonomy_of(data, scaling, graph)) for graph in GRAPHS]
         rows.append((name, text, *shown))
     caption = f"Pure clusters of STAXAC by its proximity graph (subclasses have {SIGMA} rows or more)"
