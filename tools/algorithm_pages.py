@@ -151,7 +151,7 @@ def _parameters(algorithms: list[Algorithm]) -> str:
             )
     made = _table(HEAD, list(rows.values())) if rows else ""
     if grown_top_down:
-        return f"{made}\nFurther those of [all top-down trees]({SHARED_PAGE}.md#parameters).\n".lstrip()
+        return f"{made}\nPlus the parameters of [all top-down trees]({SHARED_PAGE}.md#parameters).\n".lstrip()
     shared = [f"`{name}`" for name in names if name not in rows]
     if not shared:
         return made
@@ -301,7 +301,7 @@ def _published(page: str) -> str:
                 words = metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
                 rows.setdefault(reference, []).append(f"{words} {found.agree} of {found.compared}")
     if not rows:
-        return "No reproduced paper prints numbers of it.\n"
+        return "No reproduced paper has results of it.\n"
     lines = [(f"{_source(name)}, {name.partition(':')[2]}", ", ".join(counts)) for name, counts in rows.items()]
     return _table(("table", "cells that agree"), lines)
 

@@ -165,7 +165,7 @@ class SupportVectorClassifier(_Machine, kw_only=True):
     cost: float = parameter(
         default=1.0,
         allowed=Real(0.0, open_low=True),
-        help="C: what a row inside the margin costs; larger fits the training rows more closely.",
+        help="C, the cost of a row inside the margin; a larger C fits the training rows more closely.",
     )
     width: float = parameter(default=0.1, help="gamma of the Gaussian kernel exp(-gamma ||x - z||^2).")
     multiclass: str = parameter(

@@ -43,10 +43,9 @@ ALLOWED = Optional(SignsOfColumns())
 def meaning(answer: str) -> str:
     """Return the description of the parameter. answer : the prediction that never falls, or never rises"""
     return (
-        f"With which columns {answer} keeps an order, as in scikit-learn: 1 for each with which it never falls, "
-        "-1 where it never rises, 0 for the others, in their order; or a mapping of names of columns, or of positions, "
-        "to these. It holds for all rows, not for those of the training alone, and `verify` proves it "
-        "(docs/guarantees.md)."
+        f"Constraint on {answer}, as in scikit-learn: 1 if it never falls as a column grows, -1 if it never rises, 0 "
+        "without a constraint; one number for each column, or a mapping of names or positions of columns to them. It "
+        "holds for all rows, not only for training rows, and `verify` proves it (docs/guarantees.md)."
     )
 
 

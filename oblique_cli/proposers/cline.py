@@ -43,8 +43,8 @@ class Cline(Proposer):
     normal: str = parameter(
         default="discriminant",
         allowed=Choice(("discriminant", "pair")),
-        help="Of the nearest pair's plane. \"discriminant\" is the thesis' reading, at right angles to the line of the "
-        'linear discriminant (Fisher\'s direction); "pair" is at right angles to the line between the two rows.',
+        help="Normal of the nearest pair's plane. \"discriminant\" is the thesis' reading, at right angles to the line "
+        'of the linear discriminant (Fisher\'s direction); "pair" is at right angles to the line between the two rows.',
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:

@@ -89,7 +89,7 @@ class GDT(Proposer):
     bisector_classes: str = parameter(
         default="all",
         allowed=BISECTOR_CLASSES,
-        help='"all" keeps the bisector that splits all classes of the node better; "super" the one that splits the two '
+        help='"all" takes the bisector that splits all classes of the node better; "super" the one that splits the two '
         "super-classes better. With two classes both are equation 6 of Manwani & Sastry (2012).",
     )
 

@@ -36,7 +36,7 @@ class HHGDT(Proposer):
     bisector_classes: str = parameter(
         default="all",
         allowed=BISECTOR_CLASSES,
-        help='"all" keeps the bisector that splits all classes of the node better; "super" the one that splits the '
+        help='"all" takes the bisector that splits all classes of the node better; "super" the one that splits the '
         "majority from the rest better. With two classes both are the same.",
     )
 

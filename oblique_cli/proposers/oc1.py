@@ -48,26 +48,26 @@ class OC1(HillClimbing):
     jumps: int = parameter(
         default=5,
         allowed=Integer(0, 10**6),
-        help="Random directions tried before a restart is over; one that improves the split allows as many again.",
+        help="Random directions tried before a restart ends; after an improvement the count starts again.",
     )
     order: str = parameter(
         default="sequential",
         allowed=Choice(("sequential", "best", "r50")),
-        help='"sequential" perturbs the coefficients in turn until none changes, "best" the one that gains most until '
-        'it does not change, "r50" fifty drawn at random.',
+        help='Order of perturbation: "sequential" takes the coefficients in turn until none changes, "best" the one '
+        'that gains most until none gains, "r50" fifty drawn at random.',
     )
     stagnation: float = parameter(
         default=1.0,
         allowed=Real(0.0, 1.0),
-        help="Probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and "
-        "is restored by an improvement.",
+        help="Probability of accepting a step that does not change the score; it falls by a tenth with every accepted "
+        "step and is restored by an improvement.",
     )
     standardization: str = parameter(
         default="range",
         allowed=Choice(("range", "none")),
         also="standardisation",
         help='Unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws '
-        "coefficients for features as they are, so that those of small range hardly take part.",
+        "coefficients for unscaled features, so features of small range have little influence.",
     )
     search: str = parameter(
         default="faithful",
@@ -108,8 +108,8 @@ class CARTLC(HillClimbing):
     backward_elimination: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Whether features whose loss costs less than a fifth of what the most important one's would are dropped "
-        "and the climb repeated, as Breiman et al. do; the published tables of OC1-LC are without it.",
+        help="Whether to drop features whose removal costs less than a fifth of the cost of removing the most "
+        "important one, and to repeat the climb, as Breiman et al. do; the published tables of OC1-LC do not.",
     )
     standardization: str = parameter(
         default="deviation",

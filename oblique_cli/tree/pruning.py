@@ -224,7 +224,7 @@ class RuleParameters(Declared, kw_only=True):
 
     pruning_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv".')
     pruning_repeats: int = parameter(
-        default=1, allowed=Integer(1), help='How often "cv" divides the rows anew; the errors are averaged.'
+        default=1, allowed=Integer(1), help='Number of divisions into folds by "cv"; the errors are averaged.'
     )
     standard_errors: float = parameter(
         default=0.0,
@@ -234,20 +234,20 @@ class RuleParameters(Declared, kw_only=True):
     ccp_alpha: float = parameter(
         default=0.0,
         allowed=Real(0.0),
-        help='Complexity at which "ccp_alpha" cuts, and "none" if it is above 0, in units of the training '
-        "misclassification rate.",
+        help='Complexity at which "ccp_alpha" prunes, in units of the training misclassification rate; above 0 "none" '
+        "prunes with it, too.",
     )
     prior_weight: float = parameter(
         default=2.0,
         allowed=Real(0.0),
-        help='m of "minimum_error": how many rows the class shares of the root weigh at every node (Cestnik and Bratko '
+        help='m of "minimum_error": the weight, in rows, of the root\'s class shares at every node (Cestnik and Bratko '
         "1991).",
     )
     tree_weight: float = parameter(
         default=0.25,
         allowed=Real(0.0),
-        help='What a bit of the tree counts in "description_length", beside a bit of the classes of its rows; 1 in the '
-        "paper.",
+        help='Weight of a bit of the tree in "description_length", compared with a bit of the classes of its rows; 1 '
+        "in the paper.",
     )
 
 

@@ -166,14 +166,14 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
     node_bootstrap: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Whether the split of a node with more than a tenth of its tree's rows is chosen on a bootstrap sample of "
-        "the node's rows, all of which it divides: double random forests (Han, Kim & Lee 2020).",
+        help="Whether a node with more than a tenth of its tree's rows chooses its split on a bootstrap sample of its "
+        "rows and then divides all of them: double random forests (Han, Kim & Lee 2020).",
     )
     voting: str = parameter(
         default="mean", help="Whether a tree gives each class its share of the leaf or votes for one class."
     )
     monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
-        default=None, allowed=ALLOWED, help=meaning("the probability of the second of two")
+        default=None, allowed=ALLOWED, help=meaning("the probability of the second of two classes")
     )
 
     @property

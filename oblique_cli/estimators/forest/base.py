@@ -206,15 +206,15 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     probabilities: str = parameter(
         default="counts",
         allowed=Choice(RULES),
-        help='What a leaf gives each class: "counts" is what `voting` says. By the others, as in '
-        "`ObliqueTreeClassifier`, the probabilities of the leaves are averaged, whatever `voting` is, and the "
-        "class of the largest mean is predicted (docs/guarantees.md).",
+        help='Probabilities of a leaf: "counts" follows `voting`. By the others, as in `ObliqueTreeClassifier`, the '
+        "probabilities of the leaves are averaged, whatever `voting` is, and the class of the largest mean is "
+        "predicted (docs/guarantees.md).",
     )
     probability_strength: float | str = parameter(
         default=1.0,
         allowed=Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
-        help='How much, in units of the least sample weight. "oob" takes the strength of least log loss on rows by the '
-        "trees that did not draw them.",
+        help='Strength of that smoothing, in units of the least sample weight. "oob" takes the strength of the least '
+        "out-of-bag log loss.",
     )
     oob_score: bool = parameter(
         default=False, allowed=Boolean(), help="Whether to score each row by the trees that did not draw it."

@@ -55,7 +55,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     )
     max_depth: int | None = replace(as_in(ForestClassifier, "max_depth"), default=4)
     l2_regularization: float = parameter(
-        default=1.0, allowed=Real(0.0), help="What is added to the curvature of a leaf before it divides the gradient."
+        default=1.0, allowed=Real(0.0), help="Added to the curvature of a leaf, by which the gradient is divided."
     )
     min_child_weight: float = parameter(
         default=0.1, allowed=Real(0.0), help="Least sum of gradients |g| of a child, times the sample weights."
@@ -91,7 +91,9 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
         help="Share of the training rows of each class that `n_iter_no_change` keeps from growth.",
     )
-    tol: float = parameter(default=1e-4, allowed=Real(0.0), help="By how much the loss has to fall.")
+    tol: float = parameter(
+        default=1e-4, allowed=Real(0.0), help="Least decrease of the validation loss that counts as an improvement."
+    )
     n_jobs: int | None = parameter(
         default=None,
         allowed=N_JOBS,

@@ -47,13 +47,13 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     loss: str = parameter(
         default=SQUARED,
         allowed=Choice((SQUARED, ABSOLUTE, QUANTILE)),
-        help="What is made small: the mean of the squared errors, of their sizes, or of the loss of a `quantile`: "
-        "numbers above the prediction count by the quantile times their distance, others by the rest to 1.",
+        help="Minimized loss: mean squared error, mean absolute error, or the pinball loss of a `quantile`: a target "
+        "above the prediction counts the quantile times its distance, one below it (1 - quantile) times.",
     )
     quantile: float = parameter(
         default=0.5,
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
-        help='With the loss "quantile": the share of rows that are to be below the prediction.',
+        help='With the loss "quantile": desired share of rows below the prediction.',
     )
     leaves: str = parameter(
         default=CONSTANT,
@@ -76,7 +76,8 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         default=0.1, help="Share of the training rows that `n_iter_no_change` keeps from growth."
     )
     tol: float = parameter(
-        default=1e-4, help="By which share of the loss of the mean (or of the quantile) the loss has to fall."
+        default=1e-4,
+        help="Least decrease that counts as an improvement, as a share of the loss of a constant prediction.",
     )
 
     def fit(

@@ -68,7 +68,7 @@ class HeterogeneousForestClassifier(ForestClassifier, kw_only=True):
         default=0.01,
         allowed=Real(0.0, open_low=True),
         kw_only=False,
-        help='What "mpsvm" adds where a matrix is singular, in the units of the features.',
+        help='Added by "mpsvm" to the diagonal of a singular matrix, in the units of the features.',
     )
     max_features: int | float | str | None = parameter(default="auto", also="mtry")
 

@@ -28,7 +28,7 @@ class HHCARTForestClassifier(ForestClassifier, kw_only=True):
         default="dominant",
         allowed=Choice(("dominant", "all")),
         kw_only=False,
-        help="What they are drawn from: the first of each class, as in HHCART(D), or all, as in HHCART(A).",
+        help="Eigenvectors to draw from: the first of each class, as in HHCART(D), or all, as in HHCART(A).",
     )
     tau: float = parameter(
         default=0.05,

@@ -82,16 +82,16 @@ class LogisticForestClassifier(
     complexity: float | str = parameter(
         default=OUT_OF_BAG,
         allowed=Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
-        help="What a leaf more has to save in training errors of the models, as a share of the rows, or trees are cut. "
-        '"oob" chooses from 0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05 and so much that one leaf is left.',
+        help="Least decrease of the models' training errors for each further leaf, as a share of the rows; trees are "
+        'pruned to it. "oob" chooses from 0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05 and a value that leaves one leaf.',
     )
     squares: bool = parameter(
         default=True,
         allowed=Boolean(),
-        help="Whether models may have a term for the square of each feature as well; rows left out choose.",
+        help="Whether models may have a term for the square of each feature as well; out-of-bag rows choose.",
     )
     log_loss_weight: float = parameter(
-        default=0.5, allowed=Real(0.0), help="What the log loss counts beside the misclassified share in a choice."
+        default=0.5, allowed=Real(0.0), help="Weight of the log loss beside the misclassified share in these choices."
     )
     n_jobs: int | None = parameter(
         default=None,

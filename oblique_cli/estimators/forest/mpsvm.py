@@ -63,18 +63,20 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
     delta: float = parameter(
         default=0.01,
         allowed=Real(0.0, open_low=True),
-        help='What "tikhonov" adds, in the units of the features, as in the paper. It mends covariances of classes '
-        "too.",
+        help='Added by "tikhonov" to the diagonal, in the units of the features, as in the paper. It mends covariances '
+        "of classes too.",
     )
     group_size: int = parameter(
-        default=3, allowed=Integer(1), help="Features of a group that is rotated; of more than p, one group of all."
+        default=3,
+        allowed=Integer(1),
+        help="Number of features in a rotated group; above p, one group has all features.",
     )
     scaling: str = parameter(
         default="range",
         allowed=Choice(SCALINGS),
-        help="What features are divided by before the principal components of a group are sought, over all training "
-        'rows. With "none" the components follow the features of the largest units. The rotated features, and '
-        "with them `delta`, are in these units.",
+        help="Divisor of each feature, over all training rows, before the principal components of a group are "
+        'computed. With "none" the components follow the features of the largest units. The rotated features, and with '
+        "them `delta`, are in these units.",
     )
     bootstrap: bool | None = parameter(
         default=None, help='Whether trees are grown on bootstrap samples. None is True for "raf", False for the others.'

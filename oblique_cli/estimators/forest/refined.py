@@ -47,9 +47,8 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
         default=None,
         allowed=Optional(Real(0.0)),
         kw_only=False,
-        help="Price of a unit of |w|_1 as a share of the training weight, the same for all trees. None is 1 / n, the "
-        "weight of one row among n of equal weight: a cut that a single row pays for is noise. Nothing is "
-        "cross-validated.",
+        help="Penalty on |w|_1 as a share of the training weight, equal for all trees. None is 1 / n, the weight of "
+        "one row among n of equal weight: a cut that a single row justifies is noise. Nothing is cross-validated.",
     )
     surrogate: str = as_in(Refinement, "surrogate")
     max_sweeps: int = parameter(default=5, allowed=Integer(1), help="Most passes over all nodes of a tree.")

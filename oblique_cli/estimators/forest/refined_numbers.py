@@ -39,9 +39,9 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
     penalty: float | None = parameter(
         default=None,
         allowed=Optional(Real(0.0)),
-        help="Of refined trees: price of a unit of |w|_1 as a share of the sum of squares about the mean, the same for "
-        "all trees. None is 1 / n, the share of one row that is a standard deviation off: a cut that a single row pays "
-        "for is noise. Nothing is cross-validated.",
+        help="Penalty on |w|_1 of refined trees, as a share of the sum of squares about the mean, equal for all trees. "
+        "None is 1 / n, the share of one row that is a standard deviation off: a cut that a single row justifies is "
+        "noise. Nothing is cross-validated.",
     )
     surrogate: str = as_in(TAOForestClassifier, "surrogate")
     max_sweeps: int = as_in(TAOForestClassifier, "max_sweeps")

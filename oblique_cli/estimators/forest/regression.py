@@ -74,7 +74,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     leaves: str = parameter(
         default=CONSTANT,
         allowed=Choice((CONSTANT, LINEAR)),
-        help="What predicts in a leaf: the mean of its rows, or a ridge regression on them. Cuts are the same.",
+        help="Model of a leaf: the mean of its rows, or a ridge regression. Cuts are the same.",
     )
     proposer: str | Proposer = parameter(
         default="hhcart_a",
@@ -101,7 +101,9 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     )
     max_depth: int | None = as_in(ForestClassifier, "max_depth")
     max_bins: int = parameter(
-        default=256, allowed=Integer(2, 256), help="Most bins of a direction, between which cuts are searched."
+        default=256,
+        allowed=Integer(2, 256),
+        help="Largest number of bins along a direction; cuts are searched between bins.",
     )
     bootstrap: bool | None = as_in(ForestClassifier, "bootstrap")
     oob_score: bool = as_in(ForestClassifier, "oob_score")

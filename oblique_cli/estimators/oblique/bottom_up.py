@@ -98,7 +98,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     max_components: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
-        help="Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.",
+        help="Largest K; None for the number of distinct rows, which also limits `min_components`.",
     )
     component_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv", random halves of "mccv".')
     standardize: bool = parameter(
@@ -114,10 +114,12 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         "in the features' own units squared. The tables of the thesis come out with 0.1 and `standardize` off.",
     )
     n_init: int = parameter(
-        default=1, allowed=Integer(1), help="Starts of each mixture, of which the most likely is kept."
+        default=1, allowed=Integer(1), help="Starts of each mixture; the most likely result is used."
     )
     max_steps: int = parameter(
-        default=1000, allowed=Integer(1), help="Steps of each mixture; one that has not converged then is an error."
+        default=1000,
+        allowed=Integer(1),
+        help="Steps of each mixture; a mixture that has not converged by then is an error.",
     )
     merging: str = parameter(
         default="centroid",
@@ -128,8 +130,8 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     hybrid: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Future work of thesis 7.2: below a leaf that training rows of another class than its own reach, grow a "
-        "tree top-down by HHCART(A) until its leaves are pure. Leaves are then more than clusters.",
+        help="Future work of thesis 7.2: if training rows of another class reach a leaf, a top-down HHCART(A) tree "
+        "with pure leaves replaces it. The tree then has more leaves than clusters.",
     )
     probabilities: str = parameter(
         default="counts",
@@ -139,7 +141,8 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     probability_strength: float = parameter(
         default=1.0,
         allowed=Real(0.0),
-        help="How much, in rows. There is no choice by cross-validation, which would fit all mixtures again.",
+        help="Strength of that smoothing, in rows. Cross-validation cannot choose it, as it would fit all mixtures "
+        "again.",
     )
     criterion: str = parameter(default="twoing", allowed=Choice(CRITERIA), help=AS_IN_HHCART)
     tau: float = parameter(default=0.05, allowed=HHCART.constraints["tau"], help=AS_IN_HHCART)
@@ -148,14 +151,15 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     cost: float = parameter(
         default=1.0,
         allowed=Real(0.0, open_low=True),
-        help="Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the "
+        help="Cost of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the "
         "node.",
     )
     group_costs: str = parameter(
         default="alike",
         allowed=Choice(tuple(GROUP_COSTS)),
-        help="Of the support vector machine: rows of both groups at a node cost the same, as in thesis eq. 6.4.4, or "
-        'with "by_size" so much more in the smaller group that both cost as much in all, nearer to the thesis.',
+        help="Cost of a row in the support vector machine: equal in both groups of a node, as in thesis eq. 6.4.4, or "
+        'with "by_size" larger in the smaller group, so that both groups have equal total cost, which is nearer to the '
+        "printed tables.",
     )
     random_state: Any = parameter(default=None)
 

@@ -58,9 +58,10 @@ class Growth(Declared, kw_only=True):
     misrate_of: str = parameter(
         default="node",
         allowed=Choice(("node", "parent")),
-        help='Whose weight that rate is a share of. "parent" makes a leaf of a node that gets few of its parent\'s '
-        "rows wrong, however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry "
-        "(2012) print come out so (docs/reproduction.md), though their text defines the other.",
+        help='Weight by which the misclassified weight is divided: that of the node or of its parent. With "parent" a '
+        "node is a leaf if it misclassifies few rows compared with its parent's size, and the root is always split. "
+        "This gives the tree sizes that Manwani & Sastry (2012) print (docs/reproduction.md), though their text "
+        "defines the other.",
     )
     max_depth: int | None = parameter(
         default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
@@ -68,17 +69,17 @@ class Growth(Declared, kw_only=True):
     max_leaf_nodes: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
-        help="Most leaves, grown best-first as in scikit-learn: the leaf whose split takes most off the impurity of "
-        "all rows, score times weight, is split next. Splits do not depend on that order, so a limit that is not "
-        "reached gives the tree without it. None for no limit.",
+        help="Largest number of leaves, grown best-first as in scikit-learn: the leaf whose split has the largest "
+        "decrease of impurity, times its weight, is split next. Splits do not depend on that order, so a limit that is "
+        "not reached changes nothing. None for no limit.",
     )
     max_terms: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
-        help="Most features of a split, those of its coefficients that are not 0; a qualitative column is one. Where "
-        "the heuristic finds more, features are left out by halves, those that move rows least, and it looks among "
-        "the others again (Brodley and Utgoff 1995); the best axis-parallel split takes its place if it is as good. "
-        "None for no limit. See docs/pruning.md.",
+        help="Largest number of features with a nonzero coefficient in a split; a qualitative column is one. If a "
+        "split has more, the half of its features that moves rows least is removed and the heuristic searches again "
+        "(Brodley and Utgoff 1995); the best axis-parallel split replaces the result if it is as good. None for no "
+        "limit. See docs/pruning.md.",
     )
     min_samples_leaf: float = parameter(
         default=1,
@@ -97,9 +98,9 @@ class Growth(Declared, kw_only=True):
     min_impurity_decrease: float | None = parameter(
         default=None,
         allowed=Optional(Real(0.0)),
-        help="A split that takes less off the impurity of all rows makes a leaf: its score times the node's share of "
-        'the weight, with "gini" and "entropy" as in scikit-learn. 0 also splits a node that no cut improves, as '
-        "in an exclusive or, at the middle of a feature. None takes only splits that improve the criterion.",
+        help='Least decrease of impurity of a split, times the node\'s share of the weight; with "gini" and "entropy" '
+        "as in scikit-learn. With 0 a node that no cut improves, as in an exclusive or, is split at the middle of a "
+        "feature. None takes only splits that improve the criterion.",
     )
     max_features: int | float | str | None = parameter(
         default=None,
@@ -127,17 +128,16 @@ class Growth(Declared, kw_only=True):
         default=False,
         allowed=Boolean(),
         help="Whether the hyperplane found at a node is perturbed as OC1 does, its coefficients one at a time and then "
-        "along random directions, and replaced by what splits better (Murthy et al. 1994, with the defaults of "
-        '"oc1"). A node that weighs at most twice the number of features keeps its split. Quantitative features '
-        "only.",
+        "along random directions, and replaced by the result if that splits better (Murthy et al. 1994, with the "
+        'defaults of "oc1"). A node that weighs at most twice the number of features keeps its split. Quantitative '
+        "features only.",
     )
     split_cost: float = parameter(
         default=0.0,
         allowed=Real(0.0),
         help="c of a preference for axes: a split with k non-zero coefficients of p has to beat the best axis-parallel "
-        "split of the node by more than c (k - 1) / p of the node's impurity, or that one takes its place. "
-        'Impurity is in the unit of the criterion: what a cut into pure sides would gain; with "twoing" half of '
-        "Gini's.",
+        "split of the node by more than c (k - 1) / p of the node's impurity; otherwise the axis-parallel split is "
+        'used. Impurity is the gain of a cut into pure sides by the criterion; with "twoing" half of Gini\'s.',
     )
     monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
         default=None, allowed=ALLOWED, help=meaning("the share of the second of two classes")
@@ -151,21 +151,21 @@ class Pruning(RuleParameters, kw_only=True):
         default="none",
         allowed=Choice(PRUNINGS),
         help="A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance with parameters of its own. "
-        '"cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random '
+        '"cost_complexity" and "reduced_error" choose on held-out rows: `pruning_rows` of `fit`, or a random '
         '`pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training '
-        'rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need no further rows. To the '
-        'last two and to "pessimistic" a row of weight 2 is two rows.',
+        'rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need no further rows. To the last '
+        'two and to "pessimistic" a row of weight 2 is two rows.',
     )
     pruning_fraction: float = parameter(
         default=0.1,
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
-        help='Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.',
+        help='Share of the training rows that "cost_complexity" and "reduced_error" hold out.',
     )
     path: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Whether the fit keeps the whole path of sizes: `path_` has the alpha, leaves, terms and cross-validated "
-        'accuracy of every pruned subtree, and ``at(k)`` is the fitted tree of each. The folds are those of "cv", or '
+        help="Whether to store trees of all sizes: `path_` has the alpha, leaves, terms and cross-validated accuracy "
+        'of every pruned subtree, and ``at(k)`` is the fitted tree of each. The folds are those of "cv", or '
         "`pruning_folds` further trees; the tree is the same as without.",
     )
 
@@ -176,30 +176,29 @@ class Leaves(Declared, kw_only=True):
     probabilities: str = parameter(
         default="counts",
         allowed=Choice(RULES),
-        help="What `predict_proba` gives for a leaf: shares of its training rows, drawn not at all, towards equal "
-        "shares, towards those of the root (m-estimate), or towards those of the nodes above (hierarchical "
-        "shrinkage, Agarwal et al. 2022). Predicted classes stay the most frequent of a leaf. See "
-        "docs/guarantees.md.",
+        help="Probabilities of a leaf: class shares of its training rows, unchanged, or shrunk towards equal shares, "
+        "the shares of the root (m-estimate), or those of the nodes above (hierarchical shrinkage, Agarwal et al. "
+        "2022). Predicted classes stay the most frequent of a leaf. See docs/guarantees.md.",
     )
     probability_strength: float | str = parameter(
         default=1.0,
         allowed=Either(Real(0.0), Text("cv", "'cv'")),
-        help='How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or '
-        'the lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a '
-        "5-fold cross-validation of the training rows, pruning included.",
+        help='Strength of that smoothing, in the unit of `min_parent`: rows of each class that "laplace" adds, the '
+        'weight of the root\'s shares in rows, or the lambda of shrinkage. "cv" takes the strength of least log loss '
+        "in a 5-fold cross-validation of the training rows, pruning included.",
     )
     leaf_models: str = parameter(
         default="none",
         allowed=Choice((NO_MODELS, "logistic")),
-        help='"logistic" puts a multinomial logistic regression into each leaf, which starts from the leaf\'s '
-        "probabilities (logistic model trees, Landwehr et al. 2005, simplified). It decides the predicted class "
-        "too. Qualitative columns have no part in it.",
+        help='"logistic" fits a multinomial logistic regression in each leaf that starts from the leaf\'s '
+        "probabilities (logistic model trees, Landwehr et al. 2005, simplified). It also decides the predicted class. "
+        "Qualitative columns are ignored.",
     )
     leaf_penalty: float | str = parameter(
         default="cv",
         allowed=Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
-        help='Ridge penalty of these, in rows, for standardized features. "cv" takes the one of least log loss, as '
-        "`probability_strength` does.",
+        help='Ridge penalty of logistic leaf models, in rows, for standardized features. "cv" takes the one of least '
+        "log loss, as `probability_strength` does.",
     )
 
 
@@ -209,15 +208,15 @@ class Refinement(Declared, kw_only=True):
     penalty: float | None = parameter(
         default=None,
         allowed=Optional(Real(0.0)),
-        help="Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None "
-        "chooses it by cross-validation from a geometric path, between the weight of one row and the share of the "
-        "rows outside the largest class. The tree of each penalty is the start of the next one.",
+        help="Penalty on |w|_1, as a share of the training weight; a split on one feature has |w|_1 = 1. None chooses "
+        "it by cross-validation from a geometric path, between the weight of one row and the share of the rows outside "
+        "the largest class. The tree of each penalty is the start of the next one.",
     )
-    n_penalties: int = parameter(default=12, allowed=Integer(1), help="Length of that path.")
+    n_penalties: int = parameter(default=12, allowed=Integer(1), help="Number of penalties on that path.")
     folds: int = parameter(
         default=5,
         allowed=Integer(2),
-        help="Folds of that cross-validation. Each grows, prunes and refines its own trees.",
+        help="Folds of the cross-validation of the penalty. Each grows, prunes and refines its own trees.",
     )
     standard_errors: float = parameter(
         default=0.0,
@@ -236,7 +235,7 @@ class Refinement(Declared, kw_only=True):
     max_sweeps: int = parameter(
         default=40,
         allowed=Integer(1),
-        help="Most passes over all nodes at one penalty; a run that needs more is said not to have converged.",
+        help="Largest number of passes over all nodes at one penalty; a run that needs more counts as not converged.",
     )
 
     def settings(self, threads: int, growth: Growth | None = None) -> Settings:

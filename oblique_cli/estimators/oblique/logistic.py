@@ -113,7 +113,7 @@ class LogisticTreeClassifier(
         '(docs/pruning.md); with "ridge" models only.',
     )
     n_penalties: int = parameter(
-        default=6, allowed=Integer(1), help="Length of the path of prices of hyperplanes in refinement."
+        default=6, allowed=Integer(1), help="Number of penalties on hyperplanes on the path of refinement."
     )
     folds: int = parameter(
         default=5,
@@ -125,28 +125,28 @@ class LogisticTreeClassifier(
     log_loss_weight: float = parameter(
         default=0.5,
         allowed=Real(0.0),
-        help="What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of "
-        "small sets are coarse, and the log loss tells apart what they do not.",
+        help="Weight of the log loss beside the misclassified share when cross-validation compares trees. Errors of "
+        "small sets are coarse; the log loss distinguishes trees with equal errors.",
     )
     doubling_price: float = parameter(
         default=0.01,
         allowed=Real(0.0),
-        help="What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log "
-        "loss. With 0 a tree of a hundred leaves is taken for the least gain over one of ten.",
+        help="Least gain for doubling the leaves in that comparison: one point of error, or its equivalent in log "
+        "loss. With 0 a tree of a hundred leaves replaces one of ten for any gain.",
     )
     max_terms: int | str | None = parameter(  # type: ignore[assignment]  # of models in leaves, not of planes
         default=AUTO,
         allowed=Optional(Either(Integer(1), Text(AUTO, f"'{AUTO}'"))),
-        help='Most terms a class in the models of leaves, with "ridge": the same terms in all leaves, chosen one after '
-        "another by how much they lower the loss on the training rows, and the models fitted anew. A number always "
+        help='Largest number of terms of a class in "ridge" models: the same terms in all leaves, selected one after '
+        "another by the decrease of the training loss; then the models are fitted again. A number always "
         f'holds. "auto" is {AUTO_TERMS}, unless models of all terms have a lower loss by more than '
         "`all_terms_price`, in the same tree and on the same folds. None is all terms.",
     )
     all_terms_price: float = parameter(
         default=0.005,
         allowed=Real(0.0),
-        help='What models of all terms have to gain in that comparison to be kept, with max_terms "auto": half a point '
-        "of error, or what is worth it in log loss.",
+        help='Least gain of models with all terms in that comparison, with max_terms "auto": half a point of error, or '
+        "its equivalent in log loss.",
     )
     n_jobs: int | None = parameter(
         default=None,

@@ -86,11 +86,11 @@ class TAOClassifier(
     base: Any = parameter(
         default="hhgdt",
         kw_only=False,
-        help="What is refined: a heuristic by name, whose tree is pruned by 5-fold cross-validation first; an unfitted "
-        'estimator such as ``HHCARTClassifier(pruning="cv")``, with its own parameters; "random_4", "random_5" or '
-        '"random_6", a complete tree of random hyperplanes of that depth. Of a list, the cross-validation that '
-        'chooses the penalty chooses the start as well. "multiway" is hhgdt, fdt, quest, cline, axis_parallel and '
-        "the three random trees; those that cannot use the features at hand are left out.",
+        help="The tree to refine: a heuristic by name, whose tree is pruned by 5-fold cross-validation first; an "
+        'unfitted estimator such as ``HHCARTClassifier(pruning="cv")``, with its own parameters; "random_4", '
+        '"random_5" or "random_6", a complete tree of random hyperplanes of that depth. Of a list, the '
+        'cross-validation that chooses the penalty chooses the start as well. "multiway" is hhgdt, fdt, quest, cline, '
+        "axis_parallel and the three random trees; those that cannot use the features at hand are left out.",
     )
     n_jobs: int | None = parameter(
         default=None,

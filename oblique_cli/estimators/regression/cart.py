@@ -59,7 +59,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         Complexity at which the tree is cut back, in units of the mean squared error; "cv" for that of the smallest tree
         within one standard error of the least squared error of 10 folds (Breiman et al. 1984, section 8.5).
     monotonic_cst : 1, -1 or 0 for each column, or None, default None
-        With which columns the number predicted never falls (1), or never rises (-1)."""
+        1 if the prediction never falls as the column grows, -1 if it never rises."""
 
     ccp_alpha: Any
     random_state: Any

@@ -33,22 +33,21 @@ class LookAhead(Declared, kw_only=True):
     weighting: str = parameter(
         default="size",
         allowed=Choice(look_ahead.WEIGHTINGS),
-        help='"size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even '
-        "cut then halves the sum even where it explains nothing, and trees grow until nodes are small; "
-        '"sum" adds them.',
+        help='"size" weighs the residual sums of the children by their shares of the rows, as in the text. An even cut '
+        'then halves the sum even if it explains nothing, so trees grow until nodes are small. "sum" adds them.',
     )
     improvement_by: str | None = parameter(
         default=None,
         allowed=Optional(Choice(look_ahead.WEIGHTINGS)),
-        help="The weighting of the chosen cut that `min_improvement_percent` is asked of; None for `weighting`. The "
-        "words of section 2.3.2.1 choose by the RSS, and Table 2.5 stops by the weighted RSS: "
-        '`weighting="sum"` with "size" here.',
+        help="Weighting by which `min_improvement_percent` judges the chosen cut; None for `weighting`. The words of "
+        'section 2.3.2.1 choose by the RSS, and Table 2.5 stops by the weighted RSS: `weighting="sum"` with "size" '
+        "here.",
     )
     small_children: str = parameter(
         default="avoid",
         allowed=Choice(look_ahead.SMALL_CHILDREN),
-        help='"avoid" never chooses a cut that leaves a child below `min_child_percent`; "leaf" makes a leaf of a node '
-        "whose chosen cut leaves one.",
+        help='"avoid" never chooses a cut that leaves a child below `min_child_percent`; "leaf" makes a node a leaf if '
+        "its chosen cut leaves such a child.",
     )
     selection: str = parameter(
         default="rss",
@@ -68,18 +67,17 @@ class ModelTreeRegressor(TreeRegressor, kw_only=True):
     min_improvement_percent: float = parameter(
         default=10,
         allowed=Real(0.0, 100.0),
-        help="Least part of a node's residual sum of squares that a cut must take away.",
+        help="Least decrease of a node's residual sum of squares by a cut, in percent.",
     )
     min_child_percent: float | None = parameter(
         default=None,
         allowed=Optional(Real(0.0, 100.0)),
         help="Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 "
-        "calls that the required size of a node. With 0, leaves of a few rows come about, whose models go astray "
-        "between rows.",
+        "calls that the required size of a node. With 0, leaves of a few rows arise, whose models err between rows.",
     )
     max_depth: int | None = as_in(Growth, "max_depth")
     monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
-        default=None, allowed=ALLOWED, help=meaning("the number predicted")
+        default=None, allowed=ALLOWED, help=meaning("the predicted number")
     )
 
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
@@ -151,7 +149,7 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
         help='Features of which every distinct value is a turning point: "auto", those with at most '
         '`max_discrete_values`; "all"; "none"; or a list of columns.',
     )
-    max_discrete_values: int = parameter(default=10, allowed=Integer(0), help='Of "auto" in `discrete`.')
+    max_discrete_values: int = parameter(default=10, allowed=Integer(0), help='Limit of `discrete="auto"`.')
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the error message for a step that skips rows between subsets, or None."""
@@ -202,7 +200,7 @@ class M5StyleRegressor(ModelTreeRegressor, kw_only=True):
 
     min_node_percent: float = parameter(default=1)
     min_improvement_percent: float = parameter(
-        default=0, help="Least part of the sum of squares around the mean that a cut must take away."
+        default=0, help="Least decrease of the sum of squares around the mean by a cut, in percent."
     )
     pruning: bool = parameter(
         default=True,

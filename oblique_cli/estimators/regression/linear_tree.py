@@ -41,14 +41,14 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
         default=SEVERAL,
         allowed=Choice((SEVERAL, *CUTS)),
         kw_only=False,
-        help='What a cut explains: "bends" puts a line on either side of it to what the model of the node leaves over, '
-        '"steps" a mean, "means" a mean to the target itself, as in CART. With "several" cross-validation chooses.',
+        help='Fit on either side of a cut: "bends" fits a line to the residuals of the node\'s model, "steps" a mean '
+        'to them, "means" a mean to the target, as in CART. With "several" cross-validation chooses.',
     )
     leaf_penalty: float | str = parameter(
         default=CHOSEN,
         allowed=Either(Real(0.0, open_low=True), Text(CHOSEN, f"'{CHOSEN}'")),
-        help='The penalty of what a node adds to the model of its parent, in rows, for standardized features. "cv" '
-        "chooses from 300, 100, 30, 10, 3, 1 and 0.3.",
+        help="Ridge penalty on the change that a node makes to its parent's model, in rows, for standardized features. "
+        '"cv" chooses from 300, 100, 30, 10, 3, 1 and 0.3.',
     )
     folds: int = parameter(
         default=5, allowed=Integer(2), help="Folds of the cross-validation. Each grows and prunes its own trees."
@@ -56,7 +56,7 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
     doubling_price: float = parameter(
         default=0.01,
         allowed=Real(0.0),
-        help="The share of the squared error that twice the leaves have to take away in that comparison.",
+        help="Least decrease of the squared error for doubling the leaves in that comparison, as a share.",
     )
     min_samples_leaf: float = parameter(
         default=10,

@@ -63,8 +63,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
     leaves: str = parameter(
         default="constant",
         allowed=Choice(LEAVES),
-        help="What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the "
-        "same.",
+        help="Model of a leaf: the mean of its rows, or a least-squares model. Cuts are scored by the same model.",
     )
     min_samples_leaf: float | None = parameter(
         default=None,
@@ -76,8 +75,8 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
     max_leaf_nodes: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
-        help="Most leaves, grown best-first: the leaf whose split takes most off the residual sum is split next. None "
-        "for no limit.",
+        help="Most leaves, grown best-first: the leaf whose split has the largest decrease of the residual sum is "
+        "split next. None for no limit.",
     )
     pruning: str = parameter(
         default="cv",
@@ -88,7 +87,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
     standard_errors: float = parameter(
         default=1.0,
         allowed=Real(0.0),
-        help='Of "cv": the smallest tree is taken whose error is within so many standard errors of the least.',
+        help='c of "cv": the smallest tree within c standard errors of the least error is taken.',
     )
     refine: str = parameter(
         default="none",
@@ -97,7 +96,7 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
         "the penalty that 5-fold cross-validation of the training rows chooses.",
     )
     monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
-        default=None, allowed=ALLOWED, help=meaning("the number predicted")
+        default=None, allowed=ALLOWED, help=meaning("the predicted number")
     )
     random_state: Any = parameter(
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'

@@ -47,8 +47,8 @@ class PILOTRegressor(TreeRegressor, kw_only=True):
     min_improvement_percent: float = parameter(
         default=0,
         allowed=Real(0.0, 100.0),
-        help="Least part of the residual sum of squares that a line without a cut must take away; one that takes less "
-        "is the last model of its leaf. 0 leaves it to the BIC.",
+        help="Least decrease of the residual sum of squares, in percent, by a line without a cut; a line below it is "
+        "the last model of its leaf. 0 leaves it to the BIC.",
     )
     truncate: str = parameter(default=ALL)
 

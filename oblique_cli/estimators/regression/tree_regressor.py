@@ -187,14 +187,13 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
     leaf_residuals: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Whether leaves keep the residuals of their training rows, one number a row, of which "
-        "`predict_quantiles` answers.",
+        help="Whether leaves store the residuals of their training rows, which `predict_quantiles` needs.",
     )
     truncate: str = parameter(
         default=NONE,
         allowed=Choice(TRUNCATIONS),
-        help='Within what predictions of linear leaves stay: 1.5 times the range of "all" training targets, or of '
-        'those of each "leaf", around its middle; "none" bounds nothing, so that a line goes on for ever.',
+        help='Bound of the predictions of linear leaves: 1.5 times the range of "all" training targets, or of those of '
+        'each "leaf", around its middle; "none" does not bound.',
     )
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:

@@ -55,7 +55,7 @@ class Growth(Declared):
     confidence: float = parameter(
         default=0.25,
         allowed=Real(0.0, 0.5, open_low=True),
-        help="Of the upper limit that replaces an error rate (CF); lower prunes more.",
+        help="Confidence of the upper limit that replaces an error rate (CF); lower prunes more.",
     )
     subtree_raising: bool = parameter(
         default=True, allowed=Boolean(), help="Whether pruning may replace a subtree by its largest branch."

@@ -52,7 +52,7 @@ class Spectra(Declared):
     max_order: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
-        help="Coefficients of more features than this are not computed: what keeps spectra of deep trees small.",
+        help="Coefficients of more features than this are not computed, which keeps spectra of deep trees small.",
     )
     tcfs_depth: int | None = parameter(
         default=None,
@@ -239,29 +239,30 @@ class _Components(Declared):
     center: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Take covariances instead of inner products, as for functions of mean 0; the paper derives one and says "
-        "nothing of how it computes. Components are then uncorrelated rather than orthogonal.",
+        help="Use covariances instead of inner products, as for functions of mean 0; the paper derives them but does "
+        "not state what it computes. Components are then uncorrelated rather than orthogonal.",
     )
     weights: str = parameter(
         default="least_squares",
         allowed=Choice(("least_squares", "uniform")),
-        help='"least_squares" regresses class indicators of the training rows on what the trees say there (ODT-LR). '
+        help='"least_squares" regresses class indicators of the training rows on the outputs of the trees (ODT-LR). '
         'With "uniform" and leaves "average" every bagged tree counts the same: the plain vote, as far as the '
-        "components hold it, scaled so that the shares of the bagged trees sum to 1. With leaves "
-        '"label" every tree has one vote.',
+        'components hold it, scaled so that the shares of the bagged trees sum to 1. With leaves "label" every tree '
+        "has one vote.",
     )
     leaves: str = parameter(
         default="average",
         allowed=Choice(("average", "label")),
-        help="What a tree says: the average of its function at the leaf, or the indicator of the leaf's class. Only "
-        "averages leave the trees orthogonal (exactly so without `tcfs_depth`); section 7 speaks of "
-        "classifications, and trees of labels are smaller, as leaves of one label are merged.",
+        help="Output of a tree: the average of its function at the leaf, or the indicator of the leaf's class. Only "
+        "averages leave the trees orthogonal (exactly so without `tcfs_depth`); section 7 speaks of classifications, "
+        "and trees of labels are smaller, as leaves of one label are merged.",
     )
     paper_protocol: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="The paper fits the least-squares weights on the labels of the test rows. Predictions never do that here. "
-        'With True, `extra_measures` adds "accuracy_weights_fitted_on_test_rows", which is the paper\'s number.',
+        help="The paper fits the least-squares weights to the labels of the test rows. Predictions of this package "
+        'never do. With True, `extra_measures` adds "accuracy_weights_fitted_on_test_rows", which is the paper\'s '
+        "number.",
     )
 
 

@@ -71,7 +71,9 @@ class MultiEditClassifier(_DrawnEdit, kw_only=True):
         help="Parts that the rows are divided into; each is edited by the next.",
     )
     edit_neighbors: int = parameter(default=1, allowed=Integer(1), help="k of the editing.")
-    quiet_rounds: int = parameter(default=1, allowed=Integer(1), help="Rounds without a removal after which it ends.")
+    quiet_rounds: int = parameter(
+        default=1, allowed=Integer(1), help="Number of rounds without a removal after which editing ends."
+    )
 
     def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
         rng = seeds.generator(self._seed(), "multi-edit")
@@ -90,7 +92,7 @@ class SupervisedClusteringEditClassifier(_DrawnEdit, kw_only=True):
     """
 
     penalty: float = parameter(
-        default=0.1, allowed=Real(0.0), kw_only=False, help="What a further cluster costs beside impurity."
+        default=0.1, allowed=Real(0.0), kw_only=False, help="Cost of a further cluster beside impurity."
     )
     restarts: int = parameter(default=5, allowed=Integer(1), help="Climbs from random representatives.")
 
@@ -128,7 +130,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         "between the root's and 1: the root's alone would drop every row but those of one class.",
     )
     inner_folds: int = parameter(
-        default=10, allowed=Integer(2), help="Of that cross-validation; one a row if there are fewer rows."
+        default=10, allowed=Integer(2), help="Folds of that cross-validation; one per row if there are fewer rows."
     )
     graph: str = parameter(
         default="nearest",

@@ -98,7 +98,7 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
     rejected: str = parameter(
         default=OUTSIDE,
         allowed=Choice((OUTSIDE, IMPURE)),
-        help="Rows without a class: outside, those inside no cluster of their leaf's class (section 3.3.3); impure, "
+        help='Rejected rows: "outside", those inside no cluster of their leaf\'s class (section 3.3.3); "impure", '
         "those of leaves whose largest class has less than `theta` percent (figure 3.4).",
     )
 

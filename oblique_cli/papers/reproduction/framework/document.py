@@ -126,8 +126,7 @@ def _power(path: Path) -> str:
     counts = {word: sum(word in row["verdict"] for row in rows) for word in ("biased", "weak", "?")}
     return (
         f"Of {len(rows)} measures in {len({row['table'] for row in rows})} tables {counts['biased']} are biased, "
-        f"{counts['weak']} are weak, and of {counts['?']} the power is not measured: there is no second method to "
-        "confuse with.\n"
+        f"{counts['weak']} are weak, and {counts['?']} cannot be weak because their table has one method only.\n"
     )
 
 
