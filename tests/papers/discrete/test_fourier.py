@@ -11,20 +11,12 @@ from fourier_oracles import evaluated, points_of, psi
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oblique_cli.papers.discrete import spectrum as fourier
 from oblique_cli.papers.discrete.c45 import C45, Rows
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder, describe
 from oblique_cli.papers.discrete.domain import Domain, phases
 from oblique_cli.papers.discrete.extraction import bytes_a_term, count_terms, node_means, spectrum_of, transform
-from oblique_cli.papers.discrete.spectrum import (
-    CoefficientMatrix,
-    Spectrum,
-    TooLarge,
-    combination,
-    gram_of_trees,
-    interactions,
-    largest,
-    principal_components,
-)
+from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, TooLarge
 from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
 
 EVERYTHING = C45(pruning="none", min_samples_leaf=1)
@@ -229,7 +221,7 @@ def test_inner_products_are_equal_in_both_domains_and_from_boxes(seed, classes):
     direct = np.einsum("xki,xkj->ij", D, D) / len(points)
     spectra = [spectrum_of(tree, values) for tree, values in found]
     np.testing.assert_allclose(CoefficientMatrix(spectra).gram(), direct, atol=1e-10)
-    np.testing.assert_allclose(gram_of_trees([t for t, _ in found], [v for _, v in found]), direct, atol=1e-10)
+    np.testing.assert_allclose(fourier.gram_of_trees([t for t, _ in found], [v for _, v in found]), direct, atol=1e-10)
     for i, spectrum in enumerate(spectra):  # Parseval
         assert spectrum.energy == pytest.approx(direct[i, i], abs=1e-10)
         assert spectrum.energy_by_order.sum() == pytest.approx(spectrum.energy, abs=1e-12)
@@ -244,7 +236,7 @@ def test_both_routes_agree_where_no_table_could_be_made():
         trees.append(C45(pruning="none", max_depth=8).grow(Rows.of(X, rng.integers(0, 2, 300), 2, domain)))
     values = [indicators(tree) for tree in trees]
     spectra = [spectrum_of(tree, v) for tree, v in zip(trees, values, strict=True)]
-    np.testing.assert_allclose(CoefficientMatrix(spectra).gram(), gram_of_trees(trees, values), atol=1e-12)
+    np.testing.assert_allclose(CoefficientMatrix(spectra).gram(), fourier.gram_of_trees(trees, values), atol=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.9, 0.99, 1.0])
@@ -269,10 +261,10 @@ def test_truncation_keeps_the_share_it_is_asked_for_and_no_more_than_it_must(sha
 def test_combinations_of_spectra_are_those_of_functions(seed):
     (a, va), (b, vb) = (random_tree(seed + i, [3, 2, 4]) for i in (0, 50))
     points = points_of(a.domain)
-    both = combination([spectrum_of(a, va), spectrum_of(b, vb)], [0.5, 2.0])
+    both = fourier.combination([spectrum_of(a, va), spectrum_of(b, vb)], [0.5, 2.0])
     expected = 0.5 * va[a.apply(points)] + 2.0 * vb[b.apply(points)]
     np.testing.assert_allclose(evaluated(both, points), expected, atol=1e-12)
-    assert len(combination([spectrum_of(a, va), spectrum_of(a, va)], [1.0, -1.0])) == 0
+    assert len(fourier.combination([spectrum_of(a, va), spectrum_of(a, va)], [1.0, -1.0])) == 0
 
 
 @pytest.mark.parametrize(("features", "classes"), [(180, 2), (60, 26)])
@@ -288,7 +280,7 @@ def test_deep_trees_of_many_features_stay_sparse(features, classes):
     tracemalloc.stop()
     assert len(spectrum) <= terms == (4**7 - 1) // 3 + 1
     assert peak <= bytes_a_term(tree.domain, outputs.shape[1]) * terms
-    assert spectrum.energy == pytest.approx(gram_of_trees([tree], [outputs])[0, 0], abs=1e-12)
+    assert spectrum.energy == pytest.approx(fourier.gram_of_trees([tree], [outputs])[0, 0], abs=1e-12)
 
 
 def test_what_is_too_large_is_refused_with_the_count_and_what_to_lower():
@@ -327,7 +319,7 @@ def test_the_tree_of_a_whole_spectrum_predicts_like_the_tree_it_came_from(seed, 
     if not decide:
         np.testing.assert_allclose(back.values[back.apply(points)], values[tree.apply(points)], atol=1e-9)
         again = spectrum_of(back, back.values)
-        assert (combination([again, spectrum_of(tree, values)], [1.0, -1.0])).energy < 1e-18
+        assert (fourier.combination([again, spectrum_of(tree, values)], [1.0, -1.0])).energy < 1e-18
 
 
 def test_nodes_hold_the_averages_of_their_schemata():
@@ -404,7 +396,7 @@ def test_components_are_orthogonal_functions_and_their_variances_add_up():
     spectra = [spectrum_of(*random_tree(seed, [2, 3, 4, 2, 2], rows=80)) for seed in range(8)]
     matrix = CoefficientMatrix(spectra)
     gram = matrix.gram()
-    found = principal_components(gram)
+    found = fourier.principal_components(gram)
     functions = matrix.combine(found.factors)
     inner = CoefficientMatrix(functions).gram()
     np.testing.assert_allclose(inner, np.diag(found.variances), atol=1e-8)
@@ -418,11 +410,11 @@ def test_components_are_orthogonal_functions_and_their_variances_add_up():
 
 def test_components_do_not_depend_on_signs_or_on_equal_eigenvalues():
     gram = np.diag([2.0, 2.0, 1.0, 0.0])
-    found = principal_components(gram)
+    found = fourier.principal_components(gram)
     np.testing.assert_allclose(found.variances, [2.0, 2.0, 1.0])
     np.testing.assert_allclose(found.factors, np.eye(4)[:, :3], atol=1e-12)
-    assert (principal_components(np.ones((5, 5))).factors > 0).all()
-    assert principal_components(np.zeros((3, 3))).factors.shape == (3, 0)
+    assert (fourier.principal_components(np.ones((5, 5))).factors > 0).all()
+    assert fourier.principal_components(np.zeros((3, 3))).factors.shape == (3, 0)
 
 
 # -- structure and summary ---------------------------------------------------------------------------------------------
@@ -454,8 +446,8 @@ def test_rules_in_words():
 def test_the_summary_names_what_acts_together():
     tree = exclusive_or(Domain([2, 3, 2]), 2, 0)
     spectrum = spectrum_of(tree, indicators(tree))
-    mean, together = largest(spectrum, 5)
+    mean, together = fourier.largest(spectrum, 5)
     assert (mean.features, mean.share) == ((), 0.5)
     assert (together.features, together.weights, together.share) == (((0, 1), (2, 1)), (-0.5 + 0j,), 0.5)
-    (only,) = interactions(spectrum, 5)
+    (only,) = fourier.interactions(spectrum, 5)
     assert (only.features, only.n_coefficients, only.share) == ((0, 2), 1, 0.5)

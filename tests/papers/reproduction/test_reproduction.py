@@ -12,15 +12,8 @@ from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import published
-from oblique_cli.papers.reproduction.framework import document, runs, study_report
-from oblique_cli.papers.reproduction.framework.printed_cells import (
-    AGREES,
-    DEVIATES,
-    NOT_PRINTED,
-    NOT_RUN,
-    Cell,
-    agreement,
-)
+from oblique_cli.papers.reproduction.framework import document, printed_cells, runs, study_report
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
 from oblique_cli.papers.reproduction.framework.runs import FoldScore
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.studies import chapter3, chapter5, tprti
@@ -45,8 +38,8 @@ REQUEST = StudyRequest("full", 1, 1, "results", None, {}, print)
         ({"ours": 63.0 - 2 * 5**0.5 - 1e-6}, DEVIATES),
         ({"ours_sd": None, "published_sd": None}, DEVIATES),
         ({"ours": 63.0, "ours_sd": None, "published_sd": None}, AGREES),
-        ({"ours": None}, NOT_RUN),
-        ({"published": None}, NOT_PRINTED),
+        ({"ours": None}, printed_cells.NOT_RUN),
+        ({"published": None}, printed_cells.NOT_PRINTED),
     ],
 )
 def test_a_cell_agrees_within_two_joint_standard_deviations(changes, verdict):
@@ -62,7 +55,7 @@ def test_the_verdict_does_not_ask_which_number_is_ours(a, b, sd_a, sd_b):
 
 def test_agreement_counts_only_cells_with_both_numbers():
     cells = [CELL, replace(CELL, ours=90.0), replace(CELL, ours=None), replace(CELL, metric="n_leaves")]
-    found = agreement(cells)
+    found = printed_cells.agreement(cells)
     assert str(found["wickramarachchi2015:3.1", "accuracy_percent"]) == "1 of 2 (1 not run)"
     assert str(found["wickramarachchi2015:3.1", "n_leaves"]) == "1 of 1"
 

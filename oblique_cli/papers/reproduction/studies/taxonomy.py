@@ -33,14 +33,7 @@ from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche
 from oblique_cli.papers.reproduction.framework.choice_of_reading import claims_sentence, met, of_claims
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells, mean_sd, measuring, step, take
-from oblique_cli.papers.reproduction.framework.studies import (
-    STUDIES,
-    Cost,
-    ExtraTable,
-    StudyRequest,
-    StudyResult,
-    study,
-)
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 from oblique_cli.papers.reproduction.studies import editing
 from oblique_cli.papers.reproduction.studies.editing import SOURCE, Key, Results, Scores
 
@@ -99,7 +92,8 @@ def taxonomy(request: StudyRequest) -> StudyResult:
     seconds = time.perf_counter() - started
     work = seconds - steps.seconds + sum(row.fit_seconds for row in steps.rows)
     shown = (summary, *(table for table in tables if table.rows))
-    return StudyResult(tuple(all_cells), shown, Cost(0, seconds, 0, work), steps.exit_code)
+    cost = steps.cost._replace(trees=0, seconds=seconds, stored_trees=0, stored_seconds=work)
+    return StudyResult(tuple(all_cells), shown, cost, steps.exit_code)
 
 
 def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
