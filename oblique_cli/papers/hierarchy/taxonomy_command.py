@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
 # Names for the help, which must not import the modules that define them.
-METHODS = ("staxac", "avalanche", "upgma", "nj")
+TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
 GRAPHS = ("nearest", "renewed", "gabriel")
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
 SCALINGS = ("zscore", "none")
 FORMATS = ("text", "svg", "newick", "json")
 MISSING = ("error", "drop", "impute")
 COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
-
-TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
 
 
 def _choice(name: str, choices: tuple[str, ...], text: str) -> Any:
@@ -44,7 +42,7 @@ class TaxonomyOptions:
         "--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels."
     )
     matrix: bool = declare.flag("--matrix", "DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
-    method: str = _choice("--method", METHODS, "Algorithm.")
+    method: str = _choice("--method", tuple(TITLES), "Algorithm.")
     graph: str = _choice("--graph", GRAPHS, "Neighbors of STAXAC.")
     metric: str = _choice("--metric", METRICS, "Distance of rows.")
     scaling: str = _choice("--scaling", SCALINGS, "Of columns.")

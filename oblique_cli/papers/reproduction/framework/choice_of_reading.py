@@ -53,11 +53,6 @@ def met(claims: Iterable[bool | None]) -> int:
     return sum(holds is True for holds in claims)
 
 
-def claims_sentence(claims: Mapping[str, Sequence[bool | None]]) -> str:
-    """Return the number of claims that each reading meets, in words."""
-    return ", ".join(f"{reading} meets {met(answers)} of {len(answers)} claims" for reading, answers in claims.items())
-
-
 def chosen(
     request: StudyRequest,
     default: str,

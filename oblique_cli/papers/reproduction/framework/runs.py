@@ -192,8 +192,9 @@ def qualifier(number: Published) -> str:
 METRICS = {"accuracy_percent": "accuracy", "n_leaves": "leaves"}
 
 
-def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
-    """Return a function for accuracy and leaves in `lines`, by data set and title of the method."""
+def of_outcomes(*outcomes: Outcome) -> Ours:
+    """Return a function for accuracy and leaves in the lines of runs; the later of two runs of a method wins."""
+    lines = {key: line for each in outcomes for key, line in each.lines().items()}
 
     def ours(number: Published, dataset: str) -> Number | None:
         name = METRICS.get(number.metric)
@@ -204,11 +205,6 @@ def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
         return value.mean, value.sd, "" if line.repeats == line.repeats_expected else f"{line.mark} folds"
 
     return ours
-
-
-def of_outcomes(*outcomes: Outcome) -> Ours:
-    """Return a function for accuracy and leaves in the lines of runs; the later of two runs of a method wins."""
-    return of_lines({key: line for each in outcomes for key, line in each.lines().items()})
 
 
 def result_of(

@@ -30,7 +30,7 @@ from oblique_cli.papers.hierarchy.dissimilarities import (
     random_sequences,
 )
 from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, neighbor_joining, staxac, upgma
-from oblique_cli.papers.reproduction.framework.choice_of_reading import claims_sentence, met, of_claims
+from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells, mean_sd, measuring, step, take
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
@@ -337,9 +337,9 @@ def _by_claims(request: StudyRequest, section: Section, results: Results, notes:
     results.findings += results_by[chosen].findings
     if not any(claims.values()):
         return tables[chosen]
-    for key in results_by[chosen].scores:
-        if "NJ" not in key[1]:
-            notes[key] = f"graph {chosen}: {claims_sentence(claims)}"
+    counts = (f"{graph} meets {met(answers)} of {len(answers)} claims" for graph, answers in claims.items())
+    note = f"graph {chosen}: {', '.join(counts)}"
+    notes |= dict.fromkeys((key for key in results_by[chosen].scores if "NJ" not in key[1]), note)
     by_key: dict[tuple[str, ...], list[Cell]] = {}
     for mine in results_by.values():
         for table in references:
