@@ -14,18 +14,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from oblique_cli.errors import ConfigError, quoted
+from oblique_cli.estimators import conformal_limits as limits
 from oblique_cli.estimators.categorical import as_frame, is_frame
-from oblique_cli.estimators.conformal_limits import (
-    ABSOLUTE,
-    CROSS,
-    LEAFWISE,
-    SPLIT,
-    Held,
-    checked,
-    guarantee_of,
-    spread_at,
-    spreads_of,
-)
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, share_of
 from oblique_cli.parameters import Declared, parameter
@@ -40,7 +30,7 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
     coverage: float = parameter(default=0.9, help="Share of new rows whose truth is to be inside.")
     guarantee: str | None = parameter(default=None)
     calibration: str = parameter(
-        default=CROSS,
+        default=limits.CROSS,
         help='"cross": limits by `folds` folds, with the estimator fitted to all rows. "split": limits by a quarter of '
         "the rows, which the estimator does not see.",
     )
@@ -53,9 +43,10 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
-    def _fitted(self, X: Array, y: NDArray[Any], groups: ArrayLike | None) -> None:
-        name = checked(self.guarantee or "", self.coverage, isinstance(self, RegressorMixin))
-        if self.calibration not in (CROSS, SPLIT):
+    def _fitted(self, X: Array, y: NDArray[Any], truth: NDArray[Any], groups: ArrayLike | None) -> None:
+        """Fit the estimator and set the guarantee. truth : (n,) codes of the labels y, or the numbers y"""
+        name = limits.checked(self.guarantee or "", self.coverage, isinstance(self, RegressorMixin))
+        if self.calibration not in (limits.CROSS, limits.SPLIT):
             raise ConfigError(f"calibration must be 'cross' or 'split'. Got {quoted(self.calibration)}.")
         together = checked_groups(groups, len(y), type(self).__name__)
         # The estimator gets groups by its request under metadata routing, else if its `fit` takes any.
@@ -68,8 +59,8 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             options = {"groups": np.asarray(groups)[rows]} if passed_on else {}
             return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **options)
 
-        parts = list(self._divided(X, y, together))
-        whole = self.calibration == CROSS
+        parts = list(self._divided(X, y, truth, together))
+        whole = self.calibration == limits.CROSS
         train = np.arange(len(X)) if whole else parts[0][0]
         self.estimator_ = fitted(train)
         self.n_features_in_ = X.shape[1]
@@ -80,29 +71,29 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             other = fitted(learned) if whole else self.estimator_
             of_part = self._spreads(name, other, seen, y[learned]) if whole else spreads
             leaves = self._leaves(name, other, new)
-            spread = None if of_part is None else spread_at(of_part, leaves)
+            spread = None if of_part is None else limits.spread_at(of_part, leaves)
             whose = None if together is None else together[tested]
-            held.append(Held(self._answers(other, new), self._truth(y[tested]), leaves, spread, whose))
+            held.append(limits.Held(self._answers(other, new), truth[tested], leaves, spread, whose))
         rows = np.concatenate([tested for _, tested in parts])
-        self.guarantee_ = guarantee_of(
+        self.guarantee_ = limits.guarantee_of(
             name,
             self.coverage,
             self.calibration,
-            Held.joined(held, self._leaves(name, self.estimator_, _safe_indexing(X, rows))),
+            limits.Held.joined(held, self._leaves(name, self.estimator_, _safe_indexing(X, rows))),
             spreads,
             [str(label) for label in getattr(self, "classes_", ())],
         )
 
-    def _divided(self, X: Array, y: NDArray[Any], groups: Groups | None) -> Any:
+    def _divided(self, X: Array, y: NDArray[Any], truth: NDArray[Any], groups: Groups | None) -> Any:
         """Return rows to fit and rows for the limits, of every division."""
         classes = isinstance(self, ClassifierMixin)
         if groups is not None:
             rng = check_random_state(self.random_state)
-            strata = np.searchsorted(self.classes_, y) if classes else None
-            split = self.calibration == SPLIT
+            strata = truth if classes else None
+            split = self.calibration == limits.SPLIT
             parts = [share_of(groups, HELD_OUT, rng, strata)] if split else parts_of(groups, self.folds, rng, strata)
             return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
-        if self.calibration == SPLIT:
+        if self.calibration == limits.SPLIT:
             splitter = (StratifiedShuffleSplit if classes else ShuffleSplit)(
                 1, test_size=HELD_OUT, random_state=self.random_state
             )
@@ -111,17 +102,22 @@ class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         return splitter.split(X, y)
 
     def _spreads(self, name: str, estimator: Any, X: Array, y: NDArray[Any]) -> Any:
-        if isinstance(self, ClassifierMixin) or name == ABSOLUTE:
+        if isinstance(self, ClassifierMixin) or name == limits.ABSOLUTE:
             return None
-        return spreads_of(name, self.coverage, y - estimator.predict(X), self._leaves(name, estimator, X))
+        return limits.spreads_of(name, self.coverage, y - estimator.predict(X), self._leaves(name, estimator, X))
 
     def _leaves(self, name: str, estimator: Any, X: Array) -> Any:
-        if name not in LEAFWISE:
+        if name not in limits.LEAFWISE:
             return None
         leaves = np.asarray(estimator.apply(X)) if hasattr(estimator, "apply") else np.zeros((1, 2))
         if leaves.ndim > 1:
             raise ConfigError(f"guarantee {quoted(name)} goes by the leaf of a row, and needs one tree with `apply`.")
         return leaves
+
+    def _answers_and_leaves(self, X: ArrayLike) -> tuple[Array, Any]:
+        check_is_fitted(self)
+        rows = _whole(X)
+        return self._answers(self.estimator_, rows), self._leaves(self.guarantee_.name, self.estimator_, rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the predictions of the estimator, (n,)."""
@@ -152,7 +148,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
         groups : (n,) group of each row; divisions keep groups together; an estimator that takes groups gets them"""
         labels = np.asarray(y)
         self.classes_ = np.unique(labels)
-        self._fitted(_whole(X), labels, groups)
+        self._fitted(_whole(X), labels, np.searchsorted(self.classes_, labels), groups)
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -162,18 +158,12 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
 
     def predict_set(self, X: ArrayLike) -> NDArray[np.bool_]:
         """Return which classes are in the set of each row, (n, C), in the order of `classes_`."""
-        check_is_fitted(self)
-        rows = _whole(X)
-        leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
-        return self.guarantee_.sets(self._answers(self.estimator_, rows), leaves)
+        return self.guarantee_.sets(*self._answers_and_leaves(X))
 
     def _answers(self, estimator: Any, X: Array) -> Array:
         shares = np.zeros((len(X), len(self.classes_)))
         shares[:, np.searchsorted(self.classes_, estimator.classes_)] = estimator.predict_proba(X)
         return shares
-
-    def _truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        return np.searchsorted(self.classes_, y)
 
 
 class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unused-ignore]
@@ -199,18 +189,12 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
             raise ConfigError(
                 f"y of {type(self).__name__} must be one output. Got {targets.shape[1]} columns; fit one to each."
             )
-        self._fitted(_whole(X), targets, groups)
+        self._fitted(_whole(X), targets, targets, groups)
         return self
 
     def predict_interval(self, X: ArrayLike) -> Array:
         """Return the ends of the interval of each row, (n, 2)."""
-        check_is_fitted(self)
-        rows = _whole(X)
-        leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
-        return self.guarantee_.intervals(self._answers(self.estimator_, rows), leaves)
+        return self.guarantee_.intervals(*self._answers_and_leaves(X))
 
     def _answers(self, estimator: Any, X: Array) -> Array:
         return np.asarray(estimator.predict(X), np.float64)
-
-    def _truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        return y

@@ -4,8 +4,7 @@ A score measures how poorly the truth of a row fits the prediction of a model no
 scores the limit is that of rank ceil((n + 1) c): a new row, exchangeable with these, has a score within it with
 probability at least c (Vovk, Gammerman and Shafer 2005). With G exchangeable groups every group has weight 1 / (G + 1),
 divided among its rows, and a row of a new group has a score within the limit with the same probability (Lee, Barber and
-Willett 2023). docs/guarantees.md explains the choices.
-"""
+Willett 2023). docs/guarantees.md explains the choices."""
 
 from __future__ import annotations
 
@@ -30,6 +29,7 @@ OF_CLASSES, OF_NUMBERS = (LAC, APS, BY_CLASS, BY_LEAF), (ABSOLUTE, NORMALIZED, Q
 LEAFWISE = (BY_LEAF, NORMALIZED, QUANTILE)
 CROSS, SPLIT = "cross", "split"
 SMOOTHING = 5.0  # number of rows with the errors of all leaves that are added to those of a leaf
+Limits = tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]  # leaves and limits of a `Guarantee`
 
 
 @dataclass(frozen=True)
@@ -196,37 +196,28 @@ def guarantee_of(
 ) -> Guarantee:
     """Return the guarantee from scores of held-out rows; ConfigError, with the least number, for too few rows.
     spreads : as `Held.spread`, by leaf, -1 for any other leaf; classes : their names in error messages"""
-    n, groups = len(held.truth), held.groups
+    n, groups, of_numbers = len(held.truth), held.groups, name in OF_NUMBERS
     _enough(n, coverage, "", groups)
-    if name in OF_NUMBERS:
-        guarantee = _of_numbers(name, coverage, how, held, spreads)
-        ends = guarantee.intervals(held.answers, held.leaves)
-        return replace(guarantee, size=float((ends[:, 1] - ends[:, 0]).mean()))
-    true_shares = held.answers[np.arange(n), held.truth]
-    leaves: tuple[int, ...] = ()
-    if name == APS:
-        sums = running_sums(held.answers)[np.arange(n), held.truth]
-        limits: tuple[tuple[float, ...], ...] = ((limit_of(sums, coverage, groups),),)
-    elif name == BY_CLASS:
-        names = classes or [str(k) for k in range(held.answers.shape[1])]
-        of_classes = []
-        for k, label in enumerate(names):
-            of_class = held.truth == k
-            own_groups = None if groups is None else groups[of_class]
-            _enough(int(of_class.sum()), coverage, f" of each class, of {quoted(label)} too", own_groups)
-            of_classes.append(-limit_of(-true_shares[of_class], coverage, own_groups))
-        limits = (tuple(of_classes),)
-    elif name == BY_LEAF:
-        leaves, limits = _of_leaves(true_shares, held.leaves, coverage, groups)
+    if of_numbers:
+        leaves, limits = _limits_of_numbers(name, coverage, held, spreads)
     else:
-        limits = ((-limit_of(-true_shares, coverage, groups),),)
-    guarantee = Guarantee(name, coverage, how, n, limits, leaves, groups=_units(n, groups) if groups is not None else 0)
-    return replace(guarantee, size=float(guarantee.sets(held.answers, held.leaves).sum(axis=1).mean()))
+        leaves, limits = _limits_of_classes(name, coverage, held, classes)
+    n_groups = 0 if groups is None else _units(n, groups)
+    guarantee = Guarantee(name, coverage, how, n, limits, leaves, groups=n_groups)
+    if of_numbers:
+        ends = guarantee.intervals(held.answers, held.leaves)
+        sizes = ends[:, 1] - ends[:, 0]
+    else:
+        sizes = guarantee.sets(held.answers, held.leaves).sum(axis=1)
+    return replace(guarantee, size=float(sizes.mean()))
 
 
 def _units(n: int, groups: NDArray[Any] | None) -> int:
-    """Return the number of independent units among n rows."""
     return n if groups is None else len(np.unique(groups))
+
+
+def _part(groups: NDArray[Any] | None, rows: NDArray[np.bool_]) -> NDArray[Any] | None:
+    return None if groups is None else groups[rows]
 
 
 def _enough(n: int, coverage: float, of: str, groups: NDArray[Any] | None) -> None:
@@ -239,33 +230,46 @@ def _enough(n: int, coverage: float, of: str, groups: NDArray[Any] | None) -> No
         )
 
 
-def _of_leaves(
+def _limits_of_classes(name: str, coverage: float, held: Held, classes: Sequence[str]) -> Limits:
+    truth, groups = held.truth, held.groups
+    shares = held.answers[np.arange(len(truth)), truth]
+    if name == BY_LEAF:
+        return _limits_of_leaves(shares, held.leaves, coverage, groups)
+    if name == APS:
+        return (), ((limit_of(running_sums(held.answers)[np.arange(len(truth)), truth], coverage, groups),),)
+    if name == LAC:
+        return (), ((-limit_of(-shares, coverage, groups),),)
+    limits = []
+    for k, label in enumerate(classes or [str(k) for k in range(held.answers.shape[1])]):
+        of_class = truth == k
+        _enough(int(of_class.sum()), coverage, f" of each class, of {quoted(label)} too", _part(groups, of_class))
+        limits.append(-limit_of(-shares[of_class], coverage, _part(groups, of_class)))
+    return (), (tuple(limits),)
+
+
+def _limits_of_leaves(
     shares: Array, leaves: NDArray[Any] | None, coverage: float, groups: NDArray[Any] | None
-) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
+) -> Limits:
     """Return a limit for each leaf with enough rows; other leaves share a limit (all classes if rows are few)."""
     assert leaves is not None
-    least = least_rows(coverage)
 
-    def part(rows: NDArray[np.bool_]) -> NDArray[Any] | None:
-        return None if groups is None else groups[rows]
+    def limit(rows: NDArray[np.bool_]) -> float | None:
+        enough = _units(int(rows.sum()), _part(groups, rows)) >= least_rows(coverage)
+        return -limit_of(-shares[rows], coverage, _part(groups, rows)) if enough else None
 
-    known = np.unique(leaves)
-    large = [leaf for leaf in known if _units(int((leaves == leaf).sum()), part(leaves == leaf)) >= least]
-    limits = [-limit_of(-shares[leaves == leaf], coverage, part(leaves == leaf)) for leaf in large]
-    rest = ~np.isin(leaves, large)
-    enough = _units(int(rest.sum()), part(rest)) >= least
-    limits.append(-limit_of(-shares[rest], coverage, part(rest)) if enough else 0.0)
-    return tuple(int(leaf) for leaf in large), tuple((limit,) for limit in limits)
+    limits = {int(leaf): limit(leaves == leaf) for leaf in np.unique(leaves)}
+    of_large = {leaf: of_leaf for leaf, of_leaf in limits.items() if of_leaf is not None}
+    of_rest = limit(~np.isin(leaves, list(of_large)))
+    return tuple(of_large), (*((of_leaf,) for of_leaf in of_large.values()), (0.0 if of_rest is None else of_rest,))
 
 
-def _of_numbers(
-    name: str, coverage: float, how: str, held: Held, spreads: Mapping[int, tuple[float, float]] | None
-) -> Guarantee:
+def _limits_of_numbers(
+    name: str, coverage: float, held: Held, spreads: Mapping[int, tuple[float, float]] | None
+) -> Limits:
     errors, groups = held.truth - held.answers, held.groups
-    n, number = len(errors), 0 if groups is None else _units(0, groups)
     if name == ABSOLUTE:
         limit = limit_of(np.abs(errors), coverage, groups)
-        return Guarantee(name, coverage, how, n, ((limit, limit),), groups=number)
+        return (), ((limit, limit),)
     assert held.spread is not None and spreads is not None
     if name == NORMALIZED:
         limit = limit_of(np.abs(errors) / held.spread[:, 0], coverage, groups)
@@ -274,8 +278,7 @@ def _of_numbers(
         limit = limit_of(np.maximum(-errors - held.spread[:, 0], errors - held.spread[:, 1]), coverage, groups)
         rows = {leaf: (below + limit, above + limit) for leaf, (below, above) in spreads.items()}
     leaves = tuple(sorted(leaf for leaf in rows if leaf != -1))
-    limits = tuple(rows[leaf] for leaf in (*leaves, -1))
-    return Guarantee(name, coverage, how, n, limits, leaves, groups=number)
+    return leaves, tuple(rows[leaf] for leaf in (*leaves, -1))
 
 
 def spreads_of(name: str, coverage: float, errors: Array, leaves: NDArray[Any]) -> dict[int, tuple[float, float]]:
