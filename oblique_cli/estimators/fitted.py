@@ -33,7 +33,7 @@ TrainingRows = tuple[Array, NDArray[Any]] | None
 
 
 class LogProbabilities:
-    """Common attributes and methods of classifiers with `predict_proba`."""
+    """Classifier with `predict_proba`."""
 
     classes_: NDArray[Any]
     n_outputs_ = 1
@@ -47,6 +47,11 @@ class LogProbabilities:
         """Return the natural logarithm of `predict_proba`, minus infinity for 0. X : (n, p); returns (n, C)."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))  # type: ignore[attr-defined]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of the largest probability, the first of classes_ on a tie. X : (n, p); returns (n,)."""
+        shares = self.predict_proba(X)  # type: ignore[attr-defined]
+        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
 
 class TreeKind(ABC):
@@ -276,7 +281,6 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         self._keep_spreads(X, tree.levels)
 
     def _take(self, tree: Tree) -> None:
-        """Set `tree` as the fitted one, with unchanged training rows."""
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_nodes_ = tree.n_nodes
@@ -290,7 +294,6 @@ class SeveralTrees(TreeKind):
     """Estimator of several trees."""
 
     def _tree(self, number: int) -> Any:
-        """Return the tree of a number."""
         return self.tree(number)  # type: ignore[attr-defined]
 
     @abstractmethod

@@ -119,14 +119,14 @@ class ForestPredictor(Predictor):
         return np.asarray(self.state["forest_"].apply(self.checked(X), self._threads))
 
     def _votes(self, X: Array) -> Array:
-        from oblique_cli.estimators.forest.scores import votes_of
+        from oblique_cli.estimators.forest.leaves import votes_of
 
         voting, leaf_probabilities = str(self.parameters.get("voting")), self.state.get("leaf_probabilities_")
         return votes_of(self.state["forest_"], self.checked(X), voting, leaf_probabilities, self._threads)
 
     def _scores(self, X: Array) -> Array:
         """Return the sums of the leaves' values of a boosted forest, (n, K)."""
-        from oblique_cli.estimators.forest.scores import scores_of
+        from oblique_cli.estimators.forest.leaves import scores_of
 
         forest, values, baseline = (self.state[name] for name in ("forest_", "leaf_values_", "baseline_"))
         return scores_of(forest, self.checked(X), values, baseline, self._threads)
@@ -148,7 +148,7 @@ class BoostedPredictor(LikeliestClassPredictor):
     """Boosted trees of the core."""
 
     def predict_proba(self, X: Array) -> Array:
-        from oblique_cli.estimators.forest.scores import shares_of
+        from oblique_cli.estimators.forest.leaves import shares_of
 
         return shares_of(self._scores(X), len(self.state["classes_"]))
 
@@ -157,7 +157,7 @@ class LogisticForestPredictor(LikeliestClassPredictor):
     """Trees with models in their leaves, whose probabilities are averaged."""
 
     def predict_proba(self, X: Array) -> Array:
-        from oblique_cli.estimators.forest.scores import mean_shares
+        from oblique_cli.estimators.forest.leaves import mean_shares
 
         return mean_shares(self.state["trees_"], self.checked(X))
 
@@ -170,7 +170,7 @@ class NumberForestPredictor(ForestPredictor):
     """A forest of the core with numbers or equations in its leaves."""
 
     def predict(self, X: Array) -> NDArray[Any]:
-        from oblique_cli.estimators.forest.scores import means_of_trees
+        from oblique_cli.estimators.forest.leaves import means_of_trees
 
         return means_of_trees(self.state["forest_"], self.checked(X), self.state["leaf_values_"], self._threads)
 

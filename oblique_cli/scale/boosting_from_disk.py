@@ -20,7 +20,7 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.base import moderate
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
-from oblique_cli.estimators.forest.scores import scores_of
+from oblique_cli.estimators.forest.leaves import scores_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.scale.forest_from_disk import KeptTree, grows_before

@@ -13,7 +13,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.base import ForestClassifier, relative
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import LARGEST
-from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import (
     Boolean,
     Choice,
@@ -60,8 +59,7 @@ def listed_names(value: Any) -> Any:
 
 
 def proposers_of(value: Any) -> list[Proposer]:
-    """Return the heuristics that an allowed value names, in the order in which trees use them, with checked parameters;
-    ConfigError for a parameter out of range."""
+    """Return the heuristics that an allowed value names, in the order of their trees; ConfigError for bad options."""
     made = [PROPOSERS[item]() if isinstance(item, str) else item for item in listed_names(value)]
     for proposer in made:
         check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
@@ -176,6 +174,8 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         default=None, allowed=ALLOWED, help=meaning("the probability of the second of two classes")
     )
 
+    _measured = staticmethod(relative)
+
     @property
     def _draws_rows(self) -> bool:
         return not self.node_bootstrap if self.bootstrap is None else self.bootstrap
@@ -192,6 +192,3 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
 
     def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
         return families(self.proposer, self.criterion, rows_of(self.min_samples_leaf, drawn))
-
-    def _measured(self, weights: Array) -> Array:
-        return relative(weights)

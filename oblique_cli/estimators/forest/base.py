@@ -19,8 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
-from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, Leaves, best_strength, branches_of, out_of_bag_shares
-from oblique_cli.estimators.forest.scores import votes_of
+from oblique_cli.estimators.forest.leaves import (
+    OUT_OF_BAG,
+    Leaves,
+    best_strength,
+    branches_of,
+    out_of_bag_shares,
+    votes_of,
+)
 from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
@@ -72,6 +78,18 @@ def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> s
     return None
 
 
+def without_rows_out(owner: str, oob_score: bool, parameter: str | None) -> str | None:
+    """Return the error message for parameters that need out-of-bag rows, or None. parameter : that is "oob", if any"""
+    if oob_score:
+        return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
+    if parameter is not None:
+        return (
+            f"{parameter} {OUT_OF_BAG!r} of {owner} needs rows that trees do not see. Give a number, or set bootstrap "
+            "to True."
+        )
+    return None
+
+
 def core_options(max_depth: int | None, bootstrap: bool, max_samples: int, **further: Any) -> dict[str, Any]:
     """Return the options of the core for trees of a forest, defaults unless `further` has them."""
     return {
@@ -98,7 +116,7 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "forest_")
 
-    def _sizes(self) -> dict[str, float]:
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the mean number of nodes of a tree and the mean depth."""
         return {
             "nodes_per_tree": float(np.mean(self.forest_.n_nodes())),
@@ -121,8 +139,7 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
         """Return one tree with its hyperplanes in the original features; row counts are of rows drawn.
 
         For a data frame with words or missing values these are the columns of `encoding_`, which has their names.
-        Rotated trees predict in their rotated features: for a row within rounding of a hyperplane the two may differ.
-        """
+        Rotated trees predict in their rotated features: for a row within rounding of a plane the two may differ."""
         check_is_fitted(self)
         return self._as_tree(self.forest_.state()[number], number)
 
@@ -232,6 +249,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     random_state: Any = parameter(default=None)
 
     monotonic_cst: Any = None  # for forests with this parameter
+    _measured = staticmethod(moderate)  # positive weights -> weights in the core's form
 
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:
@@ -282,14 +300,15 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
                 f"n_estimators of {type(self).__name__} must be at least the {len(forest)} trees that warm_start "
                 f"keeps. Got {self.n_estimators}."
             )
-        self._add_trees(forest, Table(rows, codes, weights), options, more)
+        table, draw = Table(rows, codes, weights), (options["bootstrap"], options["max_samples"])
+        self._add_trees(forest, table, options, more)
         self.forest_ = forest
         for learned_before in ("probability_strength_", "leaf_probabilities_", "oob_score_", "oob_votes_"):
             self.__dict__.pop(learned_before, None)
         if self.probabilities != COUNTS:
-            self._learn_probabilities(rows, codes, weights, options)
+            self._learn_probabilities(table, draw)
         if self.oob_score:
-            self._score_out_of_bag(rows, codes, options)
+            self._score_out_of_bag(rows, codes, draw)
         if (signs := self._signs()) is not None:
             used = np.asarray((self._by_column(self._decreases()) > 0.0).any(axis=0))
             if self.encoding_ is not None:  # one number for each column of X
@@ -333,16 +352,10 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         self._watched(more, lambda: int(forest.finished) - before, grow)
 
     def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
-        """Return the core's families that trees use in turn, with their options, if splits come from families.
-        drawn : rows drawn for a tree"""
+        """Return the families of the core that split the trees, in turn, with options. drawn : rows drawn for a tree"""
         return []
 
-    def _measured(self, weights: Array) -> Array:
-        """Return positive weights in the core's form."""
-        return moderate(weights)
-
     def _rows_drawn(self, n: int) -> int:
-        """Return the number of rows drawn for a tree."""
         return n
 
     def _leaves_rows_out(self) -> bool:
@@ -353,43 +366,37 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         if message := more_than_there_are(self, owner, n_features):
             return message
-        if self.oob_score and not self._leaves_rows_out():
-            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
-        if self.probabilities != COUNTS and self.probability_strength == OUT_OF_BAG and not self._leaves_rows_out():
-            return (
-                f"probability_strength {OUT_OF_BAG!r} of {owner} needs rows that trees do not see. Give a number, or "
-                "set bootstrap to True."
-            )
-        return None
+        if self._leaves_rows_out():
+            return None
+        chooses = self.probabilities != COUNTS and self.probability_strength == OUT_OF_BAG
+        return without_rows_out(owner, self.oob_score, "probability_strength" if chooses else None)
 
-    def _learn_probabilities(
-        self, X: Array, codes: NDArray[Any], weights: Array | None, options: Mapping[str, Any]
-    ) -> None:
-        """Store the probabilities of all leaves by the rule of `probabilities`."""
+    def _learn_probabilities(self, table: Table, draw: tuple[bool, int]) -> None:
         leaves, strength = Leaves(self.forest_.state(), len(self.classes_)), self.probability_strength
-        unit = 1.0 if weights is None else float(weights.min())
+        unit = 1.0 if table.weights is None else float(table.weights.min())
         if strength == OUT_OF_BAG:
-            unseen = self._unseen(len(X), options)
-            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, threads_of(self))))
-            strength = best_strength(leaves, self.probabilities, unit, numbers, unseen, codes, weights)
+            out_of_bag = self._out_of_bag(leaves, table.rows, draw)
+            strength = best_strength(leaves, self.probabilities, unit, *out_of_bag, table.codes, table.weights)
         self.probability_strength_ = float(strength) * unit
         self.leaf_probabilities_ = leaves.shares(self.probabilities, self.probability_strength_)
 
-    def _unseen(self, n: int, options: Mapping[str, Any]) -> NDArray[np.bool_]:
-        """Return which of n training rows each tree did not draw, (n, trees)."""
+    def _out_of_bag(
+        self, leaves: Leaves, X: Array, draw: tuple[bool, int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the leaf of each row in each tree among all leaves, and whether the tree did not draw the row."""
         # Draws depend on tree number and seed only, so a forest without trees reproduces the draws of this forest.
-        as_first = _core.Forest(self._n_seen, len(self.classes_), self.forest_.seed)
-        drawn = as_first.draws(n, len(self.forest_), options["bootstrap"], options["max_samples"])
-        return np.ascontiguousarray((np.asarray(drawn) == 0).T)
+        drawn = _core.Forest(self._n_seen, len(self.classes_), self.forest_.seed).draws(
+            len(X), len(self.forest_), *draw
+        )
+        numbers = leaves.numbers(np.asarray(self.forest_.apply(X, threads_of(self))))
+        return numbers, np.ascontiguousarray((np.asarray(drawn) == 0).T)
 
-    def _score_out_of_bag(self, X: Array, codes: NDArray[Any], options: Mapping[str, Any]) -> None:
+    def _score_out_of_bag(self, X: Array, codes: NDArray[Any], draw: tuple[bool, int]) -> None:
         if self.probabilities == COUNTS:
-            draw = options["bootstrap"], options["max_samples"]
             votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", threads_of(self), *draw))
         else:
             leaves = Leaves(self.forest_.state(), len(self.classes_))
-            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, threads_of(self))))
-            votes = out_of_bag_shares(self.leaf_probabilities_, numbers, self._unseen(len(X), options))
+            votes = out_of_bag_shares(self.leaf_probabilities_, *self._out_of_bag(leaves, X, draw))
         seen = votes.sum(axis=1) > 0
         if not seen.any():
             raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
@@ -432,7 +439,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         rows = self._rows(X)
         shares = votes_of(self.forest_, rows, self.voting, None, threads_of(self)) / len(self.forest_)
         right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
-        return self._sizes() | {"tree_accuracy": float(right.mean())}
+        return super().extra_measures(X, y) | {"tree_accuracy": float(right.mean())}
 
 
 @dataclass(frozen=True)

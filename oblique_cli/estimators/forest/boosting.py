@@ -23,7 +23,7 @@ from oblique_cli.estimators.forest.base import (
     moderate,
     more_than_there_are,
 )
-from oblique_cli.estimators.forest.scores import scores_of, shares_of
+from oblique_cli.estimators.forest.leaves import scores_of, shares_of
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
@@ -135,7 +135,6 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         return self
 
     def _options(self, n: int, p: int) -> dict[str, Any]:
-        """Return the options of the core for trees of n rows of p features."""
         drawn = RowCount.of(self.max_samples, n, type(self).__name__)
         return core_options(self.max_depth, False, drawn, **family_features(self, p))
 
@@ -144,7 +143,6 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         return families(self.proposer, "gini", 1.0)
 
     def _boosting(self) -> dict[str, Any]:
-        """Return the boosting options of the core."""
         return {
             "n_trees": self.n_estimators,
             "learning_rate": float(self.learning_rate),
@@ -179,13 +177,12 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         return held_out
 
     def _scores(self, X: ArrayLike) -> Array:
-        """Return the scores of rows, (n, K). X : (n, p)"""
         rows = self._rows(X)
         return scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, threads_of(self))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the mean number of nodes of a tree, the mean depth, and the number of trees."""
-        return self._sizes() | {"trees": float(len(self.forest_))}
+        return super().extra_measures(X, y) | {"trees": float(len(self.forest_))}
 
 
 class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
@@ -242,11 +239,6 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         """Return class shares, (n, C), columns in the order of classes_. X : (n, p)"""
         scores = self.decision_function(X)
         return shares_of(scores.reshape(len(scores), -1), len(self.classes_))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class with the largest share, the first of classes_ on a tie. X : (n, p); returns (n,)."""
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
 
 def _part(rows: Array, answers: NDArray[Any], weights: Array | None, chosen: NDArray[np.bool_]) -> Part:

@@ -122,7 +122,6 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
 
 
 def _least(targets: Array, squared: bool, share: float) -> float:
-    """Return the least mean loss of a constant prediction."""
     if squared:
         return float(targets.var())
     off = targets - np.quantile(targets, share)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from oblique_cli.estimators.forest.bagged import listed_names
 from oblique_cli.estimators.forest.base import ForestClassifier, relative
 from oblique_cli.estimators.n_jobs import LARGEST
-from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Constraint, Integer, Real
 from oblique_cli.parameters import parameter
 
@@ -72,8 +71,7 @@ class HeterogeneousForestClassifier(ForestClassifier, kw_only=True):
     )
     max_features: int | float | str | None = parameter(default="auto", also="mtry")
 
-    def _measured(self, weights: Array) -> Array:
-        return relative(weights)  # penalties are in units of a row
+    _measured = staticmethod(relative)  # penalties are in units of a row
 
     def _options(self, p: int) -> dict[str, Any]:
         chosen = names_of(self.models)

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.bagged import Heuristics, proposers_of
 from oblique_cli.estimators.forest.base import relative
-from oblique_cli.estimators.forest.leaves import OUT_OF_BAG
-from oblique_cli.estimators.forest.scores import mean_shares
+from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, mean_shares
 from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.oblique.logistic import SEVERAL, ridge_paths
@@ -56,8 +55,7 @@ class LogisticForestClassifier(
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows and heuristics of each tree.
-    """
+    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows and heuristics of a tree."""
 
     needs_pruning_rows: ClassVar[bool] = False
 
@@ -177,11 +175,6 @@ class LogisticForestClassifier(
         """Return the mean of the trees' class probabilities, (n, C), columns in the order of classes_. X : (n, p)"""
         rows = self._rows(X)  # raises if the estimator is not fitted
         return mean_shares(self.trees_, rows)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of the largest probability, the first of classes_ on a tie. X : (n, p); returns (n,)."""
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
         """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""

@@ -36,6 +36,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
 
     max_features = None
     min_samples_leaf = 1
+    _measured = staticmethod(relative)
 
     proposer: Any = parameter(
         default="hhgdt",
@@ -62,9 +63,6 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
 
     def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
         return families(self.proposer, "gini", 1.0)
-
-    def _measured(self, weights: Array) -> Array:
-        return relative(weights)
 
     def _grow(self, forest: Any, table: Table, options: dict[str, Any], more: int, threads: int) -> None:
         rows, codes, weights = table.rows, table.codes, table.weights
@@ -105,12 +103,16 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
             stopping=Stopping(1.0, 0.0, self.max_depth),
             seed=seed,
         )
-        if start.n_leaves == 1:
-            return start
-        space = PlaneSpace(X, codes, len(self.classes_), weights)
-        penalty = 1.0 / len(X) if self.penalty is None else float(self.penalty)
-        planes, _ = space.step(space.begin(start), penalty, Settings(self.surrogate, self.max_sweeps))
-        return space.tree(planes)
+        return refined_start(self, start, PlaneSpace(X, codes, len(self.classes_), weights))
+
+
+def refined_start(forest: Any, start: Tree, space: PlaneSpace, **options: Any) -> Tree:
+    """Return a tree of the rows of `space`, refined as the parameters of a forest say. options : of `space.tree`"""
+    if start.n_leaves == 1:
+        return start
+    penalty = 1.0 / len(space.Z) if forest.penalty is None else float(forest.penalty)
+    planes, _ = space.step(space.begin(start), penalty, Settings(forest.surrogate, forest.max_sweeps))
+    return space.tree(planes, **options)
 
 
 def gini_falls(tree: Tree) -> Array:

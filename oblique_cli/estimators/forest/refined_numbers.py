@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.estimators.forest.base import as_tree
-from oblique_cli.estimators.forest.refined import TAOForestClassifier, state_of
+from oblique_cli.estimators.forest.refined import TAOForestClassifier, refined_start, state_of
 from oblique_cli.estimators.forest.regression import Grown, ObliqueForestRegressor
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import as_in, parameter
-from oblique_cli.tree.refining import PlaneSpace, Settings
+from oblique_cli.tree.refining import PlaneSpace
 from oblique_cli.tree.structure import Tree
 
 
@@ -64,28 +64,17 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
                 held *= weights[there]
             start = as_tree(states[i], rows.shape[1], 1)
             drawn = np.ascontiguousarray(rows[there])
-            tree = self._refined(start, drawn, numbers[there], held)
+            space = PlaneSpace(drawn, np.zeros(len(there), dtype=np.int32), 1, held, numbers=numbers[there])
+            tree = refined_start(self, start, space, as_it_is=True)
             return states[i] if tree is start else state_of(tree, rows, falls_of(tree, drawn, numbers[there], held))
 
         with ThreadPoolExecutor(threads_of(self)) as pool:
             refined.extend(pool.map(better, range(len(states))))
         forest.restore(refined)
 
-    def _refined(self, start: Tree, X: Array, numbers: Array, held: Array) -> Tree:
-        """Return the refined tree of the rows it drew, (n, p), with their numbers (n, k) and weights (n,) in it."""
-        if start.n_leaves == 1:
-            return start
-        codes = np.zeros(len(X), dtype=np.int32)
-        space = PlaneSpace(X, codes, 1, held, numbers=numbers)
-        penalty = 1.0 / len(X) if self.penalty is None else float(self.penalty)
-        planes, _ = space.step(space.begin(start), penalty, Settings(self.surrogate, self.max_sweeps))
-        return space.tree(planes, as_it_is=True)
-
 
 def falls_of(tree: Tree, X: Array, numbers: Array, held: Array) -> NDArray[np.float64]:
-    """Return the decrease of the weighted sum of squares by each split, (n_nodes,).
-
-    X (n, p), numbers (n, k), held (n,) weights"""
+    """Return the fall of the weighted sum of squares of numbers (n, k) by each split, (n_nodes,). held : weights"""
     weight, sums = np.zeros(tree.n_nodes), np.zeros((tree.n_nodes, numbers.shape[1]))
     leaves = tree.apply(X)
     np.add.at(weight, leaves, held)

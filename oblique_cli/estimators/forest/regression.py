@@ -12,10 +12,9 @@ from sklearn.utils import check_random_state
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, RowCount, families, family_features
-from oblique_cli.estimators.forest.base import ForestClassifier, core_options, more_than_there_are
-from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, RIDGES, Leaves, equations_of, means_of
+from oblique_cli.estimators.forest.base import ForestClassifier, core_options, more_than_there_are, without_rows_out
+from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, RIDGES, Leaves, equations_of, means_of, means_of_trees
 from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
-from oblique_cli.estimators.forest.scores import means_of_trees
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.arrays import Array
@@ -148,15 +147,10 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         if message := more_than_there_are(self, owner, n_features):
             return message
-        leaves_out = self.bootstrap is not False or self.max_samples is not None
-        if self.oob_score and not leaves_out:
-            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
-        if self.leaves == LINEAR and self.l2_regularization == OUT_OF_BAG and not leaves_out:
-            return (
-                f"l2_regularization {OUT_OF_BAG!r} of {owner} needs rows that trees do not see. Give a number, or set "
-                "bootstrap to True."
-            )
-        return None
+        if self.bootstrap is not False or self.max_samples is not None:
+            return None
+        chooses = self.leaves == LINEAR and self.l2_regularization == OUT_OF_BAG
+        return without_rows_out(owner, self.oob_score, "l2_regularization" if chooses else None)
 
     def _improve(self, grown: Grown, refined: list[dict[str, Any]]) -> None:
         """Refine splits of grown trees before the leaf models; does nothing here. refined : list for the states"""
@@ -203,10 +197,6 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the mean number of nodes of a tree and the mean depth."""
-        return self._sizes()
 
 
 def _out_of_bag(values: Array, numbers: NDArray[np.int64], rows: Array, unseen: NDArray[np.bool_]) -> Array:
