@@ -211,7 +211,6 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         self._trees = {float(self.cost): self.tree_}
 
     def _split(self, skeleton: _Skeleton, cost: float) -> Tree:
-        """Return the tree over a skeleton, with a hyperplane at every merge."""
         X, codes = skeleton.X, skeleton.codes
         proposer = HHCART(tau=self.tau, sign=self.sign)
 
@@ -257,8 +256,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return the predictions of fits with each value of `cost`, from the clusters and merges of this fit.
 
-        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which stores its training rows.
-        """
+        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which keeps its training rows."""
         trees = self._path(values)
         rows = self._rows(X)
         return np.stack([self.classes_.take(tree.labels[tree.apply(rows)]) for tree in trees], axis=1)

@@ -85,7 +85,6 @@ def _fault(proposer: type[Proposer]) -> str | None:
 
 
 def _others(cls: type[Declared]) -> set[str]:
-    """Return the alternative names of the parameters of a class."""
     return {parameter.also.name for parameter in cls.parameters.values() if parameter.also}
 
 
@@ -108,7 +107,6 @@ def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier
 
 
 def _documented(proposer: type[Proposer]) -> str:
-    """Return the heuristic's docstring, with a pointer to the tree's attributes."""
     text = (inspect.getdoc(proposer) or proposer.__name__).partition(f"\n{SECTION}")[0]
     first, _, rest = text.removeprefix(f"{proposer.title}: ").partition("\n")
     lines = [f"{proposer.title or proposer.__name__}: a top-down tree.", "", first[:1].upper() + first[1:]]

@@ -175,7 +175,6 @@ class LogisticTreeClassifier(
         return tree
 
     def _chosen(self, starts: Sequence[Start], rows: Training, draws: Draws) -> LogisticChoice:
-        """Return the best of several starts. rows : training rows"""
         n_classes, levels, missing = len(self.classes_), self._level_counts(), self._gaps == LEARN
 
         def prepared(part: Training) -> tuple[ModelRows, PlaneSpace]:

@@ -1,8 +1,7 @@
 """Gaussian mixtures with full covariances, fitted by expectation-maximization as scikit-learn does.
 
 `sklearn.mixture.GaussianMixture` spends three quarters of a fit to a few hundred rows outside its numerical operations.
-Here these run for all components at once, in the same order, so results are equal to the last bit.
-"""
+Here these run for all components at once, in the same order, so results are equal to the last bit."""
 
 from __future__ import annotations
 
@@ -129,7 +128,6 @@ def _maximized(X: Array, shares: Array, regularization: float) -> tuple[Array, A
 
 
 def _blocks(k: int, X: Array) -> list[slice]:
-    """Return the blocks of components that are computed together."""
     size = max(1, BLOCK // X.size)
     return [slice(start, start + size) for start in range(0, k, size)]
 

@@ -167,11 +167,9 @@ class TAOClassifier(
         return bases
 
     def _of_named(self) -> Mapping[str, Any]:
-        """Parameters of a start given by its name."""
         return SEED_PRUNING
 
     def _starts(self, bases: Sequence[tuple[Any, bool]]) -> list[Start]:
-        """Return the starts, with the levels and classes of this fit."""
         starts = []
         for base, optional in bases:
             if isinstance(base, str) and base in RANDOM:

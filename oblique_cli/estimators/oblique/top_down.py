@@ -26,7 +26,6 @@ from oblique_cli.estimators.missing_values import IMPUTE, LEARN, REFUSE, medians
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import threads_of
-from oblique_cli.estimators.oblique.coded_rows import CodedRows
 from oblique_cli.estimators.oblique.groups import (
     NO_MODELS,
     NO_REFINEMENT,
@@ -37,7 +36,7 @@ from oblique_cli.estimators.oblique.groups import (
     Refinement,
     Running,
 )
-from oblique_cli.estimators.oblique.training import Draws, Training, divided, weights_of
+from oblique_cli.estimators.oblique.training import CodedRows, Draws, Training, divided, weights_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, FeatureCount, check, rows_of
@@ -102,8 +101,7 @@ class ObliqueTreeClassifier(
     Stochasticity. One integer is drawn from `random_state`. It seeds the generator that draws the pruning rows (if they
     are not given) and the folds of "cv", and it names the seed of each tree (that of "oc1" is the generator's next
     number). Most heuristics draw nothing. One that does, such as "sadt", has a stream at every node, named after the
-    tree's seed and the turns from the root, so that what a node draws does not depend on which other nodes are split.
-    """
+    tree's seed and the turns from the root, so that its draws do not depend on which other nodes are split."""
 
     proposer: str | Proposer = parameter(
         default="hhcart_a",
@@ -235,11 +233,9 @@ class ObliqueTreeClassifier(
         return Grown(refinement.tree, refinement.tree, [], refinement)
 
     def _signs(self) -> Signs | None:
-        """Return the monotonic constraints of the tree."""
         return signs_of(self, self.levels_, len(self.classes_))
 
     def _refuse_beside_order(self) -> None:
-        """Raise ConfigError for parameters under which predictions would not be monotonic."""
         plain = {"refine": NO_REFINEMENT, "leaf_models": NO_MODELS, "polish": False, "max_terms": None}
         for name, value in {**plain, "split_cost": 0.0}.items():
             if (current := getattr(self, name)) != value:
@@ -253,20 +249,17 @@ class ObliqueTreeClassifier(
             )
 
     def _with_probabilities(self, tree: Tree) -> Tree:
-        """Return the tree with its `probabilities`, at the chosen strength."""
         smoothed, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
         return smoothed if signs is None else within_order(smoothed, signs)
 
     def _refuse_levels(self, proposer: Proposer) -> None:
-        if self.levels_ and proposer.is_quantitative():
+        if self.levels_ and (self.polish or proposer.is_quantitative()):
+            owner, remedy = type(proposer).__name__, ""
+            if not proposer.is_quantitative():
+                owner, remedy = f"polish of {type(self).__name__}", ", or polish to false"
             raise ConfigError(
-                f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
-                "qualitative; set encoding to onehot or ordinal."
-            )
-        if self.levels_ and self.polish:
-            raise ConfigError(
-                f"polish of {type(self).__name__} takes quantitative features only. Column {min(self.levels_)} is "
-                "qualitative; set encoding to onehot or ordinal, or polish to false."
+                f"{owner} takes quantitative features only. Column {min(self.levels_)} is qualitative; set encoding to "
+                f"onehot or ordinal{remedy}."
             )
 
     def _divided(
@@ -348,7 +341,6 @@ class ObliqueTreeClassifier(
         return out
 
     def _rates(self, tree: Tree) -> Array:
-        """Return the rate limited by `max_misrate` for every node."""
         of_node = self.misrate_of == "node"
         return tree.misclassification_rates if of_node else tree.misclassification_rates_of_parents
 
