@@ -115,22 +115,16 @@ def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
     return cls(**arguments)
 
 
-class Squares:
-    """Standardized columns, followed by the standardized squares of those with more than two values."""
+def squares(X: np.ndarray) -> Any:
+    """Return a transformer to standardized columns, and standardized squares of those of more than two values in X."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    def fit_transform(self, X: np.ndarray) -> np.ndarray:
-        """Fit means and deviations to rows (n, p); return their columns (n, p + number of squares)."""
-        from sklearn.preprocessing import StandardScaler
-
-        self._lines, self._bends = StandardScaler(), StandardScaler()
-        z = self._lines.fit_transform(X)
-        self._bent = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
-        return np.hstack([z, self._bends.fit_transform(z[:, self._bent] ** 2)]) if self._bent else z
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Return the columns of other rows."""
-        z = self._lines.transform(X)
-        return np.hstack([z, self._bends.transform(z[:, self._bent] ** 2)]) if self._bent else z
+    bent = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
+    squared = make_pipeline(FunctionTransformer(np.square), StandardScaler())
+    both = ColumnTransformer([("lines", "passthrough", slice(0, X.shape[1])), ("bends", squared, bent)])
+    return make_pipeline(StandardScaler(), both)
 
 
 class Model:
@@ -150,7 +144,7 @@ class Model:
             from sklearn import preprocessing
 
             names = {"standardize": "StandardScaler", "minmax": "MinMaxScaler", "robust": "RobustScaler"}
-            self._scaler = Squares() if self._prepare == "squares" else getattr(preprocessing, names[self._prepare])()
+            self._scaler = squares(X) if self._prepare == "squares" else getattr(preprocessing, names[self._prepare])()
             X = self._scaler.fit_transform(X)
         if not self._regression:
             self.classes_, y = np.unique(y, return_inverse=True)

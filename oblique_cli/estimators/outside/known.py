@@ -51,13 +51,11 @@ class Signature:
     parameters: tuple[str, ...]
 
 
-def _signatures() -> dict[str, Signature]:
-    with SIGNATURES.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {row["class"]: Signature(row["task"], row["version"], tuple(row["parameters"].split())) for row in rows}
-
-
-CLASSES: Mapping[str, Signature] = _signatures()
+with SIGNATURES.open(encoding="utf-8", newline="") as _file:
+    CLASSES: Mapping[str, Signature] = {
+        row["class"]: Signature(row["task"], row["version"], tuple(row["parameters"].split()))
+        for row in csv.DictReader(_file)
+    }
 
 
 def library_of(path: str) -> str:

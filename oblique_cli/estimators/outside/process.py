@@ -97,7 +97,6 @@ class Process:
         return self._pipe
 
     def _cause(self, memory: int | None) -> str:
-        """Return the reason why the process ended."""
         assert self._started is not None
         try:
             code = self._started.wait(5)

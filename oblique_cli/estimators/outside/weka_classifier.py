@@ -3,8 +3,7 @@
 Only labels are read: WEKA 3.6 prints probabilities with three decimals.
 
 Needs java and WEKA's archive: Debian's packages default-jre-headless and weka, or a path in WEKA_JAR. WEKA has the GNU
-General Public License; it is run by its command line, and no part of it is in this package.
-"""
+General Public License; it is run by its command line, and no part of it is in this package."""
 
 from __future__ import annotations
 

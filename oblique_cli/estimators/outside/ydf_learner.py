@@ -52,8 +52,6 @@ class YdfClassifier:
 
 
 def _sizes(model: Any) -> Sizes:
-    """Return the sizes of the trees of a trained model."""
-
     def children(node: Any) -> list[Any]:
         return [node.pos_child, node.neg_child] if hasattr(node, "pos_child") else []
 

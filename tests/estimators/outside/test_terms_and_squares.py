@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside import weka_classifier
-from oblique_cli.estimators.outside.building import Squares, load_class
+from oblique_cli.estimators.outside.building import load_class, squares
 from oblique_cli.estimators.outside.remote import OutsideEstimator
 from oblique_cli.estimators.outside.sizes import Sizes, nested, sizes_of, together
 from oblique_cli.evaluation.metrics import METRICS, Undefined, n_terms
@@ -18,8 +18,6 @@ from oblique_cli.evaluation.metrics import METRICS, Undefined, n_terms
 X, Y = load_iris(return_X_y=True)
 
 LMT = """
-Logistic model tree
-------------------
 f2 <= 1.9: LM_1:2/2 (30)
 f2 > 1.9
 |   f3 <= 1.7: LM_2:2/4 (25)
@@ -47,13 +45,6 @@ Class 1 :
 -1.9 +
 [f2] * 0.66 +
 [f0] * -3
-
-LM_3:
-Class 0 :
-7
-
-Class 1 :
--7
 """
 LOGISTIC = """
 Coefficients...
@@ -76,35 +67,23 @@ def fitted(path, params=None, prepare="", X=X, Y=Y):
     return OutsideEstimator(path, params or {}, prepare, {}, False, 1).fit(X, Y)
 
 
-def test_a_tree_of_single_features_has_as_many_terms_as_nodes():
+def test_terms_of_a_model_of_another_library_are_its_nodes_or_coefficients():
     assert n_terms(fitted("sklearn.tree.DecisionTreeClassifier", {"max_leaf_nodes": 3})) == 5
     forest = fitted("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 4})
     assert n_terms(forest) == forest.n_nodes_ > 4
-
-
-def test_planes_count_their_coefficients():
     tree = {"a": [{"leaf": 1}, {"a": [{"leaf": 2}, {"leaf": 3}], "w": 4}], "w": 2}
     found = nested(tree, lambda node: node.get("a", ()), lambda node: node["w"])
     assert found == Sizes(leaves=3, nodes=5, depth=2, terms=3 + 6)
     assert together([found, found]) == Sizes(6, 10, 2, 18)
-
-
-def test_a_linear_model_is_as_a_tree_of_one_leaf():
-    """Of two classes it has one set of coefficients, of three it has three."""
+    # Of two classes it has one set of coefficients, of three it has three.
     assert n_terms(fitted("sklearn.linear_model.LogisticRegression", {"max_iter": 500})) == 1 + 3 * 4
     two = Y < 2
     assert n_terms(fitted("sklearn.linear_model.LogisticRegression", X=X[two], Y=Y[two])) == 1 + 4
-
-
-def test_a_machine_counts_the_numbers_of_its_support_vectors_also_where_it_was_tuned():
     from sklearn.svm import SVC
 
     alone = SVC(C=10.0, gamma=0.1).fit(StandardScaler().fit_transform(X), Y)
     grid = {"estimator": {"class": "sklearn.svm.SVC"}, "param_grid": {"C": [10.0], "gamma": [0.1]}, "cv": 3}
     assert n_terms(fitted("sklearn.model_selection.GridSearchCV", grid, "standardize")) == alone.support_vectors_.size
-
-
-def test_what_does_not_say_its_terms_has_none():
     model = fitted("sklearn.neighbors.KNeighborsClassifier")
     with pytest.raises(Undefined, match="does not say how many terms"):
         METRICS["n_terms"].function(model, X)
@@ -120,24 +99,21 @@ def test_seconds_of_processors_are_known_of_models_with_a_process_of_their_own()
 def test_squares_stand_beside_the_columns_in_standard_deviations():
     rng = np.random.default_rng(0)
     table = np.column_stack([rng.normal(3.0, 2.0, 60), rng.integers(0, 2, 60), np.full(60, 7.0)])
-    squares = Squares()
-    found = squares.fit_transform(table)
+    transformer = squares(table)
+    result = transformer.fit_transform(table)
     z = (table[:, 0] - table[:, 0].mean()) / table[:, 0].std()
-    assert found.shape == (60, 4)  # a column of two values, or of one, has no square
-    np.testing.assert_allclose(found[:, 0], z)
-    np.testing.assert_allclose(found[:, 3], (z**2 - (z**2).mean()) / (z**2).std())
-    np.testing.assert_allclose(squares.transform(table[:5]), found[:5])
-    assert Squares().fit_transform(table[:, 1:]).shape == (60, 2)
+    assert result.shape == (60, 4)  # a column of two values, or of one, has no square
+    np.testing.assert_allclose(result[:, 0], z)
+    np.testing.assert_allclose(result[:, 3], (z**2 - (z**2).mean()) / (z**2).std())
+    np.testing.assert_allclose(transformer.transform(table[:5]), result[:5])
+    assert squares(table[:, 1:]).fit_transform(table[:, 1:]).shape == (60, 2)
 
 
-def test_sizes_of_weka_are_read_from_what_it_prints():
+def test_weka_reads_rows_and_says_sizes_in_forms_of_its_own(tmp_path):
     assert weka_classifier.sizes_of_text(LMT, 2) == Sizes(3, 5, 2, 5 + 3)  # of two classes one set of coefficients
     assert weka_classifier.sizes_of_text(LMT, 3).terms == 5 + 6
     assert weka_classifier.sizes_of_text(LOGISTIC, 3) == Sizes(0, 0, 0, 1 + 3)
     assert weka_classifier.sizes_of_text("J48 pruned tree", 2) == Sizes(0, 0, 0, 0)
-
-
-def test_rows_are_written_as_weka_reads_them(tmp_path):
     path = tmp_path / "rows.arff"
     table = np.array([[1.5, 2.0], [np.nan, 0.0]])
     weka_classifier.write_arff(path, table, np.array([1, 0]), 2, {1: 3})
@@ -147,7 +123,7 @@ def test_rows_are_written_as_weka_reads_them(tmp_path):
     )
 
 
-def test_without_weka_the_class_says_what_to_install(monkeypatch):
+def test_without_weka_the_class_says_what_to_install_and_labels_are_those_that_weka_predicts(monkeypatch):
     monkeypatch.setenv("WEKA_JAR", "/nowhere/weka.jar")
     monkeypatch.setattr(weka_classifier.shutil, "which", lambda name: "/usr/bin/java")
     with pytest.raises(ConfigError, match=r"^class weka\.classifiers\.trees\.LMT: there is no /nowhere/weka\.jar"):
@@ -155,10 +131,7 @@ def test_without_weka_the_class_says_what_to_install(monkeypatch):
     monkeypatch.setattr(weka_classifier.shutil, "which", lambda name: None)
     with pytest.raises(ConfigError, match="there is no java"):
         load_class("weka.classifiers.trees.LMT")
-
-
-def test_labels_are_those_that_weka_predicts(monkeypatch):
-    """A program in the place of java, which prints what WEKA prints, in its forms for right and for wrong rows."""
+    # A program in the place of java, which prints what WEKA prints, in its forms for right and for wrong rows.
     lines = "\n".join(
         f"    {i + 1}        1:c0       {k + 1}:c{k}  {'+' if k else ' '}  0.9" for i, k in enumerate((0, 2, 1))
     )
