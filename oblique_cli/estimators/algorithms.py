@@ -95,8 +95,7 @@ class Algorithm:
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Name -> allowed values, without parameters that the name fixes or the runner sets; of a parameter's arrays,
-        callables and words only the words."""
+        """Name -> allowed values (of words and arrays the words), without parameters that are fixed or the runner's."""
         closed = {*self.fixed, *self.unused, *RUNNERS}
         table = self.estimator.constraints | getattr(self.estimator, "words", {})
         table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
@@ -120,7 +119,7 @@ class Algorithm:
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
-        return self._built(params, random_state, None)
+        return self.built(params, random_state=random_state)
 
     @property
     def hints(self) -> Mapping[str, str]:
@@ -131,18 +130,15 @@ class Algorithm:
         """Return the error message for incompatible parameters, under either name, or None."""
         current = self.current(params)
         try:
-            self._built(current, None, None)
+            self.built(current)
         except ConfigError as error:
             return str(error)
         return None
 
-    def built(self, params: Mapping[str, Any], n_features: int) -> Any:
-        """Return the estimator of checked parameters, under either name; ConfigError for incompatible parameters, or
-        parameters too large for n_features."""
-        return self._built(self.current(params), None, n_features)
-
-    def _built(self, params: Mapping[str, Any], random_state: Any, n_features: int | None) -> Any:
-        estimator = self._estimator(random_state, params)
+    def built(self, params: Mapping[str, Any], n_features: int | None = None, random_state: Any = None) -> Any:
+        """Return the estimator of checked parameters, under either name; ConfigError for incompatible ones, or for ones
+        too large for n_features."""
+        estimator = self._estimator(random_state, self.current(params))
         clash = getattr(estimator, "clash", None)
         if clash is not None and (message := clash(self.name, n_features)):
             raise ConfigError(message)
@@ -155,7 +151,6 @@ class Algorithm:
         return tuple(values[name] for name in names) or None
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        """Return the estimator with checked parameters, under the estimator's parameter names."""
         plain = {name: value for name, value in params.items() if name not in self._flat}
         estimator = self.estimator(**self.fixed, **plain)
         for name, value in params.items():

@@ -1,6 +1,4 @@
-"""Codes of qualitative columns; a level not seen in `fit`, and a missing value, become -1, whose score is 0 (thesis
-3.7).
-"""
+"""Codes of qualitative columns; a level not seen in `fit` and a missing value become -1, of score 0 (thesis 3.7)."""
 
 from __future__ import annotations
 
@@ -81,8 +79,7 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
 
 
 def columns_of_words(X: Any, owner: str) -> tuple[int, ...]:
-    """Return the positions of text columns of a data frame, ascending: categories, and strings or objects that are not
-    all numbers. Booleans are the numbers 0 and 1."""
+    """Return the positions of a data frame's categories, and of columns with a cell that is no number, ascending."""
 
     def holds_words(j: int) -> bool:
         cells, missing = _cells(X, j)

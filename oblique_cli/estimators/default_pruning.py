@@ -43,21 +43,15 @@ def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> Al
 
 def how_pruned(spec: AlgorithmSpec) -> str:
     """Return the pruning method of `pruned_spec` for an algorithm; "" for any other pruning."""
-    if CART_BY_CV.items() <= spec.params.items() and spec.name == CART:
-        return _by(CV, 1.0)
+    by, errors = "by cross-validation", float(spec.params.get("standard_errors", 0.0))
     rule = spec.params.get("pruning")
-    if rule not in (BY_CV["pruning"], BY_HOLDOUT["pruning"]):
+    if spec.name == CART and CART_BY_CV.items() <= spec.params.items():
+        errors = 1.0
+    elif rule == BY_HOLDOUT["pruning"]:
+        by = f"on {100 * float(spec.params.get('pruning_fraction', FRACTION)):g} % of the rows, kept from growth"
+    elif rule != BY_CV["pruning"]:
         return ""
-    share = 100 * float(spec.params.get("pruning_fraction", FRACTION))
-    by = CV if rule == BY_CV["pruning"] else f"on {share:g} % of the rows, kept from growth"
-    return _by(by, float(spec.params.get("standard_errors", 0.0)))
-
-
-CV = "by cross-validation"
-
-
-def _by(what: str, errors: float) -> str:
-    return f"pruned {what} (smallest tree {f'within {errors:g} SE of the best' if errors else 'of the least error'})"
+    return f"pruned {by} (smallest tree {f'within {errors:g} SE of the best' if errors else 'of the least error'})"
 
 
 def whole_tree(spec: AlgorithmSpec) -> str:

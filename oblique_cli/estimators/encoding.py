@@ -1,8 +1,7 @@
 """Encoding of columns inside a fold: missing values filled, levels turned into indicators.
 
 Both are learned from the training rows of the fold only, so that no information of test rows enters training. A model
-from a file predicts with this module without loading scikit-learn.
-"""
+from a file predicts with this module without loading scikit-learn."""
 
 from __future__ import annotations
 
@@ -78,8 +77,7 @@ class ColumnEncoder:
     @property
     def n_encoded(self) -> int:
         """Number of encoded columns."""
-        held = len(self.qualitative) if self.levels is None else sum(len(codes) for codes in self.levels)
-        return len(self.quantitative) + held
+        return len(self.sources)
 
     @property
     def sources(self) -> NDArray[np.int64]:

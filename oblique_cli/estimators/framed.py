@@ -1,7 +1,6 @@
 """Forests on data frames with words and missing values: a `ColumnEncoder` (`encoding.py`) encodes rows for the trees.
 
-`fit` learns it from a data frame with a word or a missing value. Arrays and all-numeric frames are not encoded.
-"""
+`fit` learns it from a data frame with a word or a missing value. Arrays and numeric frames are not encoded."""
 
 from __future__ import annotations
 
@@ -170,12 +169,10 @@ class TakesFrames:
 
     @property
     def _n_seen(self) -> int:
-        """Return the number of encoded columns."""
         return self.n_features_in_ if self.encoding_ is None else self.encoding_.encoder.n_encoded
 
     @property
     def _levels(self) -> Mapping[int, tuple[str, ...]]:
-        """Text columns of X, with their levels."""
         return {} if self.encoding_ is None else self.encoding_.levels
 
     def _by_column(self, values: Array) -> Array:

@@ -110,8 +110,7 @@ def warn_of_flat(
 ) -> None:
     """Warn of constrained columns that the fit does not use although they correlate in the opposite direction.
 
-    used : (p,) whether an answer can change with the column; X : (n, p) training rows; y : (n,) numbers or class codes
-    """
+    used : (p,) whether an answer can change with the column; X : (n, p) training rows; y : (n,) numbers or codes"""
     if signs is None:
         return
     names = getattr(estimator, "feature_names_in_", None)

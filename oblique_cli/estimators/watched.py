@@ -63,7 +63,6 @@ def _under_callbacks(
     work: Callable[[], Any],
     reports: list[Callable[[int], None]],
 ) -> Any:
-    """Run the work as a task of callbacks, with a subtask for every tree."""
     context = estimator._init_callback_context(max_subtasks=total)
     context.call_on_fit_task_begin(estimator=estimator)
 

@@ -116,7 +116,6 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         return self
 
     def _chosen_alpha(self, X: Any, y: Any, weights: Any, groups: Groups | None) -> float:
-        """Return the complexity chosen by cross-validation, without rows of weight 0."""
         rows, numbers = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if weights is not None:
             counted = np.asarray(weights) > 0

@@ -173,7 +173,6 @@ class ShownRegression(ShownNumbers, SingleTree):
         return self._view_of(tree, features, outputs, precision, title, rows)
 
     def _outputs(self, tree: Tree, target: Names) -> list[str]:
-        """Return a name for each output."""
         return self._as_many(names_of_outputs(tree.equations.n_outputs, target), tree.equations.n_outputs, "target")
 
 
