@@ -26,6 +26,8 @@ from oblique_cli.tree.splitting import PROPOSERS, Proposer
 ROOT = __name__.partition(".")[0]
 TASKS = ("classification", "regression")
 RUNNERS = ("n_jobs", "verbose", "warm_start", "random_state")  # parameters that the runner sets, not the configuration
+C = TypeVar("C", bound=type)
+P = TypeVar("P", bound=type[Proposer])
 
 
 @dataclass(frozen=True)
@@ -465,9 +467,6 @@ def fault_of_estimator(algorithm: Algorithm) -> str | None:
     return None
 
 
-C = TypeVar("C", bound=type)
-
-
 def algorithm(
     name: str,
     *,
@@ -524,19 +523,11 @@ class AlgorithmTable(Registry[Algorithm]):
         return super()._all()
 
 
-def _table() -> AlgorithmTable:
-    table = AlgorithmTable("algorithm", "oblique list algorithms", _fault)
-    for algorithm in (*_BOTTOM_UP, *_REFINED, *_FORESTS, *_REGRESSION, *_NUMBERS, *_MACHINES):
-        table.register(algorithm.name)(algorithm)
-    table.former["tao_logistic"] = "logistic_tree"
-    table.wait_for(extensions.ALGORITHMS)
-    return table
-
-
-ALGORITHMS = _table()
-
-
-P = TypeVar("P", bound=type[Proposer])
+ALGORITHMS = AlgorithmTable("algorithm", "oblique list algorithms", _fault)
+for _algorithm in (*_BOTTOM_UP, *_REFINED, *_FORESTS, *_REGRESSION, *_NUMBERS, *_MACHINES):
+    ALGORITHMS.register(_algorithm.name)(_algorithm)
+ALGORITHMS.former["tao_logistic"] = "logistic_tree"
+ALGORITHMS.wait_for(extensions.ALGORITHMS)
 
 
 def heuristic(name: str) -> Callable[[P], P]:

@@ -37,7 +37,8 @@ class Clustering:
     ) -> ClassClusters:
         """Return the clusters of each class as row numbers of X (n, p). codes : (n,) positions in two or more `classes`
         shared : clusters of earlier fits, used if present, and extended"""
-        digest = self._digest(X, codes, seed)
+        settings = repr((astuple(self), X.shape, seed)).encode()
+        digest = hashlib.sha256(settings + X.tobytes() + codes.astype(np.int64).tobytes()).digest()
         if digest in shared:
             return shared[digest]
         started = time.perf_counter()
@@ -48,10 +49,6 @@ class Clustering:
             clusters.append([rows[group] for group in groups])
         shared[digest] = ClassClusters(clusters, time.perf_counter() - started)
         return shared[digest]
-
-    def _digest(self, X: Array, codes: NDArray[np.integer], seed: int) -> bytes:
-        text = repr((astuple(self), X.shape, seed)).encode()
-        return hashlib.sha256(text + X.tobytes() + codes.astype(np.int64).tobytes()).digest()
 
     def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
         """Return the clusters of a class, by the most probable component, as row numbers of X (n, p), none empty.

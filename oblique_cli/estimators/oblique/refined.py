@@ -19,7 +19,6 @@ from oblique_cli.estimators.oblique.training import Draws, Training
 from oblique_cli.ground.constraints import Choices, Constraint, check
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.parameters import parameter
-from oblique_cli.tree.refining import Refined
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.structure import Tree
 
@@ -122,13 +121,12 @@ class TAOClassifier(
 
     def _best(self, starts: list[Start], growing: Training, draws: Draws) -> Tree:
         """Return the refined tree of the best start, and store the results of the choice."""
+        self.refinement_: Any = self._refined(starts, growing, draws, self)
 
-        def refined_on(part: Training, part_draws: Draws) -> Refined:
-            return self._refined(starts, part, part_draws, self)
+        def tree_of(part: Training, part_draws: Draws) -> Tree:
+            return self._refined(starts, part, part_draws, self).tree
 
-        self.refinement_: Any = refined_on(growing, draws)
-        tree = self.refinement_.tree
-        return self._finished(tree, growing, draws, lambda part, part_draws: refined_on(part, part_draws).tree)
+        return self._finished(self.refinement_.tree, growing, draws, tree_of)
 
     def _bases(self) -> list[tuple[Any, bool]]:
         """Return the bases in `base`, each with whether it is optional; ConfigError for any other value."""
