@@ -11,8 +11,11 @@ from oblique_cli.evaluation import published
 from oblique_cli.tree.splitting import PROPOSERS
 
 
-def test_every_proposer_is_an_algorithm():
+def test_every_proposer_is_an_algorithm_and_published_tables_know_the_titles():
     assert ALGORITHM_NAMES == PROPOSER_NAMES
+    text = "".join(path.read_text(encoding="utf-8") for path in published.FOLDER.glob("hh*_table_*.csv"))
+    for name in ("hhcart_a", "hhcart_d", "gdt", "hhgdt"):
+        assert f",{ALGORITHMS[name].title}," in text
 
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
@@ -28,7 +31,7 @@ def test_a_parameter_reaches_the_estimator_or_its_proposer(name):
     assert model.fit(real_set("iris").X, real_set("iris").y).depth_ <= 3
 
 
-def test_defaults_are_those_of_the_papers():
+def test_defaults_and_the_name_of_the_misclassification_limit_are_those_of_the_papers():
     for name in ("hhcart_a", "hhcart_d"):
         d = ALGORITHMS[name].defaults
         assert (d["criterion"], d["min_parent"], d["max_misrate"], d["tau"]) == ("twoing", 2, 0.0, 0.05)
@@ -36,9 +39,6 @@ def test_defaults_are_those_of_the_papers():
     d = ALGORITHMS["hhgdt"].defaults
     assert (d["criterion"], d["min_parent"], d["tau"], d["pruning"]) == ("gini", 2, 0.0, "none")
     assert ALGORITHMS["gdt"].defaults["criterion"] == "gini"
-
-
-def test_epsilon_is_the_papers_name_of_the_misclassification_limit():
     for name in ("gdt", "hhgdt"):
         assert ALGORITHMS[name].path_parameter == "epsilon"
         assert "max_misrate" not in ALGORITHMS[name].parameters
@@ -48,24 +48,15 @@ def test_epsilon_is_the_papers_name_of_the_misclassification_limit():
         assert "epsilon" not in ALGORITHMS[name].parameters
 
 
-def test_an_unknown_parameter_is_refused_with_the_close_ones():
+def test_an_unknown_parameter_or_algorithm_is_refused_with_the_close_ones():
     with pytest.raises(ConfigError, match=r"^hhgdt has no parameter 'epsilom'\. Did you mean 'epsilon'\?$"):
         make("hhgdt", epsilom=0.1)
     with pytest.raises(ConfigError, match=r"^gdt has no parameter 'max_misrate'\."):
         make("gdt", max_misrate=0.1)
     with pytest.raises(ConfigError, match=r"^axis_parallel has no parameter 'tau'\.$"):
         make("axis_parallel", tau=0.1)
-
-
-def test_an_unknown_algorithm_is_refused_with_the_close_ones():
     with pytest.raises(UnknownName, match=r"^unknown algorithm 'hhcart'\. Did you mean 'hhcart_[ad]' or"):
         make("hhcart")
-
-
-def test_published_tables_know_the_titles():
-    text = "".join(path.read_text(encoding="utf-8") for path in published.FOLDER.glob("hh*_table_*.csv"))
-    for name in ("hhcart_a", "hhcart_d", "gdt", "hhgdt"):
-        assert f",{ALGORITHMS[name].title}," in text
 
 
 @pytest.mark.parametrize("name", ["raf", "hhbut", "pilot", "hhgdt"])

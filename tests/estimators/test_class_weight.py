@@ -38,15 +38,12 @@ def test_they_count_in_pruning_too(pruning):
     assert_same_tree(by_class.tree_, by_row.tree_)
 
 
-def test_shares_are_of_the_weight_as_in_scikit_learn():
+def test_shares_are_of_the_weight_and_a_class_of_weight_zero_is_never_predicted():
     data = real_set("bupa")
     ours = make("axis_parallel", criterion="gini", class_weight="balanced", max_depth=1).fit(data.X, data.y)
     theirs = DecisionTreeClassifier(class_weight="balanced", max_depth=1, random_state=0).fit(data.X, data.y)
     np.testing.assert_allclose(ours.predict_proba(data.X), theirs.predict_proba(data.X), rtol=1e-9)
     assert (ours.tree_.counts.sum(axis=1) > 0).all()
-
-
-def test_a_class_of_weight_zero_is_never_predicted_and_those_not_named_weigh_one():
     data = real_set("iris")
     names = np.array(["a", "b", "c"])[data.y]
     a = make("hhcart_a", class_weight={"a": 1, "b": 0.0, "c": 1}).fit(data.X, names)
@@ -56,7 +53,7 @@ def test_a_class_of_weight_zero_is_never_predicted_and_those_not_named_weigh_one
     assert_same_tree(b.tree_, c.tree_)
 
 
-def test_what_does_not_fit_the_labels_is_refused():
+def test_labels_are_texts_that_become_codes_and_others_are_refused():
     X, y = np.eye(4), ["a", "a", "b", "b"]
     with pytest.raises(
         ConfigError,
@@ -68,6 +65,9 @@ def test_what_does_not_fit_the_labels_is_refused():
     for value in ("even", {}, {"a": -1}, {"a": "2"}, {"a": float("nan")}, [("a", 1)], 3):
         with pytest.raises(ConfigError, match="class_weight of hhcart_a must be 'balanced', or a mapping of class lab"):
             make("hhcart_a", class_weight=value)
+    assert coded_weights({"2": 4.0}, real_set("bupa")) == {0: 1.0, 1: 4.0}
+    with pytest.raises(ConfigError, match=r"class_weight names '3', which is no class of 'bupa'\. Its classes: 1, 2\."):
+        coded_weights({"3": 4.0}, real_set("bupa"))
 
 
 @pytest.mark.parametrize("name", ["hhcart_a", "oc1_ap", "gdt"])
@@ -83,12 +83,6 @@ def test_no_child_weighs_less_than_the_least_share(name, share):
 def plan(**algorithm):
     cv = {"scheme": "stratified", "folds": 3, "repeats": 1}
     return {"version": 1, "seed": 1, "dataset": "bupa", "algorithm": {"name": "hhcart_d", **algorithm}, "cv": cv}
-
-
-def test_labels_are_texts_and_become_codes():
-    assert coded_weights({"2": 4.0}, real_set("bupa")) == {0: 1.0, 1: 4.0}
-    with pytest.raises(ConfigError, match=r"class_weight names '3', which is no class of 'bupa'\. Its classes: 1, 2\."):
-        coded_weights({"3": 4.0}, real_set("bupa"))
 
 
 def test_a_configuration_may_weigh_classes_or_choose_weights_from_a_grid(tmp_path):

@@ -42,15 +42,8 @@ def frame(n: int = N, seed: int = 0) -> pd.DataFrame:
     return made
 
 
-ENCODED = [
-    "length",
-    "sold",
-    "width",
-    *(f"color={c}" for c in ("blue", "green", "red")),
-    "grade=8",
-    "grade=9",
-    "grade=10",
-]
+LEVELS = {"color": ("blue", "green", "red"), "grade": (8, 9, 10)}
+ENCODED = ["length", "sold", "width", *(f"{name}={level}" for name, levels in LEVELS.items() for level in levels)]
 
 
 def by_hand(new: pd.DataFrame, train: pd.DataFrame) -> np.ndarray:
@@ -58,7 +51,7 @@ def by_hand(new: pd.DataFrame, train: pd.DataFrame) -> np.ndarray:
     columns = [
         new[name].astype(float).fillna(train[name].astype(float).median()) for name in ("length", "sold", "width")
     ]
-    for name, levels in {"color": ("blue", "green", "red"), "grade": (8, 9, 10)}.items():
+    for name, levels in LEVELS.items():
         counts = [(train[name] == level).sum() for level in levels]
         cells = new[name].astype(object).where(new[name].notna(), levels[int(np.argmax(counts))])
         columns += [(cells == level).astype(float) for level in levels]
@@ -95,9 +88,6 @@ def assert_same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
     assert len(found) == len(expected) > 1
     for ours, theirs in zip(found, expected, strict=True):
         assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
-
-
-# ---- what is fitted --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -190,15 +180,12 @@ def test_an_order_is_that_of_a_column_of_the_frame():
         BaggedForestClassifier(monotonic_cst=[0] * 9).fit(X, y)
 
 
-# ---- which columns hold what -----------------------------------------------------------------------------------------
-
-
 def encoding_of(**columns: Any) -> Any:
     X = pd.DataFrame(columns)
     return small("hhgdt_forest").fit(X, np.arange(len(X)) % 2).encoding_
 
 
-def test_a_column_holds_words_if_a_cell_is_no_number():
+def test_a_column_holds_words_if_a_cell_is_no_number_and_nothing_without_a_cell():
     gap = [0.0, np.nan] * 6
     for numbers in (["1", "2.5", " "] * 4, [1, None, "3"] * 4, [True, False, None] * 4, [1, pd.NA, 2] * 4):
         found = encoding_of(gap=gap, x=pd.Series(numbers, dtype=object))
@@ -214,16 +201,10 @@ def test_a_column_holds_words_if_a_cell_is_no_number():
         for x in ([1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"])
     ]
     assert same[0].tolist() == same[1].tolist() == same[2].tolist() == [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-
-
-def test_a_column_without_a_cell_says_nothing():
     found = encoding_of(x=[1.0, 2.0] * 4, none=[None] * 8, never=[np.nan] * 8, word=pd.Categorical([None] * 8))
     assert found.transform(pd.DataFrame({"x": [3.0], "none": [5.0], "never": [np.nan], "word": ["a"]})).tolist() == [
         [3.0, 5.0, 0.0, 0.0]
     ]
-
-
-# ---- what is refused -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["hhgdt_forest", "logistic_forest", "oblique_boosting", "tao_forest_regression"])
@@ -262,9 +243,6 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence():
         fitted.predict(X[X.columns[::-1]])
 
 
-# ---- files, exports, and the command line ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forest_of_a_frame_predicts_the_same_from_its_file(name, tmp_path):
     X, y = frame(), answers(name, frame())
@@ -291,7 +269,7 @@ def test_an_export_reads_words_and_gaps_as_the_forest_does(name):
     assert [exported["predict"](row) for row in rows] == forest.predict(new).tolist()
 
 
-def test_explanations_take_frames():
+def test_frames_are_explained_and_saved_whatever_their_columns_are_called(tmp_path):
     X, y = frame(), answers("hhgdt_forest", frame())
     forest = small("hhgdt_forest").fit(X, y)
     found = oblique_cli.shap_values(forest, later().iloc[:4], X.iloc[:10])
@@ -306,6 +284,10 @@ def test_explanations_take_frames():
     with pytest.raises(ConfigError, match="has no column 'color', which the model was fitted to"):
         model.predict(X[["length"]])
     assert model.predict(X[X.columns[::-1]]).tolist() == forest.predict(X).tolist()  # by name, as in tables
+    X = frame().rename(columns={"color": "class", "length": "class_"})
+    y = answers("hhgdt_forest", frame())
+    save(small("hhgdt_forest").fit(X, y), tmp_path / "m.json", X)
+    assert load(tmp_path / "m.json").columns.target == "class__"
 
 
 @pytest.mark.long
@@ -324,10 +306,3 @@ def test_a_frame_means_what_a_table_means_to_the_command_line(name, tmp_path):
     assert np.array_equal(by_table.predict(new), ours.predict(new))
     if hasattr(ours, "predict_proba"):
         assert np.array_equal(by_table.predict_proba(new), ours.predict_proba(new))
-
-
-def test_a_column_that_is_called_like_a_target_is_saved(tmp_path):
-    X = frame().rename(columns={"color": "class", "length": "class_"})
-    y = answers("hhgdt_forest", frame())
-    save(small("hhgdt_forest").fit(X, y), tmp_path / "m.json", X)
-    assert load(tmp_path / "m.json").columns.target == "class__"

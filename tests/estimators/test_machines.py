@@ -16,15 +16,19 @@ LINES = np.vstack([np.column_stack([t := np.linspace(-3, 3, 40), t]), np.column_
 SIDES = np.repeat([0, 1], 40)
 
 
-def test_two_crossing_lines_are_the_two_planes():
+def test_planes_tell_crossing_lines_apart_and_a_kernel_what_planes_cannot():
     # No single plane tells two crossing lines apart; one near each does, all but their crossing.
     model = GEPSVMClassifier(regularization=1e-9).fit(LINES, SIDES)
     assert model.score(LINES, SIDES) == 1.0
     planes = model.planes_ / model.planes_[:, :1]
     np.testing.assert_allclose(planes, [[1, -1, 0], [1, 1, 0]], atol=1e-6)
+    X = rng.uniform(-1, 1, (300, 2))
+    y = (np.hypot(*X.T) < 0.7).astype(int)
+    linear, gaussian = (GEPSVMClassifier(k, width=2.0).fit(X[:200], y[:200]) for k in machines.KERNELS)
+    assert gaussian.score(X[200:], y[200:]) > 0.9 > linear.score(X[200:], y[200:])
 
 
-def test_a_plane_minimizes_its_quotient():
+def test_a_plane_minimizes_its_quotient_by_iterating_as_by_decomposing(monkeypatch):
     X, y = load("wine").X, load("wine").y
     model = GEPSVMClassifier().fit(X, y)
     Z = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(len(X))])
@@ -37,9 +41,6 @@ def test_a_plane_minimizes_its_quotient():
 
         assert quotient(plane) == pytest.approx(1 / linalg.eigvals(far, near).real.max())
         assert all(quotient(plane + 0.1 * rng.normal(size=len(plane))) >= quotient(plane) for _ in range(50))
-
-
-def test_iterating_and_decomposing_find_the_same_plane(monkeypatch):
     data = load("bupa")
     iterated = GEPSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
     monkeypatch.setattr(machines, "DECOMPOSED", 1000)
@@ -47,13 +48,6 @@ def test_iterating_and_decomposing_find_the_same_plane(monkeypatch):
     np.testing.assert_allclose(
         iterated.decision_function(data.X), at_once.decision_function(data.X), rtol=1e-5, atol=1e-8
     )
-
-
-def test_a_kernel_tells_apart_what_planes_cannot():
-    X = rng.uniform(-1, 1, (300, 2))
-    y = (np.hypot(*X.T) < 0.7).astype(int)
-    linear, gaussian = (GEPSVMClassifier(k, width=2.0).fit(X[:200], y[:200]) for k in machines.KERNELS)
-    assert gaussian.score(X[200:], y[200:]) > 0.9 > linear.score(X[200:], y[200:])
 
 
 @pytest.mark.parametrize("name", ["gepsvm", "svm"])

@@ -58,9 +58,6 @@ def rows_of(tree, X):
     return rows
 
 
-# learn: what the tree is
-
-
 @pytest.mark.parametrize("engine", ["auto", "reference"])
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_without_missing_values_the_tree_is_the_same_to_the_bit(name, engine):
@@ -121,7 +118,7 @@ def test_at_every_node_the_better_side_is_taken_by_brute_force(seed, name, crite
         assert max(present) <= tree.gains[node] * (1 + 1e-9)
 
 
-def test_missingness_that_tells_the_class_is_learned():
+def test_nodes_without_complete_rows_cut_each_feature_alone_and_gaps_that_tell_the_class_are_learned():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(400, 4)), rng.integers(0, 2, 400)
     X[y == 1, 2] = np.nan
@@ -131,6 +128,14 @@ def test_missingness_that_tells_the_class_is_learned():
         assert (model.tree_.coef_[0] == [0, 0, 1, 0]).all() and model.tree_.thresholds[0] == EVERYTHING
         # It is what imputation throws away.
         assert make(name, missing="impute", max_depth=3, random_state=0).fit(X[:200], y[:200]).n_leaves_ > 2
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 0, 1, 1], 20)
+    X = rng.normal(size=(80, 2)) + 4.0 * y[:, None]
+    X[::2, 0] = np.nan
+    X[1::2, 1] = np.nan
+    tree = make("hhcart_a", missing="learn").fit(X, y).tree_
+    assert (np.count_nonzero(tree.coef_[~tree.is_leaf], axis=1) == 1).all()
+    assert (tree.labels[tree.apply(X)] == y).all()
 
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
@@ -153,17 +158,6 @@ def test_nodes_with_few_or_no_complete_rows(name):
     assert nothing.n_leaves_ == 1
 
 
-def test_without_complete_rows_each_feature_is_cut_alone():
-    rng = np.random.default_rng(6)
-    y = np.repeat([0, 0, 1, 1], 20)
-    X = rng.normal(size=(80, 2)) + 4.0 * y[:, None]
-    X[::2, 0] = np.nan
-    X[1::2, 1] = np.nan
-    tree = make("hhcart_a", missing="learn").fit(X, y).tree_
-    assert (np.count_nonzero(tree.coef_[~tree.is_leaf], axis=1) == 1).all()
-    assert (tree.labels[tree.apply(X)] == y).all()
-
-
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt"])
 def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_is_nothing(name):
     X, y = with_gaps(80, seed=7)
@@ -177,9 +171,6 @@ def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_is_nothing(name):
         np.testing.assert_array_equal(getattr(weighted, field), getattr(doubled, field))
     np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-8)
     np.testing.assert_allclose(weighted.counts, doubled.counts, rtol=1e-12)
-
-
-# learn: rows through the tree
 
 
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhcart_d", "quest"])
@@ -212,9 +203,6 @@ def test_every_pruning_takes_rows_with_gaps(pruning, missing):
     assert (pruned.tree_.missing_left is None) == (missing == "impute")
 
 
-# the arrays of a tree
-
-
 def test_the_rules_say_where_missing_values_go():
     coef = np.zeros((7, 2))
     coef[0], coef[1], coef[2] = [0.6, -0.8], [0.0, 1.0], [1.0, 0.0]
@@ -236,22 +224,7 @@ def test_the_rules_say_where_missing_values_go():
     ]
 
 
-# impute
-
-
-def test_medians_are_those_of_numpy_and_a_weight_is_a_repeated_row():
-    rng = np.random.default_rng(16)
-    X = np.round(rng.normal(size=(31, 4)), 1)
-    X[rng.random(X.shape) < 0.3] = np.nan
-    X[:, 3] = np.nan
-    np.testing.assert_allclose(medians(X, None)[:3], np.nanmedian(X[:, :3], axis=0))
-    assert medians(X, None)[3] == 0.0
-    w = rng.integers(1, 5, 31)
-    np.testing.assert_allclose(medians(X, w.astype(float)), medians(np.repeat(X, w, axis=0), None))
-    np.testing.assert_allclose(medians(X, 0.1 * w), medians(np.repeat(X, w, axis=0), None))
-
-
-def test_impute_fills_with_the_medians_of_the_rows_it_grows_on_here_and_later():
+def test_impute_fills_with_medians_of_the_rows_it_grows_on_which_are_those_of_numpy():
     X, y = with_gaps(120, seed=17)
     kept = np.arange(0, 120, 3)
     X[kept] += 10.0  # rows kept for pruning must not move the medians
@@ -262,6 +235,15 @@ def test_impute_fills_with_the_medians_of_the_rows_it_grows_on_here_and_later():
     by_hand = make("hhcart_a", pruning="reduced_error").fit(filled, y, pruning_rows=kept)
     assert_same_tree(model.tree_, by_hand.tree_)
     np.testing.assert_array_equal(model.predict(X), by_hand.predict(filled))
+    rng = np.random.default_rng(16)
+    X = np.round(rng.normal(size=(31, 4)), 1)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:, 3] = np.nan
+    np.testing.assert_allclose(medians(X, None)[:3], np.nanmedian(X[:, :3], axis=0))
+    assert medians(X, None)[3] == 0.0
+    w = rng.integers(1, 5, 31)
+    np.testing.assert_allclose(medians(X, w.astype(float)), medians(np.repeat(X, w, axis=0), None))
+    np.testing.assert_allclose(medians(X, 0.1 * w), medians(np.repeat(X, w, axis=0), None))
 
 
 def results(plan, folder):
@@ -281,9 +263,6 @@ def test_the_estimator_and_the_data_set_fill_numbers_alike(tmp_path):
     by_data = plan({"name": "hepatitis", "missing": "impute"}, "hhcart_d")
     by_tree = plan({"name": "hepatitis", "missing": "keep"}, {"name": "hhcart_d", "missing": "impute"})
     assert results(by_data, tmp_path) == results(by_tree, tmp_path)
-
-
-# what nobody asked for
 
 
 @few(1, name=["hhcart_a", "tao", "logistic_tree"], levels=[False, True])
@@ -324,10 +303,7 @@ def test_without_a_gap_in_a_data_frame_the_tree_is_that_of_complete_rows_and_ref
         model.fit(frame.to_numpy(), y)
 
 
-# what is refused
-
-
-def test_a_missing_value_is_refused_by_column():
+def test_a_missing_value_is_refused_by_column_and_by_native_growth():
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "protime": [1.0, np.nan, 2.0, np.nan]})
     y = [0, 1, 0, 1]
     message = "column 'protime' has 2 missing values (NaN), which HHCARTClassifier does not take; set missing to"
@@ -344,18 +320,12 @@ def test_a_missing_value_is_refused_by_column():
     for missing in ("learn", "impute"):
         with pytest.raises(ValueError, match="infinity"):
             make("hhcart_a", missing=missing).fit(frame.fillna(np.inf), y)
-
-
-def test_native_growth_of_missing_values_is_refused_and_elsewhere_taken():
     X, y = with_gaps(60, seed=18)
     with pytest.raises(ConfigError, match=r"^engine 'native' does not grow on missing values; set engine to 'auto' or"):
         make("hhcart_a", missing="learn", engine="native").fit(X, y)
     native = make("hhcart_a", missing="learn", engine="native").fit(np.nan_to_num(X), y)
     assert native.apply(X).tolist() == [leaf_of(native.tree_, x) for x in X]
     assert make("hhcart_a", missing="impute", engine="native").fit(X, y).n_leaves_ > 1
-
-
-# from configurations and the command line
 
 
 @pytest.mark.parametrize("missing", ["impute", "drop"])

@@ -36,17 +36,16 @@ def test_the_tree_stands_below_the_box(name):
     assert len(selectors) > 20 and all(one.startswith(".oblique-tree") for one in selectors)
 
 
-def test_without_diagrams_there_is_text_alone():
+def test_the_picture_is_cut_or_left_out():
     tree = make("hhcart_a", random_state=0).fit(*rows())
     with config_context(display="text"):
         assert list(tree._repr_mimebundle_()) == ["text/plain"] and not hasattr(tree, "_repr_html_")
-
-
-def test_a_large_tree_shows_its_first_levels():
     X = np.random.default_rng(1).normal(size=(600, 3))
     tree = make("axis_parallel", random_state=0).fit(X, np.random.default_rng(2).integers(0, 2, 600))
     assert tree.n_leaves_ > 40
     assert "The first 4 levels of splits" in tree._repr_html_()
+    tree = make("cart_regression").fit(*rows())
+    assert "oblique-tree" not in tree._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["hhcart_a", "logistic_tree", "retis", "cart_regression", "c45"])
@@ -58,11 +57,6 @@ def test_a_tree_is_a_page_of_its_own(name):
     assert page.startswith("<!doctype html>") and "&lt;b&gt;tall" in page and "<b>tall" not in page.split("<script")[0]
     assert page.count('class="node"') == tree.get_n_leaves() * 2 - 1 or name == "c45"
     assert type(tree).__name__ in page
-
-
-def test_cart_keeps_the_box_of_its_own_library():
-    tree = make("cart_regression").fit(*rows())
-    assert "oblique-tree" not in tree._repr_html_()
 
 
 @pytest.mark.parametrize("name", ["hhcart_a", "retis", "hhgdt_forest"])

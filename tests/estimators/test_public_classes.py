@@ -87,24 +87,21 @@ def test_every_algorithm_has_a_public_class_and_make_gives_an_instance_of_it(nam
     assert is_regressor(cls()) == (task_of(name) == "regression") and is_classifier(cls()) != is_regressor(cls())
 
 
-def test_the_names_are_those_a_reader_of_the_papers_types():
+def test_names_are_those_of_the_papers_and_those_that_the_front_does_not_list_are_found(monkeypatch):
     wanted = "HHCART HHCARTD HHCRV HHGDT GDT OC1 OC1LC OC1AP AxisParallel QUEST SADT FDT Cline HHBUT BUTIFSVM C45"
     for name in wanted.split():
         assert inspect.isclass(getattr(oblique_cli, f"{name}Classifier"))
     assert repr(oblique_cli.HHGDTClassifier(epsilon=0.1)) == "HHGDTClassifier(epsilon=0.1)"
+    monkeypatch.delitem(oblique_cli._PLACES, "FDTClassifier")
+    assert oblique_cli.FDTClassifier is classifier_of("fdt") and "FDTClassifier" in dir(oblique_cli)
+    with pytest.raises(AttributeError, match="has no attribute 'NoSuchClassifier'"):
+        _ = oblique_cli.NoSuchClassifier
 
 
 def test_dir_lists_the_classes_and_loads_nothing_numerical():
     code = "import sys, oblique_cli; print('HHCARTClassifier' in dir(oblique_cli), 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]
-
-
-def test_a_class_that_the_front_does_not_list_is_found_all_the_same(monkeypatch):
-    monkeypatch.delitem(oblique_cli._PLACES, "FDTClassifier")
-    assert oblique_cli.FDTClassifier is classifier_of("fdt") and "FDTClassifier" in dir(oblique_cli)
-    with pytest.raises(AttributeError, match="has no attribute 'NoSuchClassifier'"):
-        _ = oblique_cli.NoSuchClassifier
 
 
 @pytest.mark.parametrize("name", PROPOSER_NAMES)
@@ -183,7 +180,7 @@ def test_a_heuristic_names_the_limit_of_its_tree(registered, limit):
     assert model.max_misrate == model.epsilon == 0.25
 
 
-def test_the_stub_for_editors_is_what_the_classes_are():
+def test_the_stub_for_editors_is_what_the_classes_are_and_needs_the_standard_library_alone(tmp_path):
     """The build writes it of the text of the declarations, before there is anything to import."""
     known = stubs.classes()
     found = {cls.name: cls for cls in ast.parse(stubs.text(known)).body if isinstance(cls, ast.ClassDef)}
@@ -195,9 +192,6 @@ def test_the_stub_for_editors_is_what_the_classes_are():
         assert [one.arg for one in written.kwonlyargs] == list(own) and len(written.args) == 1
         assert [ast.literal_eval(one) for one in written.kw_defaults] == [one.default for one in own.values()]
         assert [ast.unparse(one.annotation) for one in written.kwonlyargs] == [one.annotation for one in own.values()]
-
-
-def test_the_stub_needs_nothing_but_the_standard_library(tmp_path):
     stub = tmp_path / "classifiers.pyi"
     subprocess.run([sys.executable, "-I", "-S", stubs.__file__, stub], check=True)
     assert stub.read_text(encoding="utf-8") == stubs.text()
@@ -244,7 +238,7 @@ def test_grid_search_sends_the_classes_of_heuristics_to_worker_processes():
     assert search.best_params_ == {"epsilon": 0.05}
 
 
-def test_parameters_of_a_part_are_reached_through_its_name():
+def test_a_part_is_reached_through_its_name_and_must_be_an_object():
     model = ObliqueTreeClassifier(PROPOSERS["hhcart_d"](), random_state=1)
     assert model.get_params()["proposer__tau"] == 0.05
     model.set_params(proposer__tau=0.3)
@@ -253,9 +247,6 @@ def test_parameters_of_a_part_are_reached_through_its_name():
     assert repr(model.proposer) == "HHGDT(sign='positive')"
     with pytest.raises(ValueError, match="Invalid parameter 'epsilon' for estimator HHGDT"):
         model.set_params(proposer__epsilon=0.3)
-
-
-def test_a_part_that_is_no_object_is_refused_with_what_to_set_instead():
     with pytest.raises(ConfigError, match=r"^pruning__strength of .* cannot be set; set pruning to an object that has"):
         oblique_cli.HHCARTClassifier().set_params(pruning__strength=1.0)
     rule = PRUNINGS["cost_complexity"]()
@@ -345,7 +336,7 @@ def test_log_probabilities_are_logarithms(name):
         np.testing.assert_array_equal(model.predict_log_proba(X), np.log(model.predict_proba(X)))
 
 
-def test_a_hyperplane_credits_its_features_by_coefficient_and_range():
+def test_importances_go_by_coefficient_and_range_and_are_known_with_levels_and_gaps():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(400, 3))
     y = (0.6 * X[:, 0] + 0.3 * X[:, 1] > 0.45).astype(int)
@@ -357,9 +348,6 @@ def test_a_hyperplane_credits_its_features_by_coefficient_and_range():
     plain, scaled = (oblique_cli.AxisParallelClassifier().fit(rows, y) for rows in (X, X * units))
     np.testing.assert_allclose(scaled.feature_importances_, plain.feature_importances_)
     assert same.feature_importances_.argmin() == 2
-
-
-def test_importances_are_zero_without_a_split_and_known_with_levels_and_gaps():
     X, y = np.arange(8.0).reshape(4, 2), ["a"] * 4
     alone = oblique_cli.HHCARTClassifier().fit(X, y)
     np.testing.assert_array_equal(alone.feature_importances_, [0.0, 0.0])

@@ -141,7 +141,7 @@ def test_standard_errors_of_pruning_are_those_of_groups():
     assert by_group <= 4 < grown.fit(copies, labels).n_leaves_
 
 
-def test_parts_are_balanced_and_stratified():
+def test_groups_have_codes_and_parts_of_them_are_balanced_and_stratified():
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(40), np.arange(40) % 5 + 1)
     parts = parts_of(groups, 5, rng)
@@ -150,6 +150,9 @@ def test_parts_are_balanced_and_stratified():
     assert len(parts_of(np.array([3, 3, 7, 9]), 10, rng)) == 3
     kept = share_of(np.repeat(np.arange(20), 3), 0.1, rng)
     assert len(kept) == 6 and len(set((kept // 3).tolist())) == 2
+    assert checked_groups(["b", "a", "b"], 3, "t").tolist() == [1, 0, 1]
+    assert len(set(checked_groups(np.array(["b", 1, "b"], dtype=object), 3, "t").tolist())) == 2
+    assert checked_groups(None, 3, "t") is None
 
 
 @pytest.mark.parametrize(
@@ -168,13 +171,7 @@ def test_groups_that_cannot_be_used_are_a_sentence(groups, says):
     assert says in str(caught.value)
 
 
-def test_groups_of_any_values_have_codes():
-    assert checked_groups(["b", "a", "b"], 3, "t").tolist() == [1, 0, 1]
-    assert len(set(checked_groups(np.array(["b", 1, "b"], dtype=object), 3, "t").tolist())) == 2
-    assert checked_groups(None, 3, "t") is None
-
-
-def test_the_limit_of_groups_has_the_weight_of_one_for_each_group():
+def test_the_limit_of_groups_has_the_weight_of_one_for_each_group_and_few_are_refused():
     """Nine groups of one row and one of ninety: the rank goes by groups, not by rows."""
     scores = np.concatenate([np.arange(9.0), 100.0 + np.arange(90.0)])
     groups = np.concatenate([np.arange(9), np.full(90, 9)])
@@ -182,6 +179,9 @@ def test_the_limit_of_groups_has_the_weight_of_one_for_each_group():
     assert limit_of(scores, 0.8) == 170.0
     of_one = np.random.default_rng(0).normal(size=99)
     assert limit_of(of_one, 0.9, np.arange(99)) == limit_of(of_one, 0.9)
+    X, y, groups = grouped()
+    with pytest.raises(ConfigError, match=r"needs at least 19 calibration groups\. There are 12; give more groups"):
+        ConformalClassifier(HHGDTClassifier(), coverage=0.95, folds=3, random_state=0).fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("rows_of_group", [1, 20])
@@ -194,9 +194,3 @@ def test_limits_by_a_split_hold_for_rows_of_new_groups(rows_of_group):
         limit = limit_of(errors, 0.9, groups)
         covered.append((np.abs(rng.normal(size=500) + 0.2 * rng.normal(size=500)) <= limit).mean())
     assert 0.89 < np.mean(covered) < 0.94
-
-
-def test_too_few_groups_for_a_coverage_are_a_sentence():
-    X, y, groups = grouped()
-    with pytest.raises(ConfigError, match=r"needs at least 19 calibration groups\. There are 12; give more groups"):
-        ConformalClassifier(HHGDTClassifier(), coverage=0.95, folds=3, random_state=0).fit(X, y, groups=groups)

@@ -75,31 +75,18 @@ def test_callbacks_are_told_every_tree_once_and_in_order(name):
     assert told.heard == ["setup", ("fit", 0), *trees, ("end of fit", 0), "teardown"]
 
 
-def test_verbose_1_prints_ten_lines_at_most(capsys):
+def test_verbose_1_prints_ten_lines_at_most_and_trees_kept_by_warm_start_are_not_counted(capsys):
     X, y = rows("hhgdt_forest")
     for number, numbers in ((25, [3, 6, 9, 12, 15, 18, 21, 24, 25]), (4, [1, 2, 3, 4])):
         oblique_cli.BaggedForestClassifier("hhgdt", n_estimators=number, verbose=1).fit(X, y)
         assert [int(n) for n in re.findall(r": (\d+) of", capsys.readouterr().out)] == numbers
-
-
-def test_trees_that_warm_start_keeps_are_not_counted_again(capsys):
-    X, y = rows("hhgdt_forest")
     model = make("hhgdt_forest", n_estimators=3, random_state=0).set_params(warm_start=True).fit(X, y)
     model.set_params(n_estimators=5, verbose=2).fit(X, y)
     assert re.findall(r"\d of \d trees", capsys.readouterr().out) == ["1 of 2 trees", "2 of 2 trees"]
 
 
 @with_callbacks
-def test_an_error_of_a_callback_reaches_the_caller_and_it_is_torn_down():
-    X, y = rows("hhgdt_forest")
-    told = Told(failing=True)
-    with pytest.raises(RuntimeError, match="the callback broke"):
-        make("hhgdt_forest", n_estimators=3).set_callbacks(told).fit(X, y)
-    assert told.heard[-1] == "teardown"
-
-
-@with_callbacks
-def test_searches_hand_their_callbacks_on_and_models_do_not_keep_them(tmp_path):
+def test_searches_hand_callbacks_on_models_do_not_keep_them_and_their_errors_reach_the_caller(tmp_path):
     class Handed(Told):
         max_propagation_depth = None
 
@@ -113,3 +100,7 @@ def test_searches_hand_their_callbacks_on_and_models_do_not_keep_them(tmp_path):
     assert "callback" not in (tmp_path / "model.json").read_text()
     assert (oblique_cli.load(tmp_path / "model.json").predict(X) == alone.predict(X)).all()
     assert clone(alone).fit(X, y).n_leaves_ == alone.n_leaves_ and search.best_params_
+    told = Told(failing=True)
+    with pytest.raises(RuntimeError, match="the callback broke"):
+        make("hhgdt_forest", n_estimators=3).set_callbacks(told).fit(X, y)
+    assert told.heard[-1] == "teardown"

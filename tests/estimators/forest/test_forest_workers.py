@@ -24,7 +24,7 @@ def same(one, other):
     return all(np.array_equal(a[key], b[key]) for a, b in pairs for key in a)
 
 
-def test_threads_are_those_of_the_context():
+def test_threads_are_those_of_the_context_and_a_part_of_a_forest_stays_that_part_when_it_is_copied():
     estimator = make("hhgdt_forest")
     assert threads_of(estimator) == 1
     with joblib.parallel_config("threading", n_jobs=3):
@@ -33,6 +33,8 @@ def test_threads_are_those_of_the_context():
         estimator.n_jobs = 2
         assert threads_of(estimator) == 2
     assert n_jobs.workers() == 0
+    part = copy.deepcopy(_core.Forest(3, 2, 7, 5))
+    assert part.first_number == 5
 
 
 @pytest.fixture(scope="module")
@@ -124,11 +126,6 @@ def test_a_worker_killed_while_trees_grow_changes_nothing(client):
         found = make("hhgdt_forest", **params).fit(X, y)
     killer.join()
     assert killed and same(found, expected)
-
-
-def test_a_part_of_a_forest_stays_that_part_when_it_is_copied():
-    part = copy.deepcopy(_core.Forest(3, 2, 7, 5))
-    assert part.first_number == 5
 
 
 @pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_boosting"])

@@ -19,6 +19,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.forest.base import ForestClassifier, moderate
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
+from oblique_cli.ground.constraints import FeatureCount
 
 # Forests that the core grows; logistic_forest, whose trees are fitted one by one, has tests of its own.
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if issubclass(algorithm.estimator, ForestClassifier)]
@@ -63,14 +64,18 @@ def assert_same_nodes(state: dict[str, Any], oracle: Oracle) -> None:
 # ---- the oracle ------------------------------------------------------------------------------------------------------
 
 
+def assert_grown_by_oracle(model: MPSVMForestClassifier, X: Any, y: Any, *weights: Any, **how: Any) -> None:
+    seed, states = model.forest_.__getstate__()[2:4]
+    for t, state in enumerate(states):
+        assert_same_nodes(state, Oracle(X, y, seed, t, *weights, **how))
+
+
 @pytest.mark.parametrize("rule", ["none", "tikhonov", "axis", "null"])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
     X, y = small_set(seed, whole=seed % 2 == 1 and rule in ("none", "axis"), n_classes=2 + seed % 4)
     model = MPSVMForestClassifier("raf", rule, n_estimators=3, max_features=3, random_state=seed).fit(X, y)
-    seed, states = model.forest_.__getstate__()[2:4]
-    for t, state in enumerate(states):
-        assert_same_nodes(state, Oracle(X, y, seed, t, rule=rule, mtry=3))
+    assert_grown_by_oracle(model, X, y, rule=rule, mtry=3)
 
 
 @pytest.mark.parametrize("rule", ["none", "tikhonov", "axis"])
@@ -78,10 +83,7 @@ def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
 def test_rotated_trees_are_those_of_the_oracle(base: str, mtry: int | None, rule: str):
     X, y = small_set(11, p=5)
     model = MPSVMForestClassifier(base, rule, n_estimators=3, max_features=mtry, random_state=1).fit(X, y)
-    seed, states = model.forest_.__getstate__()[2:4]
-    for t, state in enumerate(states):
-        oracle = Oracle(X, y, seed, t, rule=rule, group_size=3, bootstrap=False, mtry=mtry or 99)
-        assert_same_nodes(state, oracle)
+    assert_grown_by_oracle(model, X, y, rule=rule, group_size=3, bootstrap=False, mtry=mtry or 99)
 
 
 def test_weighted_rows_are_split_as_the_oracle_splits_them():
@@ -90,9 +92,7 @@ def test_weighted_rows_are_split_as_the_oracle_splits_them():
     for rule in REGULARIZATIONS:
         model = MPSVMForestClassifier("raf", rule, n_estimators=2, max_features=3, min_samples_leaf=3, random_state=2)
         model.fit(X, y, sample_weight=weights)
-        seed, states = model.forest_.__getstate__()[2:4]
-        for t, state in enumerate(states):
-            assert_same_nodes(state, Oracle(X, y, seed, t, weights, rule=rule, mtry=3, minleaf=3))
+        assert_grown_by_oracle(model, X, y, weights, rule=rule, mtry=3, minleaf=3)
 
 
 @pytest.mark.parametrize("narrow", [1e-4, 1e-6, 1e-8])
@@ -113,11 +113,15 @@ def test_delta_makes_planes_of_features_of_a_narrow_range_far_from_0(narrow: flo
 # ---- rotations, draws ------------------------------------------------------------------------------------------------
 
 
-def test_rotation_groups_cover_all_features_and_the_last_is_completed_from_others():
+def test_rotation_groups_cover_all_features_and_are_completed_from_others_up_to_all_of_them():
     for p, size in [(7, 3), (6, 3), (8, 3), (2, 3), (5, 1)]:
         found = groups(Stream(4, 0, 2), p, min(size, p))
         assert {j for group in found for j in group} == set(range(p))
         assert all(len(group) == len(set(group)) == min(size, p) for group in found)
+    data = real_set("iris")
+    a = MPSVMForestClassifier("rof", "none", group_size=99, n_estimators=2, random_state=0).fit(data.X, data.y)
+    b = MPSVMForestClassifier("rof", "none", group_size=4, n_estimators=2, random_state=0).fit(data.X, data.y)
+    assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
 
 
 def rotation_of(state: dict[str, Any], p: int) -> np.ndarray:
@@ -152,15 +156,12 @@ def test_units_of_features_change_no_rotated_tree(scaling: str, rule: str):
     np.testing.assert_allclose(plain.feature_importances_, scaled.feature_importances_, rtol=1e-9)
 
 
-def test_a_constant_feature_is_in_no_component_whatever_its_value():
+def test_scales_are_deviations_of_the_weights_and_constant_features_are_in_no_component():
     X, y = small_set(6, p=4)
     X[:, 2] = 1e300
     model = MPSVMForestClassifier("rof", "none", n_estimators=3, random_state=0).fit(X, y)
     assert all((rotation_of(state, 4)[:, 2] == 0).all() for state in model.forest_.state())
     assert (model.predict(X) == y).all()
-
-
-def test_deviations_are_those_of_the_weights():
     X, y = small_set(7, p=4)
     weights = np.random.default_rng(1).integers(1, 4, len(X))
     model = MPSVMForestClassifier("rof", "none", n_estimators=1, group_size=1, scaling="deviation", random_state=0)
@@ -175,21 +176,6 @@ def test_groups_completed_from_others_make_every_matrix_singular_so_that_mprof_p
         rof, mprof = (make(name, n_trees=3, random_state=0).fit(X, y) for name in ("rof", "mprof_p"))
         assert (mprof.forest_.n_oblique().sum() == 0) == same
         assert np.array_equal(rof.apply(X), mprof.apply(X)) == same
-
-
-def test_out_of_bag_rows_are_those_not_drawn():
-    X, y = small_set(8)
-    model = MPSVMForestClassifier(n_estimators=9, oob_score=True, random_state=3).fit(X, y)
-    seed = model.forest_.seed
-    undrawn = np.array([bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X)) == 0 for t in range(9)])
-    np.testing.assert_array_equal(model.oob_votes_.sum(axis=1), undrawn.sum(axis=0))
-    votes = np.zeros((len(X), 4))
-    for t in range(9):
-        labels = model.tree(t).labels[model.tree(t).apply(X)]
-        votes[np.flatnonzero(undrawn[t]), labels[undrawn[t]]] += 1
-    np.testing.assert_array_equal(model.oob_votes_, votes)
-    seen = undrawn.any(axis=0)
-    assert model.oob_score_ == pytest.approx((votes.argmax(axis=1) == y)[seen].mean())
 
 
 # ---- invariants ------------------------------------------------------------------------------------------------------
@@ -228,7 +214,7 @@ def test_a_tree_in_original_features_reaches_the_same_leaves(name: str):
         assert model.tree(t).n_nodes == model.forest_.n_nodes()[t]
 
 
-def test_votes_are_those_of_the_trees_one_by_one():
+def test_votes_are_those_of_the_trees_one_by_one_also_out_of_bag():
     data = real_set("glass")
     model = MPSVMForestClassifier(n_estimators=6, min_samples_leaf=8, random_state=1).fit(data.X, data.y)
     codes = np.stack([model.tree(t).labels[model.tree(t).apply(data.X)] for t in range(6)])
@@ -239,6 +225,18 @@ def test_votes_are_those_of_the_trees_one_by_one():
     expected = np.mean([held / held.sum(axis=1, keepdims=True) for held in leaves], axis=0)
     np.testing.assert_allclose(mean.predict_proba(data.X), expected)
     assert (mean.predict_proba(data.X) != model.predict_proba(data.X)).any()
+    X, y = small_set(8)
+    model = MPSVMForestClassifier(n_estimators=9, oob_score=True, random_state=3).fit(X, y)
+    seed = model.forest_.seed
+    undrawn = np.array([bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X)) == 0 for t in range(9)])
+    np.testing.assert_array_equal(model.oob_votes_.sum(axis=1), undrawn.sum(axis=0))
+    votes = np.zeros((len(X), 4))
+    for t in range(9):
+        labels = model.tree(t).labels[model.tree(t).apply(X)]
+        votes[np.flatnonzero(undrawn[t]), labels[undrawn[t]]] += 1
+    np.testing.assert_array_equal(model.oob_votes_, votes)
+    seen = undrawn.any(axis=0)
+    assert model.oob_score_ == pytest.approx((votes.argmax(axis=1) == y)[seen].mean())
 
 
 def test_warm_start_adds_the_trees_that_a_larger_forest_has():
@@ -282,13 +280,6 @@ def test_moderate_weights_keep_their_ratios(weights: list[float]):
     for ours, ratio in zip(found.tolist(), ratios, strict=True):
         if ratio > Fraction(2) ** -299:
             assert Fraction(ours) / Fraction(found.max()) == ratio
-
-
-def test_a_group_larger_than_the_features_is_all_of_them():
-    data = real_set("iris")
-    a = MPSVMForestClassifier("rof", "none", group_size=99, n_estimators=2, random_state=0).fit(data.X, data.y)
-    b = MPSVMForestClassifier("rof", "none", group_size=4, n_estimators=2, random_state=0).fit(data.X, data.y)
-    assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
 
 
 def test_no_out_of_bag_row_is_an_error_and_so_are_weights_of_zero():
@@ -336,3 +327,30 @@ def test_one_reflection_separates_classes_parallel_to_an_eigenvector(eigenvector
     forest = HHCARTForestClassifier(2, eigenvectors, n_estimators=20, max_features=2, random_state=0).fit(X, y)
     assert (forest.forest_.n_nodes() == 3).mean() > 0.9
     assert (MPSVMForestClassifier("raf", "none", n_estimators=20, random_state=0).fit(X, y).forest_.n_nodes() > 9).all()
+
+
+# ---- few features ----------------------------------------------------------------------------------------------------
+
+
+OF_PLANES = (
+    *("hhgdt_forest", "bagged_forest", "tao_forest", "oblique_boosting"),
+    *("oblique_forest_regression", "tao_forest_regression", "oblique_boosting_regression"),
+)
+
+
+@pytest.mark.parametrize("name", OF_PLANES)
+@pytest.mark.parametrize("p", [2, 3])
+def test_trees_on_a_few_features_have_planes(name: str, p: int):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(200, p)), rng.normal(size=(500, p))
+    y, truth = (np.sign(Z[:, 0] + Z[:, 1]) for Z in (X, new))
+    model = make(name, n_estimators=10, random_state=0).fit(X, y)
+    assert np.sum(model.forest_.n_oblique()) > 0
+    assert model.score(new, truth) > 0.85
+
+
+@pytest.mark.parametrize("value", [0.1, 0.5, "auto", "sqrt", "log2"])
+def test_a_share_or_a_rule_is_two_features_at_least_and_a_number_is_itself(value: float | str):
+    assert [FeatureCount.of(value, p, planes=True) for p in (1, 2, 3)] == [1, 2, 2]
+    assert FeatureCount.of(value, 64, planes=True) == FeatureCount.of(value, 64)
+    assert FeatureCount.of(1, 3, planes=True) == 1 and FeatureCount.of(None, 3, planes=True) == 3

@@ -48,15 +48,12 @@ def in_turn(function, number):
     return [function(i) for i in range(number)]
 
 
-def test_probabilities_are_means_over_the_trees(forest):
+def test_probabilities_are_means_over_the_trees_and_sizes_are_sums(forest):
     found = forest.predict_proba(X[ODD])
     np.testing.assert_allclose(found, np.mean([tree.predicted_shares(X[ODD]) for tree in forest.trees()], axis=0))
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_array_equal(forest.predict(X[ODD]), found.argmax(axis=1))
     assert forest.score(X[ODD], Y[ODD]) > 0.9
-
-
-def test_sizes_are_those_of_the_trees(forest):
     trees = forest.trees()
     assert len(trees) == 6 and forest.n_leaves_ == sum(tree.n_leaves for tree in trees)
     assert forest.n_nodes_ == 2 * forest.n_leaves_ - 6 and forest.depth_ == max(tree.depth for tree in trees)
@@ -85,7 +82,7 @@ def test_a_tree_that_is_cut_says_what_its_member_says():
                 np.testing.assert_allclose(found[k, i], powers / powers.sum(), atol=1e-12)
 
 
-def test_the_choice_is_of_least_loss_on_rows_left_out():
+def test_the_choice_is_of_least_loss_on_rows_left_out_by_trees_that_are_enough():
     rows = noisy(150, 2, 2, seed=1)
     grown, model = members(rows, 12)
     choice = choose_forest(grown, rows, ridge_paths(model.leaf_penalty, model.squares), COMPLEXITIES, 0.5, in_turn)
@@ -99,9 +96,6 @@ def test_the_choice_is_of_least_loss_on_rows_left_out():
     shares, codes = sums[known] / times[known, None], rows.codes[known]
     loss = np.mean(shares.argmax(axis=1) != codes) - 0.5 * np.mean(np.log(shares[np.arange(len(codes)), codes]))
     assert loss == pytest.approx(choice.loss, abs=0.01)
-
-
-def test_trees_enough_choose_for_all():
     assert [trees_that_choose(n, 50) for n in (1, 400, 1000, 10**6)] == [50, 50, 20, 10]
     assert trees_that_choose(10**6, 4) == 4
 

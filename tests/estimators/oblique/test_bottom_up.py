@@ -1,12 +1,15 @@
-"""HHBUT and BUTIF-SVM: clusters become leaves, K is chosen as the thesis says, and bad input is told apart."""
+"""HHBUT and BUTIF-SVM: clusters become leaves, K is chosen as the thesis says, mixtures are those of scikit-learn."""
 
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
 from contracts import real_set
 from covering import few
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -14,9 +17,10 @@ from oblique_cli import config
 from oblique_cli.errors import EXIT_FAILED_FOLDS, ConfigError, NotConverged
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique import clusters as clusters_of
+from oblique_cli.estimators.oblique import mixtures
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, svm_plane
 from oblique_cli.estimators.oblique.clusters import CRITERIA, Clustering
-from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixture
+from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixture, log_of_sums
 from oblique_cli.experiments import fits, running
 from oblique_cli.experiments.store import Store
 from oblique_cli.proposers.hhcart import HHCART
@@ -38,17 +42,6 @@ def clustering(**changes):
     return Clustering(**{name: getattr(model, name) for name in Clustering.__dataclass_fields__})
 
 
-# scikit-learn's contract
-
-
-def test_there_are_no_sample_weights():
-    with pytest.raises(TypeError, match="sample_weight"):
-        BottomUpTreeClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])
-
-
-# clusters and leaves
-
-
 @few(name=["balance_scale", "glass", "wine"], components=CRITERIA, merging=["centroid", "overlap"])
 def test_the_leaves_are_the_clusters_whatever_splits(name, components, merging):
     data = real_set(name)
@@ -66,7 +59,7 @@ def test_the_leaves_are_the_clusters_whatever_splits(name, components, merging):
         assert by_class.tolist() == list(model.n_clusters_.values())
 
 
-def test_bic_stops_at_the_first_k_that_does_not_improve_it():
+def test_components_grow_while_bic_or_the_held_out_likelihood_improves(monkeypatch):
     data = real_set("bupa")
     X = data.X[data.y == 0]
     groups = clustering().of_class(X, "a", seed=5)
@@ -78,37 +71,36 @@ def test_bic_stops_at_the_first_k_that_does_not_improve_it():
     bics = [mixture.bic(Z) for mixture in mixtures]
     assert len(groups) > 1 and (np.diff(bics[:-1]) < 0).all()
     assert bics[-1] >= bics[-2]
+    fits = counted_fits(monkeypatch)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [9.0], [18.0]], 20, axis=0)
+    clustering(components="cv", component_folds=5).of_class(X, 0, 1)
+    worse = fits[-2]  # the first K that does not improve the likelihood
+    assert worse > 2 and fits == [k for k in range(1, worse + 1) for _ in range(5)] + [worse - 1]
 
 
-def test_a_class_has_no_more_components_than_distinct_rows():
+def test_a_class_has_no_more_components_than_distinct_rows_and_equal_limits_fix_their_number():
     X = np.repeat([[0.0, 0.0], [9.0, 9.0]], [4, 3], axis=0)
     groups = sorted(g.tolist() for g in clustering(min_components=5).of_class(X, 0, 0))
     assert groups == [[0, 1, 2, 3], [4, 5, 6]]
     assert len(clustering(min_components=5).of_class(X[:4], 0, 0)) == 1
-
-
-def test_without_standardizing_the_regularization_is_in_units_of_the_features():
-    X, _ = blobs((0, 0, 0), (0, 6, 0))
-    options = {"standardize": False, "covariance_regularization": 0.1}
-    assert len(clustering(**options).of_class(X, 0, 0)) == 2
-    assert len(clustering(**options).of_class(X * 1e-3, 0, 0)) == 1  # the two clouds drown in what is added
-    assert len(clustering().of_class(X * 1e-3, 0, 0)) == 2
-
-
-def test_equal_limits_fix_k():
     data = real_set("bupa")
     for components in CRITERIA:
         model = BottomUpTreeClassifier(components=components, min_components=3, max_components=3, random_state=0)
         assert max(model.fit(data.X, data.y).n_clusters_.values()) == 3
 
 
-def test_units_and_offsets_do_not_change_the_clusters():
+def test_units_matter_to_clusters_without_standardizing_alone():
     data = real_set("wine")
     for code in range(3):
         X = data.X[data.y == code]
         scaled = X * 2.0 ** np.arange(-20, 19, 3)[: X.shape[1]]
         for one, other in zip(clustering().of_class(X, 0, 1), clustering().of_class(scaled, 0, 1), strict=True):
             np.testing.assert_array_equal(one, other)
+    X, _ = blobs((0, 0, 0), (0, 6, 0))
+    options = {"standardize": False, "covariance_regularization": 0.1}
+    assert len(clustering(**options).of_class(X, 0, 0)) == 2
+    assert len(clustering(**options).of_class(X * 1e-3, 0, 0)) == 1  # the two clouds drown in what is added
+    assert len(clustering().of_class(X * 1e-3, 0, 0)) == 2
 
 
 def test_the_seed_decides_and_both_splitters_share_their_clusters():
@@ -157,14 +149,6 @@ def test_fits_that_share_take_over_the_clusters_of_the_same_rows_and_no_others(m
     assert again.tree_.to_dict() == first.tree_.to_dict() and again.seconds_saved_ == 0.0
 
 
-def test_held_out_likelihood_fits_all_rows_of_a_class_to_the_chosen_k_alone(monkeypatch):
-    fits = counted_fits(monkeypatch)
-    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [9.0], [18.0]], 20, axis=0)
-    clustering(components="cv", component_folds=5).of_class(X, 0, 1)
-    worse = fits[-2]  # the first K that does not improve the likelihood
-    assert worse > 2 and fits == [k for k in range(1, worse + 1) for _ in range(5)] + [worse - 1]
-
-
 def test_held_out_rows_are_each_scored_once_and_never_fitted_with():
     rng = np.random.default_rng(0)
     divisions = list(clustering(components="cv", component_folds=4)._divisions(11, rng))
@@ -176,10 +160,7 @@ def test_held_out_rows_are_each_scored_once_and_never_fitted_with():
         assert sorted(np.concatenate([train, test])) == list(range(11))
 
 
-# splits
-
-
-def test_hhbut_splits_the_two_children_as_hhcart_would():
+def test_planes_are_those_of_hhcart_or_halfway_between_two_rows():
     data = real_set("wine")
     model = make("hhbut", max_components=1).fit(data.X, data.y)
     root = model.tree_
@@ -190,9 +171,6 @@ def test_hhbut_splits_the_two_children_as_hhcart_would():
     split = best_split(node, HHCART(tau=0.05))
     np.testing.assert_allclose(np.abs(root.coef_[0] @ split.coef), 1.0)
     assert root.gains[0] == pytest.approx(split.gain)
-
-
-def test_the_margin_plane_is_halfway_between_two_rows_in_any_unit():
     X = np.array([[0.0, 3.0], [4.0, 3.0]])
     for scale in (1.0, 1e-6, 1e6):
         plane = svm_plane(X * scale, np.array([0, 1], dtype=np.int32), 100.0, 0)
@@ -227,9 +205,6 @@ def test_a_hybrid_keeps_the_skeleton_and_fits_the_training_rows(splitter):
     assert hybrid.score(data.X, data.y) > 0.98  # nodes of two rows stay whole (min_parent 2)
 
 
-# degenerate nodes
-
-
 # Rows, their classes, and the least share that a tree gets right
 DEGENERATE = {
     "one row a class": ([[0.0, 1.0], [5.0, 2.0], [9.0, 7.0]], [0, 1, 2], 1.0),
@@ -251,10 +226,7 @@ def test_degenerate_nodes_give_a_leaf_for_each_cluster(label, splitter, componen
     assert model.score(X, y) >= accuracy - 1e-12
 
 
-# mixtures that fail
-
-
-def test_a_mixture_that_does_not_converge_is_an_error_that_names_class_and_k():
+def test_a_mixture_without_convergence_or_with_a_singular_covariance_names_class_and_k(monkeypatch):
     data = real_set("bupa")
     with pytest.raises(NotConverged) as error:
         BottomUpTreeClassifier(max_steps=1, min_components=2, random_state=0).fit(
@@ -265,19 +237,13 @@ def test_a_mixture_that_does_not_converge_is_an_error_that_names_class_and_k():
     )
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)  # as it comes back from another process
 
-
-def test_a_singular_covariance_is_an_error_that_names_class_and_k(monkeypatch):
     def fit(X, k, **settings):
         raise SingularCovariance("a covariance is singular")
 
     monkeypatch.setattr(clusters_of, "fit_mixture", fit)
-    data = real_set("bupa")
     with pytest.raises(NotConverged) as error:
         BottomUpTreeClassifier().fit(data.X, data.y)
     assert str(error.value) == ("class 0, K=1: the mixture has a singular covariance; raise covariance_regularization.")
-
-
-# in experiments
 
 
 def plan(algorithm, **cv):
@@ -347,9 +313,6 @@ def test_a_class_that_a_training_set_lacks_has_no_clusters(tmp_path):
     assert row.n_leaves == sum(row.clusters.values()) and row.n_correct == 0
 
 
-# the table of algorithms
-
-
 def test_costs_by_size_are_those_of_weighed_rows_and_move_the_plane_towards_the_larger_group():
     """Both groups cost n C / 2 in all: where one has three times the rows, 4/6 C and 2 C a row."""
     rng = np.random.default_rng(1)
@@ -364,12 +327,14 @@ def test_costs_by_size_are_those_of_weighed_rows_and_move_the_plane_towards_the_
     assert sides[1] == pytest.approx(int((weighed.decision_function((X - center) / spread) > 0).sum()), abs=2)
 
 
-def test_defaults_are_those_of_the_thesis():
+def test_defaults_are_those_of_the_thesis_and_there_are_no_sample_weights():
     d = ALGORITHMS["hhbut"].defaults
     assert (d["components"], d["component_folds"], d["criterion"], d["tau"]) == ("bic", 10, "twoing", 0.05)
     assert (d["merging"], d["hybrid"], d["covariance_regularization"]) == ("centroid", False, 0.01)
     assert "cost" not in d and "tau" not in ALGORITHMS["butif_svm"].parameters
     assert (ALGORITHMS["hhbut"].path_parameter, ALGORITHMS["butif_svm"].path_parameter) == (None, "cost")
+    with pytest.raises(TypeError, match="sample_weight"):
+        BottomUpTreeClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])
 
 
 def test_clusters_that_overlap_beyond_the_threshold_are_undecided():
@@ -383,3 +348,63 @@ def test_clusters_that_overlap_beyond_the_threshold_are_undecided():
         model.undecided(2.0)
     with pytest.raises(ValueError, match='fit with merging="overlap"'):
         make("hhbut", max_components=1, random_state=0).fit(X, y).undecided()
+
+
+def clumps(seed, n, p, lattice=False):
+    """Rows of three clumps; on a lattice they have ties and duplicates."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + 2 * rng.integers(0, 3, size=(n, 1))
+    return np.ascontiguousarray(np.round(X) if lattice else X - X.mean(axis=0))
+
+
+def theirs(X, k, n_init, max_steps, seed):
+    mixture = GaussianMixture(
+        k, init_params="random_from_data", reg_covar=0.1, n_init=n_init, max_iter=max_steps, random_state=seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture.fit(X)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_mixture_is_that_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(8, 300)), int(rng.integers(1, 19))
+    k = int(rng.integers(1, min(n, 13)))
+    X = clumps(seed, n, p, lattice=seed % 3 == 0)
+    n_init, max_steps = 1 + seed % 2, 2 if seed % 5 == 0 else 1000
+    ours = fit_mixture(X, k, regularization=0.1, n_init=n_init, max_steps=max_steps, seed=seed)
+    other = theirs(X, k, n_init, max_steps, seed)
+    assert (ours.steps, ours.converged) == (other.n_iter_, other.converged_)
+    np.testing.assert_allclose(ours.weights, other.weights_, rtol=1e-9)
+    np.testing.assert_allclose(ours.means, other.means_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.factors, other.precisions_cholesky_, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(ours.score_samples(X), other.score_samples(X), rtol=1e-9)
+    np.testing.assert_array_equal(ours.predict(X), other.predict(X))
+    assert ours.bic(X) == pytest.approx(other.bic(X), rel=1e-9)
+
+
+def test_blocks_of_components_change_no_bit(monkeypatch):
+    X = clumps(1, 200, 5)
+    whole = fit_mixture(X, 7, regularization=0.1, n_init=1, max_steps=1000, seed=3)
+    monkeypatch.setattr(mixtures, "BLOCK", 2000)  # two components at a time
+    parts = fit_mixture(X, 7, regularization=0.1, n_init=1, max_steps=1000, seed=3)
+    for name in ("weights", "means", "factors"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+
+
+def test_rows_without_a_covariance_are_refused_unless_it_is_regularized():
+    X = np.repeat(np.arange(6.0)[:, None], 2, axis=1)  # both features are the same
+    with pytest.raises(SingularCovariance):
+        fit_mixture(X, 1, regularization=0.0, n_init=1, max_steps=10, seed=0)
+    assert fit_mixture(X, 1, regularization=1e-3, n_init=1, max_steps=10, seed=0).converged
+    X = np.ascontiguousarray(clumps(2, 30, 2) * 1e200)
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(SingularCovariance):
+        fit_mixture(X, 2, regularization=0.1, n_init=1, max_steps=10, seed=0)
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 11])
+def test_logarithms_of_sums_neither_overflow_nor_lose_ties(k):
+    values = np.random.default_rng(k).normal(size=(k, 20)) * 300 - 2000
+    values[:, 0] = -5000.0  # all alike
+    np.testing.assert_allclose(log_of_sums(values), np.logaddexp.reduce(values, axis=0), rtol=1e-14)

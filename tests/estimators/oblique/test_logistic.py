@@ -66,7 +66,7 @@ def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
     np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-9)
 
 
-def test_levels_and_missing_values(bent):
+def test_levels_and_missing_values_are_taken_and_an_estimator_may_be_the_base(bent):
     X, y = bent
     frame = pd.DataFrame(X.copy(), columns=list("abcd"))
     frame["e"] = np.where(X[:, 3] > 0, "up", "down")
@@ -76,10 +76,6 @@ def test_levels_and_missing_values(bent):
         assert model.score(frame, y) > 0.7
         assert not model.tree_.leaf_models.coef[:, :, 4].any()
         assert model.tree_.leaf_models.level_coef[:, :, 1].any()
-
-
-def test_an_estimator_may_be_the_base(bent):
-    X, y = bent
     model = LogisticTreeClassifier([HHGDTClassifier(max_depth=2), "random_4"], random_state=0)
     assert model.fit(X, y).score(X, y) > 0.8
     assert {c.start for c in model.refinement_.candidates} == {0, 1}
@@ -164,30 +160,13 @@ def compared(model):
     return sparse, next(c for c in candidates if c[:4] == sparse[:4] and not c.most)
 
 
-def test_the_terms_that_count_are_chosen():
+def test_the_terms_that_count_are_chosen_and_their_models_are_at_the_minimum_of_their_ridge():
     X, y = many_columns()
     model = LogisticTreeClassifier(max_terms=3, **ONE_LEAF).fit(X, y)
     assert terms_of(model) == {("value", 3), ("value", 7), ("square", 7)}
     assert "of at most 3 terms a class" in model.refinement_.summary()
     sparse, dense = compared(model)
     assert model.refinement_.chosen == sparse and sparse.most == 3 and sparse.loss(0.5) < dense.loss(0.5)
-
-
-def test_a_number_of_terms_holds_whatever_it_costs():
-    X, y = many_columns()
-    y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
-    for most in (1, 2, 5, 19, 20, 40):
-        model = LogisticTreeClassifier(max_terms=most, all_terms_price=0.0, squares=False, **ONE_LEAF).fit(X, y)
-        assert len(terms_of(model)) == min(most, 20)
-    few = LogisticTreeClassifier(max_terms=2, **ONE_LEAF).fit(X[:1], y[:1])  # nothing to divide
-    assert len(few.tree_.leaf_models.terms) <= 2
-    iris = load_iris(return_X_y=True)
-    model = LogisticTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
-    assert model.tree_.n_terms == 1 + 3 * 3
-
-
-def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():
-    X, y = many_columns()
     model = LogisticTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
     models = model.tree_.leaf_models
     columns, weights = models.columns(X), models.weights(0)
@@ -198,9 +177,17 @@ def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():
     np.testing.assert_allclose(excess.sum(axis=0) + 3.0 * (models.intercept[0] - prior), 0.0, atol=1e-2)
 
 
-def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent):
+def test_a_number_of_terms_holds_and_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent):
     X, y = many_columns()
     y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
+    for most in (1, 2, 5, 19, 20, 40):
+        model = LogisticTreeClassifier(max_terms=most, all_terms_price=0.0, squares=False, **ONE_LEAF).fit(X, y)
+        assert len(terms_of(model)) == min(most, 20)
+    few = LogisticTreeClassifier(max_terms=2, **ONE_LEAF).fit(X[:1], y[:1])  # nothing to divide
+    assert len(few.tree_.leaf_models.terms) <= 2
+    iris = load_iris(return_X_y=True)
+    model = LogisticTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
+    assert model.tree_.n_terms == 1 + 3 * 3
     found = {}
     for price in (0.0, 0.005, 10.0):
         model = LogisticTreeClassifier(all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)

@@ -34,7 +34,7 @@ def test_a_refined_tree_is_smaller_and_fits_no_worse_than_its_start(rows):
     assert "refined at penalty 0.01" in model.refinement_.summary()
 
 
-def test_refine_of_a_heuristic_starts_from_its_own_tree(rows):
+def test_refine_of_a_heuristic_starts_from_its_own_tree_on_the_threads_it_is_given(rows, monkeypatch):
     X, y = rows
     plain = HHCARTClassifier(pruning="cv", random_state=3).fit(X, y)
     refined = HHCARTClassifier(pruning="cv", refine="tao", random_state=3).fit(X, y)
@@ -43,6 +43,13 @@ def test_refine_of_a_heuristic_starts_from_its_own_tree(rows):
     assert refined.tree_.to_dict() != plain.tree_.to_dict()
     with pytest.raises(ConfigError, match="needs refine 'none'"):
         refined.predict_path(X, [0.1])
+    seen = []
+    settings = Refinement.settings
+    monkeypatch.setattr(
+        Refinement, "settings", lambda how, threads, *limits: seen.append(threads) or settings(how, threads, *limits)
+    )
+    HHGDTClassifier(refine="tao", max_depth=2, n_jobs=2, random_state=0).fit(*rows)
+    assert seen == [2]
 
 
 def test_a_standard_error_asks_for_fewer_coefficients(rows):
@@ -54,7 +61,7 @@ def test_a_standard_error_asks_for_fewer_coefficients(rows):
     assert coefficients[1] <= coefficients[0]
 
 
-def test_levels_of_qualitative_columns_are_used():
+def test_levels_of_qualitative_columns_are_used_unless_the_base_polishes(rows):
     rng = np.random.default_rng(1)
     X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.choice(["u", "v", "w"], size=80)})
     y = (X["a"] + (X["b"] == "u") * 2.0 > 0.8).astype(int)
@@ -64,6 +71,10 @@ def test_levels_of_qualitative_columns_are_used():
     assert model.predict(pd.DataFrame({"a": [0.0], "b": ["never"]})).shape == (1,)
     with pytest.raises(ConfigError, match="quantitative features only"):
         TAOClassifier("oc1", **SHORT).fit(X, y)
+    X, y = rows
+    table = pd.DataFrame(X, columns=list("abcd")).assign(level=np.where(X[:, 0] > 0, "low", "high"))
+    with pytest.raises(ConfigError, match=r"^polish of HHGDTClassifier takes quantitative features only"):
+        TAOClassifier(HHGDTClassifier(polish=True)).fit(table, y)
 
 
 def test_missing_values_are_imputed_or_learned(rows):
@@ -101,20 +112,3 @@ def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(ro
     ]
     for other in found[1:]:
         np.testing.assert_array_equal(found[0], other)
-
-
-def test_a_base_that_cannot_use_qualitative_columns_is_refused(rows):
-    X, y = rows
-    table = pd.DataFrame(X, columns=list("abcd")).assign(level=np.where(X[:, 0] > 0, "low", "high"))
-    with pytest.raises(ConfigError, match=r"^polish of HHGDTClassifier takes quantitative features only"):
-        TAOClassifier(HHGDTClassifier(polish=True)).fit(table, y)
-
-
-def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):
-    seen = []
-    settings = Refinement.settings
-    monkeypatch.setattr(
-        Refinement, "settings", lambda how, threads, *limits: seen.append(threads) or settings(how, threads, *limits)
-    )
-    HHGDTClassifier(refine="tao", max_depth=2, n_jobs=2, random_state=0).fit(*rows)
-    assert seen == [2]

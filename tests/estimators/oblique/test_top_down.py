@@ -46,9 +46,6 @@ def quick(name, **options):
     return make(name, random_state=0, **QUICK.get(name, {}), **options)
 
 
-# scikit-learn's contract
-
-
 class OwnProposer(Proposer):
     """A heuristic of a user, without native growth: one random direction."""
 
@@ -57,16 +54,20 @@ class OwnProposer(Proposer):
         yield Candidates.directions((h / np.linalg.norm(h))[None])
 
 
-def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
+def test_a_users_proposer_and_a_union_that_the_core_does_not_grow_are_grown_node_by_node():
     X, y = labeled("iris")
     a, b, c = (ObliqueTreeClassifier(OwnProposer(), random_state=seed).fit(X, y) for seed in (1, 1, 2))
     assert a.tree_.to_dict() == b.tree_.to_dict() != c.tree_.to_dict()
     assert a.score(X, y) > 0.9
     with pytest.raises(ConfigError, match=r"OwnProposer has no native growth; set engine to 'auto' or 'reference'\."):
         ObliqueTreeClassifier(OwnProposer(), engine="native").fit(X, y)
-
-
-# Fitting
+    data = real_set("iris")
+    X = data.X.astype(np.float32)
+    single, double = (
+        ObliqueTreeClassifier(UnionProposer(("fdt", "sadt")), max_depth=2, random_state=0).fit(rows, data.y)
+        for rows in (X, X.astype(np.float64))
+    )
+    assert single.tree_.to_dict() == double.tree_.to_dict()
 
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
@@ -111,9 +112,6 @@ def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
-# Weights
-
-
 FORESTS = ("raf", "mpraf_t", "bagged_forest", "hhgdt_forest", "heterogeneous_forest", "oblique_forest_regression")
 NUMBERS = ("cart_regression", "linear_tree", "pilot", "hhcart_regression", "tao_model_tree")
 
@@ -154,26 +152,17 @@ def test_weights_that_cannot_be_used_are_refused():
             make("hhcart_a").fit(X, y, weights)
 
 
-# Parameters
-
-
-def test_every_parameter_but_the_proposer_and_the_seed_has_a_constraint():
+def test_parameters_have_constraints_and_a_proposer_that_is_none_is_refused():
     model = ObliqueTreeClassifier()
     free = {"proposer", "qualitative", "random_state"}
     assert set(model.get_params(deep=False)) - set(model.constraints) == free
     for parameter, constraint in model.constraints.items():
         assert constraint.holds(getattr(model, parameter)), parameter
-
-
-def test_a_proposer_that_is_none_is_refused():
     with pytest.raises(UnknownName, match=r"unknown proposer 'hhcarts'\. Did you mean 'hhcart_"):
         ObliqueTreeClassifier("hhcarts").fit(np.eye(2), [0, 1])
     for proposer in (3, None, HHCART):
         with pytest.raises(ConfigError, match="proposer of ObliqueTreeClassifier must be a registered name or a Prop"):
             ObliqueTreeClassifier(proposer).fit(np.eye(2), [0, 1])
-
-
-# The path over epsilon
 
 
 LIMITS = [0.0, 0.05, 0.1, 0.25, 0.4]
@@ -234,17 +223,13 @@ def test_errors_may_be_a_share_of_the_parents_rows(data_name):
     assert pruned.n_leaves_ <= sizes[1]
 
 
-def test_values_of_a_path_come_back_in_the_order_they_were_given():
+def test_a_path_has_the_order_of_its_values_and_needs_an_unpruned_fit_at_the_smallest():
     X, y = labeled("bupa")
     model = make("gdt", epsilon=0.05).fit(X, y)
     order = np.random.default_rng(5).permutation(36)
     np.testing.assert_array_equal(model.predict_path(X, EPSILONS[order]), model.predict_path(X, EPSILONS)[:, order])
     np.testing.assert_array_equal(model.n_leaves_path(EPSILONS[order]), model.n_leaves_path(EPSILONS)[order])
     np.testing.assert_array_equal(model.n_leaves_path([0.3, 0.1, 0.3]), model.n_leaves_path([0.3, 0.1])[[0, 1, 0]])
-
-
-def test_a_path_needs_a_fit_at_its_smallest_value_without_pruning():
-    X, y = labeled("iris")
     with pytest.raises(NotFittedError):
         make("gdt").predict_path(X, [0.1])
     with pytest.raises(ConfigError, match=r"the tree was grown with max_misrate 0\.1 and knows no smaller value\. Got"):
@@ -260,9 +245,6 @@ def test_values_that_are_no_list_of_numbers_are_refused_as_a_path(values):
     for call in (lambda: model.predict_path(X, values), lambda: model.n_leaves_path(values)):
         with pytest.raises(ValueError):
             call()
-
-
-# Pruning
 
 
 def grown_and_pruned(name, pruning_name, seed=0, **options):
@@ -315,7 +297,7 @@ def test_given_pruning_rows_choose_the_subtree_and_nothing_else(name, pruning_na
     assert len(sizes) > 1
 
 
-def test_pruning_rows_are_heeded_with_weights_and_dropped_at_weight_zero():
+def test_pruning_rows_are_heeded_with_weights_dropped_at_weight_zero_and_refused_if_nothing_is_left():
     data = real_set("bupa")
     rng = np.random.default_rng(7)
     weights = rng.integers(0, 3, data.n).astype(float)
@@ -327,9 +309,6 @@ def test_pruning_rows_are_heeded_with_weights_and_dropped_at_weight_zero():
     held_out = pruning.LabeledRows(data.X[kept_used], data.y[kept_used], weights[kept_used])
     chosen = pruning.CostComplexity().prune(grown, held_out)
     assert model.tree_.to_dict() == chosen.to_dict()
-
-
-def test_pruning_rows_that_leave_nothing_or_name_no_row_are_refused():
     X, y = labeled("iris")
     with pytest.raises(ConfigError, match=r"pruning_rows must leave rows to grow the tree on\. They cover all rows\."):
         make("hhcart_a", pruning="cost_complexity").fit(X, y, pruning_rows=np.arange(len(y)))
@@ -358,7 +337,7 @@ def test_pruning_by_cross_validation_is_that_of_breiman_by_hand(data_name):
     assert model.tree_.to_dict() == pruning.fixed_alpha(tree, alphas[best]).to_dict()
 
 
-def test_repeated_cross_validation_adds_the_errors_of_divisions_drawn_one_after_the_other():
+def test_repeated_cross_validation_adds_errors_of_further_divisions_and_chooses_by_their_mean():
     data = real_set("bupa")
     seen = []
 
@@ -382,9 +361,6 @@ def test_repeated_cross_validation_adds_the_errors_of_divisions_drawn_one_after_
     assert flat.tree_.to_dict() == thrice.tree_.to_dict()
     single = by_name.fit(data.X, data.y)
     assert single.tree_.to_dict() == once.tree_.to_dict()
-
-
-def test_repeated_pruning_chooses_by_the_mean_of_all_divisions_and_the_error_of_its_rows():
     tree = grown = make("axis_parallel").fit(*(real_set("bupa").X, real_set("bupa").y)).tree_
     path = pruning.cost_complexity_path(grown)
     rows = pruning.LabeledRows(real_set("bupa").X, real_set("bupa").y.astype(np.int32), None)
@@ -411,28 +387,12 @@ def test_pruning_by_cross_validation_of_a_split_that_saves_no_error_is_quiet():
     assert make("axis_parallel", pruning="cv", random_state=0).fit(X, y).n_leaves_ == 1
 
 
-# Copies
-
-
 @pytest.mark.parametrize(("n", "folds"), [(2, 2), (10, 3), (11, 11), (150, 10)])
 def test_folds_of_pruning_are_those_of_scikit_learn(n, folds):
     own = list(shuffled_folds(n, folds, seed=7))
     others = KFold(folds, shuffle=True, random_state=7).split(np.zeros((n, 1)))
     for mine, theirs in zip(own, others, strict=True):
         assert [rows.tolist() for rows in mine] == [rows.tolist() for rows in theirs]
-
-
-def test_a_union_with_a_member_that_the_core_does_not_grow_takes_single_precision():
-    data = real_set("iris")
-    X = data.X.astype(np.float32)
-    single, double = (
-        ObliqueTreeClassifier(UnionProposer(("fdt", "sadt")), max_depth=2, random_state=0).fit(rows, data.y)
-        for rows in (X, X.astype(np.float64))
-    )
-    assert single.tree_.to_dict() == double.tree_.to_dict()
-
-
-# scikit-learn's limits
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])

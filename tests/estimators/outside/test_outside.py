@@ -1,4 +1,4 @@
-"""Estimators of other libraries: built, bounded, survived."""
+"""Estimators of other libraries, and ours within limits: built, bounded, survived; the tables of known classes."""
 
 import importlib.util
 import os
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +18,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 from waiting import wait_until
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, NotConverged
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.outside import building, known
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
+from oblique_cli.estimators.outside.building import load_class, parameters
+from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, allowed, library_of, refused
 from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process
-from oblique_cli.estimators.outside.remote import OutsideEstimator
+from oblique_cli.estimators.outside.remote import LimitedEstimator, OutsideEstimator
+from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.ground.nouns import AlgorithmSpec
 
 X, Y = load_iris(return_X_y=True)
@@ -47,35 +52,28 @@ def test_a_model_of_scikit_learn_is_the_one_it_makes_itself():
     assert (ours.n_leaves_, ours.n_nodes_, ours.depth_) == (its.get_n_leaves(), its.tree_.node_count, its.get_depth())
 
 
-def test_columns_are_scaled_as_the_training_rows_say():
+def test_columns_labels_and_weights_of_classes_reach_it_in_its_own_form():
     rows = X * [1, 100, 0.01, 1]
     for prepare, scaler in {"standardize": StandardScaler, "minmax": MinMaxScaler, "robust": RobustScaler}.items():
         ours = estimator("sklearn.svm.SVC", prepare=prepare).fit(rows[::2], Y[::2])
         fitted = scaler().fit(rows[::2])
         its = SVC(random_state=5).fit(fitted.transform(rows[::2]), Y[::2])
         np.testing.assert_array_equal(ours.predict(rows[1::2]), its.predict(fitted.transform(rows[1::2])))
-
-
-def test_labels_reach_it_without_gaps_and_come_back_as_codes_and_threads_and_seed_are_set():
     two = np.where(Y == 0, 1, 6)
     model = nasty("Says").fit(X, two)
     assert model.classes_.tolist() == [1, 6] and set(model.predict(X)) == {6}
+    model = estimator("sklearn.svm.SVC", class_weight={1: 1000.0, 4: 1.0, 6: 0.001}, C=0.01).fit(X, two)
+    assert (model.predict(X) == 1).mean() > 0.9
 
 
-def test_an_estimator_that_forks_answers_once():
+def test_an_estimator_that_forks_or_has_workers_answers_once_and_prints_to_nobody(capfd):
     for _ in range(3):
         model = nasty("Forks").fit(X, Y)
         assert model.predict(X[:7]).tolist() == [0] * 7
     assert estimator("sklearn.tree.DecisionTreeClassifier").fit(X, Y).predict(X[:2]).tolist() == [0, 0]
-
-
-def test_an_estimator_may_have_workers_that_are_copies_of_its_process():
     assert nasty("Pools").fit(X, Y).predict(X[:3]).tolist() == [0] * 3
-
-
-def test_a_process_that_dies_beside_a_copy_of_itself_is_known_to_be_dead():
-    with pytest.raises(Crashed, match="left with exit code 3"):
-        nasty("DiesBesideACopy", limits={"time": 30}).fit(X, Y)
+    nasty("Majority", greeting="NOISE").fit(X, Y).predict(X)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.long
@@ -91,19 +89,6 @@ def test_an_answer_to_another_question_is_not_taken():
     assert process.ask("check", 60, path="sklearn.svm.SVC", params={}) is None, "with a new process"
 
 
-def test_weights_of_classes_go_by_the_codes_of_the_data_set():
-    two = np.where(Y == 0, 1, 6)
-    model = estimator("sklearn.svm.SVC", class_weight={1: 1000.0, 4: 1.0, 6: 0.001}, C=0.01).fit(X, two)
-    assert (model.predict(X) == 1).mean() > 0.9
-
-
-def test_a_regressor_gives_numbers():
-    rows, values = make_regression(60, 3, random_state=0)
-    model = estimator("sklearn.tree.DecisionTreeRegressor").fit(rows, values)
-    np.testing.assert_allclose(model.predict(rows), values)
-    assert not hasattr(model, "predict_proba") and not hasattr(model, "classes_")
-
-
 def test_an_estimator_can_be_a_parameter_and_gets_the_seed_too():
     inner = {"class": "sklearn.tree.DecisionTreeClassifier", "params": {"max_depth": 1, "splitter": "random"}}
     rows = [
@@ -113,24 +98,31 @@ def test_an_estimator_can_be_a_parameter_and_gets_the_seed_too():
     np.testing.assert_array_equal(*rows)
 
 
-def test_whether_there_are_probabilities_is_known_once_it_is_fitted():
+def test_probabilities_are_known_once_it_is_fitted_and_a_regressor_has_none():
     assert not hasattr(estimator("sklearn.svm.SVC").fit(X, Y), "predict_proba")
     assert not hasattr(nasty("Majority").fit(X, Y), "predict_proba")
     assert hasattr(estimator("sklearn.naive_bayes.GaussianNB").fit(X, Y), "predict_proba")
-
-
-def test_what_it_prints_reaches_nobody(capfd):
-    nasty("Majority", greeting="NOISE").fit(X, Y).predict(X)
-    assert capfd.readouterr() == ("", "")
+    rows, values = make_regression(60, 3, random_state=0)
+    model = estimator("sklearn.tree.DecisionTreeRegressor").fit(rows, values)
+    np.testing.assert_allclose(model.predict(rows), values)
+    assert not hasattr(model, "predict_proba") and not hasattr(model, "classes_")
 
 
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-def test_a_crash_is_an_error_that_says_how_and_the_next_model_is_fitted():
+def test_a_crash_or_an_exception_is_an_error_that_says_how_and_the_next_model_is_fitted():
     with pytest.raises(Crashed, match=r"its process died of SIGSEGV \(segmentation fault\)"):
         nasty("Segfault").fit(BAD, Y)
     assert len(nasty("Majority").fit(X, Y).predict(X)) == len(X)
+    with pytest.raises(Crashed, match="left with exit code 3"):
+        nasty("DiesBesideACopy", limits={"time": 30}).fit(X, Y)
+    nasty("Majority").fit(X, Y)
+    before = own_process().generation
+    with pytest.raises(Exception, match=r"^singular matrix$") as caught:
+        nasty("Raises").fit(BAD, Y)
+    assert type(caught.value).__name__ == "LinAlgError"
+    assert own_process().generation == before
 
 
 def test_the_limit_of_time_holds_for_predictions_too():
@@ -149,15 +141,6 @@ def test_memory_is_limited():
     with pytest.raises(OutOfTime):
         nasty("EatAndSwallow", limits={"memory": 300 * MB, "time": 2.0}).fit(BAD, Y)
     assert len(nasty("Majority", limits={"memory": 300 * MB}).fit(X, Y).predict(X)) == len(X)
-
-
-def test_an_exception_keeps_its_name_and_first_line_and_the_process():
-    nasty("Majority").fit(X, Y)
-    before = own_process().generation
-    with pytest.raises(Exception, match=r"^singular matrix$") as caught:
-        nasty("Raises").fit(BAD, Y)
-    assert type(caught.value).__name__ == "LinAlgError"
-    assert own_process().generation == before
 
 
 @pytest.mark.parametrize(
@@ -244,14 +227,6 @@ def test_the_known_classes_of_scikit_learn_are_there_and_are_of_their_kind():
             assert building.load_class(path) is dict(all_estimators(type_filter=kind))[path.rpartition(".")[2]]
 
 
-def test_the_nearest_class_is_of_the_same_library_first():
-    assert known.near("lightgbm.LGBMClasifier") == " Did you mean lightgbm.LGBMClassifier?"
-    assert known.near("sklearn.RandomForestClassifier").startswith(
-        " Did you mean sklearn.ensemble.RandomForestClassifier"
-    )
-    assert known.near("xgboost.Zzz").startswith(" Known of xgboost: xgboost.XGBClassifier,")
-
-
 # ---- every library that is installed ---------------------------------------------------------------------------------
 
 FAST = {
@@ -318,3 +293,170 @@ def test_the_sizes_of_an_ensemble_are_sums_and_the_deepest(name):
     trees = 2 * model.n_leaves_ - model.n_nodes_  # every tree has a leaf more than it has splits
     assert trees == (12 if "GradientBoosting" in name else 4)
     assert 1 <= model.depth_ < model.n_leaves_
+
+
+# ---- estimators of this package within limits ------------------------------------------------------------------------
+
+
+X, Y = load_iris(return_X_y=True)
+LIMITS = {"time": 60.0, "memory": 1 << 30}
+
+
+def both(name: str, limits: dict = LIMITS, **params):
+    return LimitedEstimator(make(name, 3, **params), limits), make(name, 3, **params)
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("hhcart_a", {"pruning": "cv"}), ("hhgdt_forest", {"n_estimators": 5}), ("hhbut", {}), ("knn", {})],
+)
+def test_a_model_within_its_limits_is_the_model_without_them(name, params):
+    limited, free = (model.fit(X[::2], Y[::2]) for model in both(name, **params))
+    np.testing.assert_array_equal(limited.predict(X), free.predict(X))
+    np.testing.assert_array_equal(limited.predict_proba(X), free.predict_proba(X))
+    for attribute in ("n_leaves_", "n_nodes_", "depth_", "n_clusters_"):
+        assert getattr(limited, attribute, None) == getattr(free, attribute, None), attribute
+    np.testing.assert_array_equal(limited.classes_, free.classes_)
+    for metric in ("non_zero", "mean_path"):
+        found = []
+        for model in (limited, free):
+            try:
+                found.append(METRICS[metric].function(model, X))
+            except Undefined as reason:
+                found.append(str(reason))
+        assert found[0] == found[1], metric
+
+
+def test_predictions_of_a_path_and_what_an_estimator_says_of_itself_come_through_if_it_has_them():
+    limited, free = (model.fit(X, Y) for model in both("hhcart_a"))
+    np.testing.assert_array_equal(limited.predict_path(X, [0.0, 0.5]), free.predict_path(X, [0.0, 0.5]))
+    np.testing.assert_array_equal(limited.n_leaves_path([0.0, 0.5]), free.n_leaves_path([0.0, 0.5]))
+    limited, free = (model.fit(X, Y) for model in both("mprrof_p", n_estimators=5))
+    assert limited.extra_measures(X, Y) == free.extra_measures(X, Y)
+    assert not hasattr(both("hhcart_a")[0].fit(X, Y), "extra_measures")
+    limited, free = (model.fit(X[:, 1:], X[:, 0]) for model in both("hhcart_regression"))
+    np.testing.assert_array_equal(limited.predict(X[:, 1:]), free.predict(X[:, 1:]))
+    assert not hasattr(limited, "predict_proba") and not hasattr(limited, "classes_")
+
+
+@pytest.mark.long
+def test_the_limit_of_time_ends_a_fit_in_compiled_code_and_does_not_count_the_start_of_the_process():
+    rng = np.random.default_rng(0)
+    rows, codes = rng.normal(size=(4000, 20)), rng.integers(0, 5, 4000)
+    with pytest.raises(OutOfTime, match=r"^not done within the limit of 0\.3 s$"):
+        LimitedEstimator(make("oc1", 0), {"time": 0.3}).fit(rows, codes)
+    limited, free = (model.fit(X, Y) for model in both("oc1"))
+    np.testing.assert_array_equal(limited.predict(X), free.predict(X))
+    own_process().close()
+    limited, _ = both("axis_parallel", {"time": 0.5})  # importing this package takes longer
+    limited.fit(X, Y).predict(X)
+    assert limited.seconds_saved_ < -0.1
+
+
+def test_a_model_without_its_process_or_an_attribute_is_an_error():
+    limited, _ = both("axis_parallel")
+    limited.fit(X, Y)
+    own_process().close()
+    with pytest.raises(Crashed, match="the process that had the model died since"):
+        limited.predict(X)
+    with pytest.raises(Crashed):
+        limited.tree_  # noqa: B018
+    limited, _ = both("axis_parallel")
+    with pytest.raises(AttributeError, match="AxisParallelClassifier has no attribute 'tree_'"):
+        limited.tree_  # noqa: B018
+    with pytest.raises(AttributeError, match="colour"):
+        limited.fit(X, Y).colour  # noqa: B018
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce a limit of private memory")
+def test_the_limit_of_memory_holds_in_compiled_code():
+    rng = np.random.default_rng(0)
+    rows, codes = rng.normal(size=(200, 9)), rng.integers(0, 6, 200)
+    own_process().close()  # memory that an earlier model has given back would be had for nothing
+    with pytest.raises(OutOfMemory, match=r"^more memory is needed than the limit of 3 MB"):
+        LimitedEstimator(make("hhgdt_forest", 0, n_estimators=1000), {"memory": 3 * MB, "time": 60.0}).fit(rows, codes)
+
+
+@pytest.mark.long
+def test_errors_are_those_of_the_estimator():
+    with pytest.raises(Exception, match="infinity") as caught:
+        both("axis_parallel")[0].fit(np.where(X > 7, np.inf, X), Y)
+    assert type(caught.value).__name__ == "ValueError"
+    limited, free = both("hhbut", max_steps=1)
+    with pytest.raises(NotConverged) as expected:
+        free.fit(X, Y)
+    with pytest.raises(NotConverged) as found:
+        limited.fit(X, Y)
+    assert str(found.value) == str(expected.value) and found.value.label == expected.value.label
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(
+    "name", sorted({a.estimator.__module__: n for n, a in ALGORITHMS.items() if a.family.makes_tree}.values())
+)
+def test_every_tree_can_be_sent(name):
+    """Pickled by name, whatever made its class."""
+    family = ALGORITHMS[name].family
+    rows = np.round(X / 4) if "discrete" in family.growth else X
+    limited = LimitedEstimator(make(name, 0), LIMITS).fit(rows, X[:, 0] if family.task == "regression" else Y)
+    assert len(limited.predict(rows)) == len(X)
+
+
+# ---- the tables of known classes -------------------------------------------------------------------------------------
+
+
+SVC_PATH = "sklearn.svm.SVC"
+
+
+def test_the_tables_have_the_known_classes_and_no_others():
+    ours = {path for path in CLASSES if library_of(path) == "sklearn"}
+    assert len(ours) > 60 and all(CLASSES[path].version for path in ours)
+    assert set(allowed()) == set(LIBRARIES)
+    for path, row in CLASSES.items():
+        assert set(row.parameters) <= set(allowed()[library_of(path)]), path
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_table_has_what_is_installed(library):
+    """python -m tools.signatures brings it up to date."""
+    paths = [path for path, row in CLASSES.items() if library_of(path) == library and row.version]
+    try:
+        installed = metadata.version(LIBRARIES[library])
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"{LIBRARIES[library]} is not installed")
+    for path in paths:
+        if installed.split(".")[:2] != CLASSES[path].version.split(".")[:2]:
+            pytest.skip(f"the table is of {library} {CLASSES[path].version}, here is {installed}")
+        try:
+            own, further = parameters(load_class(path))
+        except ConfigError as error:
+            pytest.skip(str(error))
+        names = set(allowed()[library])
+        assert set(CLASSES[path].parameters) == (names if further else names & set(own)), path
+
+
+def test_a_name_or_value_that_is_not_allowed_is_refused_and_near_names_are_shown():
+    assert refused(SVC_PATH, {}, "kernel", "poly") == refused(SVC_PATH, {}, "C", 2) == ""
+    assert refused(SVC_PATH, {}, "kernal", "poly").endswith("Did you mean 'kernel'?")
+    assert refused(SVC_PATH, {}, "kernel", "pyfunc").startswith("kernel of sklearn.svm.SVC must be a number or one of ")
+    assert refused(SVC_PATH, {}, "class_weight", {"0": 1.0, "1": 2}) == ""
+    assert known.near("lightgbm.LGBMClasifier") == " Did you mean lightgbm.LGBMClassifier?"
+    assert known.near("sklearn.RandomForestClassifier").startswith(
+        " Did you mean sklearn.ensemble.RandomForestClassifier"
+    )
+    assert known.near("xgboost.Zzz").startswith(" Known of xgboost: xgboost.XGBClassifier,")
+
+
+def test_validate_finds_a_misspelt_parameter_without_importing(call):
+    (call.folder / "x.yaml").write_text(
+        "version: 1\ndataset: iris\nalgorithms:\n  - axis_parallel\n"
+        "  - class: sklearn.ensemble.AdaBoostClassifier\n    params:\n"
+        "      estimator: {class: sklearn.tree.DecisionTreeClassifier, params: {max_detph: 2}}\n"
+        "    grid: {learning_rte: [0.1, 1.0]}\ncv: {scheme: nested}\n"
+    )
+    ended = call("validate", "x.yaml")
+    assert ended.code == 2 and "Did you mean 'learning_rate'" in ended.err
+    assert "DecisionTreeClassifier has no parameter 'max_detph'" in ended.err
+    assert "Did you mean 'max_depth'" in ended.err

@@ -100,7 +100,7 @@ def test_other_shares_are_refused_in_a_sentence(q):
         shares_of(q)
 
 
-def test_other_models_say_no_quantiles_and_a_damaged_file_is_refused(tmp_path):
+def test_other_models_say_no_quantiles_and_damaged_files_are_refused(tmp_path):
     X, y = rows(5)
     for model in (make("cart_regression").fit(X, y), make("hhcart_a", random_state=0).fit(X, (y > 0).astype(int))):
         with pytest.raises(ConfigError, match="trees of numbers of this package alone"):
@@ -114,9 +114,6 @@ def test_other_models_say_no_quantiles_and_a_damaged_file_is_refused(tmp_path):
         (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
         with pytest.raises(DataError, match="starts of leaf_residuals_ must rise from 0"):
             load(tmp_path / "m.json")
-
-
-def test_bounds_in_the_wrong_order_are_refused(tmp_path):
     X, y = rows(7)
     save(Model.of(make("pilot").fit(X, y), algorithm="pilot"), tmp_path / "m.json")
     document = json.loads((tmp_path / "m.json").read_text())

@@ -90,35 +90,13 @@ def test_the_cut_along_a_direction_is_the_best_of_both_sides(seed, n, p, least, 
             assert n_left in cuts and slow[list(cuts).index(n_left)] == pytest.approx(slow.min(), rel=1e-9, abs=1e-12)
 
 
-def test_there_is_no_cut_where_there_is_no_order_or_no_room():
+def test_there_is_no_cut_without_order_or_room_and_the_core_refuses_what_does_not_fit():
     X, rows = np.arange(40.0).reshape(20, 2), np.column_stack([np.ones(20), np.arange(20.0)])
     directions = np.array([[1.0, 0.0], [np.inf, -np.inf]])
     errors, thresholds = _core.cuts_along(X, directions, None, rows, 1.0, 1, ZERO)
     assert np.isfinite([errors[0], thresholds[0]]).all() and errors[1] == np.inf and np.isnan(thresholds[1])
     errors, _ = _core.cuts_along(X, directions[:1], None, rows, 1.0, 2**63, ZERO)
     assert errors[0] == np.inf
-
-
-def test_a_pass_keeps_its_digits_where_normal_equations_lose_them():
-    # Columns that agree in all but 1e-6 of their spread, and a target that is linear but for 1e-6: the normal equations
-    # have a condition number near 1e12, and the residual sum is 1e-12 of the total.
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=200)
-    X = np.column_stack([x, x + 1e-6 * rng.normal(size=200)])
-    y = X.sum(axis=1) + 1e-6 * rng.normal(size=200)
-    left, _ = Passes(X, y).sides(np.arange(200), np.array([200], dtype=np.int64))
-    assert left[0] == pytest.approx(refit_rss(X, y), rel=1e-4)
-
-
-def test_a_dependent_column_takes_no_degree_of_freedom():
-    # Three rows, two features that are one: a line through three points, not a plane.
-    X, y = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 6.0]]), np.array([0.0, 1.0, 0.0])
-    left, _ = Passes(X, y).sides(np.arange(3), np.array([3], dtype=np.int64))
-    assert left[0] == pytest.approx(2 / 3)
-    assert fit_linear(X, y).rank == 2 and fit_linear(X, y).rss == pytest.approx(2 / 3)
-
-
-def test_what_does_not_fit_is_refused_by_the_core():
     rows, X = np.ones((3, 2)), np.ones((3, 4))
     for message, given_ in {
         "one component per column": (X, np.ones((2, 3)), None),
@@ -133,7 +111,23 @@ def test_what_does_not_fit_is_refused_by_the_core():
         _core.prefix_rss(np.ones((3, 2)), np.array([4], dtype=np.int64), ZERO)
 
 
-def test_leave_one_out_equals_refits_without_each_row():
+def test_columns_that_depend_on_each_other_keep_their_digits_and_take_no_degree_of_freedom():
+    # Columns that agree in all but 1e-6 of their spread, and a target that is linear but for 1e-6: the normal equations
+    # have a condition number near 1e12, and the residual sum is 1e-12 of the total.
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    X = np.column_stack([x, x + 1e-6 * rng.normal(size=200)])
+    y = X.sum(axis=1) + 1e-6 * rng.normal(size=200)
+    left, _ = Passes(X, y).sides(np.arange(200), np.array([200], dtype=np.int64))
+    assert left[0] == pytest.approx(refit_rss(X, y), rel=1e-4)
+    # Three rows, two features that are one: a line through three points, not a plane.
+    X, y = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 6.0]]), np.array([0.0, 1.0, 0.0])
+    left, _ = Passes(X, y).sides(np.arange(3), np.array([3], dtype=np.int64))
+    assert left[0] == pytest.approx(2 / 3)
+    assert fit_linear(X, y).rank == 2 and fit_linear(X, y).rss == pytest.approx(2 / 3)
+
+
+def test_leave_one_out_equals_refits_or_the_mean_of_the_others():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(12, 3)), rng.normal(size=12)
     slow = 0.0
@@ -142,9 +136,6 @@ def test_leave_one_out_equals_refits_without_each_row():
         model = fit_linear(X[rest], y[rest])
         slow += float((y[i] - model.predict(X[[i]])[0]) ** 2)
     assert left_out_error(X, y) == pytest.approx(slow, rel=1e-9)
-
-
-def test_a_row_that_its_model_needs_is_left_out_to_the_mean_of_the_others():
     X, y = np.array([[0.0], [0.0], [1.0]]), np.array([1.0, 3.0, 8.0])
     # The third row alone carries the slope: without it the mean is 2. The others predict each other.
     assert left_out_error(X, y) == pytest.approx((8 - 2) ** 2 + 2.0**2 + 2.0**2)
@@ -154,7 +145,7 @@ def test_a_row_that_its_model_needs_is_left_out_to_the_mean_of_the_others():
 # ---- turning points --------------------------------------------------------------------------------------------------
 
 
-def test_turning_points_of_a_corner_by_hand():
+def test_turning_points_of_a_corner_and_of_overlapping_windows_by_hand():
     # Windows of two rows along x: centroids (0.5, 0.5), (2.5, 2.5), (4.5, 0.5), (6.5, -1.5). Only the second one turns,
     # by a right angle.
     x = np.arange(8.0)
@@ -165,9 +156,6 @@ def test_turning_points_of_a_corner_by_hand():
     # cos(turn) = 0 there: below 0.1, not below 0 or -0.1.
     assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, 0.1)) == 1
     assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, -0.1)) == 0
-
-
-def test_overlapping_windows_drop_k_rows_and_take_k_new_ones():
     x = np.arange(7.0)
     found = turning_points(x[:, None], np.array([0, 9, 0, 9, 0, 9, 0.0]), np.array([False]), 3, 1, 0.999)
     # Windows 0-2, 1-3, 2-4, 3-5, 4-6: centroids at x = 1, 2, 3, 4, 5, y = 3, 6, 3, 6, 3; the inner three turn.
@@ -175,7 +163,7 @@ def test_overlapping_windows_drop_k_rows_and_take_k_new_ones():
     np.testing.assert_array_equal(found.targets, [6, 3, 6])
 
 
-def test_a_straight_line_has_no_turning_point_and_a_discrete_feature_one_a_value():
+def test_lines_places_and_large_windows_have_no_turning_point_and_a_discrete_feature_one_a_value():
     x = np.arange(30.0)
     X = np.column_stack([x, x % 3])
     assert len(turning_points(X[:, :1], 2 * x, np.array([False]), 3, 3, 0.8)) == 0
@@ -184,9 +172,6 @@ def test_a_straight_line_has_no_turning_point_and_a_discrete_feature_one_a_value
     np.testing.assert_array_equal(found.centers[:, 1], [0, 1, 2])
     np.testing.assert_allclose(found.targets, [13.5, 14.5, 15.5])  # means of the rows of each value
     np.testing.assert_allclose(found.centers[:, 0], [13.5, 14.5, 15.5])
-
-
-def test_duplicated_x_and_windows_larger_than_the_data_are_no_error():
     x, y = np.zeros(20), np.arange(20.0)
     assert len(turning_points(x[:, None], y, np.array([False]), 4, 4, 0.8)) == 0  # straight up
     assert len(turning_points(x[:, None], np.zeros(20), np.array([False]), 4, 4, 0.8)) == 0  # one place
@@ -220,7 +205,7 @@ def test_retis_finds_the_cut_of_an_exhaustive_search(seed, weighting):
     assert cut.error == pytest.approx(naive_cut(X, y, every, weighting), rel=1e-7, abs=1e-9)
 
 
-def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_the_farthest():
+def test_variant_a_scores_all_turning_points_and_variant_b_the_farthest_which_may_cut_nothing():
     rng = np.random.default_rng(5)
     X = rng.uniform(-3, 3, (200, 2))
     y = 3 * np.sin(X[:, 0]) * np.sin(X[:, 1])
@@ -237,9 +222,6 @@ def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_th
     b = look_ahead.best_cut(X, y, Held(model), FarthestTurn(points), options)
     assert b.error == pytest.approx(naive_cut(X, y, {j: far[[j]] for j in range(2)}, "size"))
     assert b.threshold == far[b.feature]
-
-
-def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
     # Algorithm 3 has a single split value per input. The farthest point, at 9, leaves no room on its right; the point
     # at 4, which variant A cuts at, is nearer to the plane y = 0.
     X, y = np.arange(10.0)[:, None], np.zeros(10)
@@ -252,7 +234,7 @@ def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
     assert look_ahead.best_cut(X, y, Held(flat), FarthestTurn(nothing), options) is None
 
 
-def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another():
+def test_a_cut_obeys_the_improvement_of_another_weighting_and_avoids_small_children():
     # A step after the 6th of 60 rows. By the plain sum the least error is there; shares of the rows favor even cuts.
     rng = np.random.default_rng(3)
     X = np.arange(60.0)[:, None]
@@ -269,9 +251,6 @@ def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another
     assert (mixed.n_left, mixed.error) == (6, both["sum"].error)
     left, right = refit_rss(X[:6], y[:6]), refit_rss(X[6:], y[6:])
     assert mixed.children_error == pytest.approx(0.1 * left + 0.9 * right)
-
-
-def test_a_cut_that_leaves_a_small_child_is_avoided_or_ends_the_path():
     X = np.arange(60.0)[:, None]
     y = np.r_[np.zeros(3), 40 * np.ones(57)]
     avoided = RETISRegressor(weighting="sum", min_node_percent=10, min_improvement_percent=1).fit(X, y)
@@ -287,15 +266,12 @@ def test_children_inherit_the_turning_points_on_their_side():
     np.testing.assert_array_equal(right.points.centers[:, 0], [3, 4, 5])
 
 
-def test_m5_splits_at_the_mean_as_the_illustration_says():
+def test_m5_splits_at_the_mean_and_is_pruned_to_the_root_where_one_line_is_right():
     X, y = bent(2500)
     model = M5StyleRegressor(max_depth=1, pruning=False).fit(X, y)
     assert model.tree_.coef_[0].tolist() == [1.0, 0.0]
     assert model.tree_.thresholds[0] == pytest.approx(X[:, 0].mean())
     assert abs(model.tree_.thresholds[0] - 125) < 5
-
-
-def test_m5_pruning_gives_the_root_back_where_one_line_is_right():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 2))
     y = X @ [1.0, -2.0] + rng.normal(0, 1.0, 120)
@@ -325,16 +301,13 @@ def test_stopping_rules_are_in_percent_of_rows_and_of_error(name):
 # ---- estimators ------------------------------------------------------------------------------------------------------
 
 
-def test_discrete_features_are_named_or_found():
+def test_discrete_features_are_named_or_found_and_with_all_of_them_tprti_is_retis():
     X = np.column_stack([np.arange(60.0), np.arange(60) % 4])
     y = np.arange(60.0) % 4
     assert TPRTIRegressor().fit(X, y)._discrete(X).tolist() == [False, True]
     assert TPRTIRegressor(discrete="all")._discrete(X).tolist() == [True, True]
     assert TPRTIRegressor(discrete="none")._discrete(X).tolist() == [False, False]
     assert TPRTIRegressor(discrete=[0])._discrete(X).tolist() == [True, False]
-
-
-def test_tprti_with_every_feature_discrete_is_retis_where_values_are_distinct():
     X, y = bent(120, noise=2.0)
     X[:, 1] = np.random.default_rng(4).normal(size=120)
     tprti, retis = TPRTIRegressor("A", discrete="all").fit(X, y), RETISRegressor().fit(X, y)

@@ -1,11 +1,15 @@
-"""The estimator of regression trees of hyperplanes; contracts of every algorithm are in other files."""
+"""Regression trees of hyperplanes and linear model trees: planted bends, ridge regression, few rows."""
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
 
 from oblique_cli import ObliqueTreeRegressor
 from oblique_cli.errors import DataError
+from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.regression.cart import CARTRegressor
+from oblique_cli.estimators.regression.linear_tree import LinearTreeRegressor
 from oblique_cli.tree.splitting import PROPOSERS
 
 
@@ -16,7 +20,7 @@ def rows():
     return X, np.abs(X[:, 0] + X[:, 1]) * 3 + 0.1 * rng.normal(size=150)
 
 
-def test_a_planted_bend_is_found_and_said(rows):
+def test_a_planted_bend_is_found_and_said_and_a_heuristic_that_is_registered_later_is_known(rows, monkeypatch):
     X, y = rows
     tree = ObliqueTreeRegressor(leaves="linear", random_state=0).fit(X, y)
     assert tree.n_leaves_ == 2 and tree.score(X, y) > 0.99
@@ -26,17 +30,13 @@ def test_a_planted_bend_is_found_and_said(rows):
     view = tree.view(["a", "b", "c"], "price", rows=(X, y))
     assert [node.is_leaf for node in view.nodes] == [False, True, True] and "price = " in view.nodes[1].text
     assert not view.classes and all(not node.counts for node in view.nodes)
+    monkeypatch.setitem(PROPOSERS._things, "later", PROPOSERS["fdt"])
+    assert ObliqueTreeRegressor("later").fit(X, y).n_leaves_ >= 1
 
 
 def test_targets_whose_squares_overflow_are_refused(rows):
     with pytest.raises(DataError, match="divide y by a unit"):
         ObliqueTreeRegressor().fit(rows[0], rows[1] * 1e200)
-
-
-def test_a_heuristic_that_is_registered_later_is_known(rows, monkeypatch):
-    X, y = rows
-    monkeypatch.setitem(PROPOSERS._things, "later", PROPOSERS["fdt"])
-    assert ObliqueTreeRegressor("later").fit(X, y).n_leaves_ >= 1
 
 
 def test_cart_cut_by_cross_validation_is_the_tree_of_the_complexity_that_it_chose():
@@ -52,3 +52,39 @@ def test_cart_cut_by_cross_validation_is_the_tree_of_the_complexity_that_it_chos
     assert CARTRegressor(ccp_alpha="cv", random_state=3).fit(X, rng.normal(size=120)).n_leaves_ == 1
     assert CARTRegressor(ccp_alpha="cv").fit(X[:1], y[:1]).n_leaves_ == 1
     assert CARTRegressor(ccp_alpha="cv", random_state=1).fit(X, np.column_stack([y, -y])).n_leaves_ == 2
+
+
+def hinge(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, np.maximum(X @ [1.0, -1.0, 0.5, 0.0], 0.0) + 0.1 * rng.normal(size=n)
+
+
+def test_one_leaf_is_ridge_regression_and_stays_whatever_the_way_to_cut_a_line():
+    X, y = load_diabetes(return_X_y=True)
+    tree = LinearTreeRegressor(leaf_penalty=10.0, max_depth=0, truncate="none", random_state=0).fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert tree.n_leaves_ == 1
+    np.testing.assert_allclose(tree.predict(X), Ridge(10.0).fit(Z, y).predict(Z), rtol=1e-9)
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.3 * np.random.default_rng(1).normal(size=200)
+    for base in ("several", "bends", "steps", "means"):
+        assert LinearTreeRegressor(base, random_state=0).fit(X, y).n_leaves_ == 1
+
+
+def test_a_plane_that_bends_takes_two_leaves_and_leaves_next_to_nothing():
+    X, y = hinge()
+    at = np.random.default_rng(9).normal(size=(2000, 4))
+    truth = np.maximum(at @ [1.0, -1.0, 0.5, 0.0], 0.0)
+    found = make("linear_tree", random_state=0).fit(X, y)
+    assert 2 <= found.n_leaves_ <= 4
+    line = make("linear_tree", random_state=0, max_depth=0).fit(X, y)
+    errors = [np.mean((one.predict(at) - truth) ** 2) for one in (found, line)]
+    assert errors[0] < 0.1 * errors[1]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 19])
+def test_few_rows_give_one_leaf(rows):
+    X, y = hinge(rows)
+    tree = LinearTreeRegressor(random_state=0).fit(X, y)
+    assert tree.n_leaves_ == 1 and np.isfinite(tree.predict(X)).all()

@@ -1,16 +1,20 @@
-"""PILOT: the core against refits, trees against a slow reference, closed forms, nodes with nothing to fit, bounds."""
+"""PILOT: the core against refits, trees against a slow reference and the authors' program, closed forms, bounds."""
 
+import csv
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from checkout_support import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.model_selection import KFold
 
 import oblique_cli._core as _core
+from oblique_cli import PILOTRegressor
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.regression.pilot import PILOTRegressor
 from oblique_cli.models import Model, load, save
 from oblique_cli.models.explaining.explanation import explain
 from oblique_cli.models.explaining.shapley import shapley_values
@@ -205,7 +209,7 @@ def test_bounds_hold_predictions_within_one_and_a_half_ranges(name, which, tmp_p
     assert "bounds" in (tmp_path / "m.json").read_text() and ", within " in model.export_text()
 
 
-def test_an_order_of_predictions_and_bounds_of_single_leaves_are_refused_together():
+def test_bounds_of_single_leaves_go_neither_with_an_order_nor_with_verify():
     X, y = steps(7)
     with pytest.raises(ConfigError, match=r"monotonic_cst .* is not kept with truncate 'leaf'"):
         make("retis", truncate="leaf", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
@@ -214,6 +218,11 @@ def test_an_order_of_predictions_and_bounds_of_single_leaves_are_refused_togethe
     rows[5:, 0] += 10.0
     low, high = np.split(model.predict(rows), 2)
     assert (high >= low).all()
+    X, y = steps(9)
+    with pytest.raises(ConfigError, match="leaves with bounds of their own"):
+        verify(make("retis", truncate="leaf").fit(X, y), monotone={"x1": 1}, reference=X)
+    rising = make("m5_style", truncate="all", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+    assert verify(rising, monotone={"x1": 1}, reference=X).holds
 
 
 def test_explanations_say_where_a_bound_holds_a_prediction_and_shapley_values_refuse_such_rows():
@@ -235,9 +244,36 @@ def test_explanations_say_where_a_bound_holds_a_prediction_and_shapley_values_re
         shapley_values(model, X[inside[:1]], np.vstack([X[inside[:1]], far]))
 
 
-def test_verify_refuses_bounds_of_single_leaves_and_proves_an_order_under_common_ones():
-    X, y = steps(9)
-    with pytest.raises(ConfigError, match="leaves with bounds of their own"):
-        verify(make("retis", truncate="leaf").fit(X, y), monotone={"x1": 1}, reference=X)
-    rising = make("m5_style", truncate="all", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
-    assert verify(rising, monotone={"x1": 1}, reference=X).holds
+with open(ROOT / "results" / "pilot_authors.csv", encoding="utf-8", newline="") as _stream:
+    STORED = list(csv.DictReader(_stream))
+
+
+def tables():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    noise = 0.1 * rng.normal(size=400)
+    return {
+        "diabetes": load_diabetes(return_X_y=True),
+        "friedman1": make_friedman1(500, noise=1.0, random_state=1),
+        "step": (X, 2.0 * (X[:, 0] > 0.3) + noise),
+        "bent line": (X, 2.0 * np.maximum(X[:, 0], 0.0) + X[:, 1] + noise),
+        "line": (X, X[:, 0] - X[:, 2] + noise),
+    }
+
+
+@pytest.mark.parametrize("name", tables())
+def test_our_errors_are_those_that_were_compared(name):
+    X, y = tables()[name]
+    rows = [row for row in STORED if row["table"] == name]
+    for row, (fit, test) in zip(rows, KFold(5, shuffle=True, random_state=0).split(X), strict=True):
+        error = np.sqrt(((PILOTRegressor().fit(X[fit], y[fit]).predict(X[test]) - y[test]) ** 2).mean())
+        assert error == pytest.approx(float(row["ours"]), rel=1e-4)
+
+
+def test_the_page_says_how_near_both_are():
+    same = [row for row in STORED if float(row["apart_inside"]) < 1e-12 * max(float(row["authors"]), 1.0)]
+    others = {row["table"] for row in STORED} - {row["table"] for row in same}
+    ratios = [float(row["ours"]) / float(row["authors"]) - 1.0 for row in STORED]
+    page = " ".join((ROOT / "docs" / "algorithms" / "pilot.md").read_text(encoding="utf-8").split())
+    assert f"in {len(same)} folds both predict the same" in page and others == {"friedman1", "bent line"}
+    assert f"is from {-100 * min(ratios):.0f} % below theirs to {100 * max(ratios):.0f} % above it" in page
