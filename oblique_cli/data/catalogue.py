@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from oblique_cli.data.own.source import content_of
 from oblique_cli.data.text_table import Table, parse
 from oblique_cli.errors import ConfigError, DataError, UnknownName
 from oblique_cli.ground.constraints import Choice, check
-from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec, TableOptions
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.resources import folder
 
@@ -207,9 +207,8 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
     """Return the reading options of a request for a user's file. algorithms : the task of the algorithms"""
     from oblique_cli.data.own.front import Reading
 
-    names = {field.name for field in fields(DatasetSpec)}
-    shared: dict[str, Any] = {field.name: getattr(spec, field.name) for field in fields(Reading) if field.name in names}
-    return Reading(**shared, algorithms=algorithms, marks=spec.missing_marks, groups=groups)
+    shared: dict[str, Any] = {field.name: getattr(spec, field.name) for field in fields(TableOptions)}
+    return Reading(**shared, algorithms=algorithms, groups=groups)
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:
@@ -256,33 +255,32 @@ def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> Table:
         tuple(sum(cells, ()) for cells in zip(*(t.columns for t in tables), strict=True)),
         sum((t.lines for t in tables), ()),
     )
-    rows = {part: len(table.lines) for part, table in zip(contents, tables, strict=True)}
-    expected = {part: file.rows for part, file in known.files.items()}
-    counts = dict(Counter(joined.columns[-1])) if known.task == "classification" else {}
     if any(t.header != first.header for t in tables):
         raise DataError(f"{known.where}: the headers of its files differ ({known.at('files')})")
-    if joined.header[-1] != known.target:
-        raise DataError(
-            f"{known.where}: the last column of {next(iter(known.files.values())).name} must be {known.target!r}, the "
-            f"target of {known.task} ({known.at('task')}). Got {joined.header[-1]!r}"
-        )
-    if (rows, len(joined.header) - 1) != (expected, known.p):
-        place = known.at("numeric" if rows == expected else "files")
-        raise DataError(
-            f"{known.where}: catalogue says {sum(expected.values())} rows and {known.p} features, the files have "
-            f"{sum(rows.values())} and {len(joined.header) - 1} ({place})"
-        )
-    if lost := [column for column in known.categorical_columns if column not in joined.header[:-1]]:
-        hint = close_matches(lost[0], joined.header[:-1])
-        raise DataError(
-            f"{known.where}: the files have no feature {lost[0]!r} ({known.at('categorical_columns')}).{hint}"
-        )
-    if counts != dict(known.classes):
-        raise DataError(
-            f"{known.where}: catalogue says classes {dict(known.classes)}, the files have {counts} "
-            f"({known.at('classes')})"
-        )
+    rows = {part: len(table.lines) for part, table in zip(contents, tables, strict=True)}
+    for fault in _disagreements(known, joined, rows):
+        raise DataError(f"{known.where}: {fault}")
     return joined
+
+
+def _disagreements(known: Entry, table: Table, rows: Mapping[str, int]) -> Iterator[str]:
+    """Yield what an entry says otherwise than its table, with rows of each file, as texts that follow the place."""
+    *features, last = table.header
+    if last != known.target:
+        name = next(iter(known.files.values())).name
+        wanted = f"{known.target!r}, the target of {known.task} ({known.at('task')})"
+        yield f"the last column of {name} must be {wanted}. Got {last!r}"
+    expected = {part: file.rows for part, file in known.files.items()}
+    if (rows, len(features)) != (expected, known.p):
+        place = known.at("numeric" if rows == expected else "files")
+        shape = f"{sum(expected.values())} rows and {known.p} features"
+        yield f"catalogue says {shape}, the files have {sum(rows.values())} and {len(features)} ({place})"
+    if lost := [column for column in known.categorical_columns if column not in features]:
+        hint = close_matches(lost[0], features)
+        yield f"the files have no feature {lost[0]!r} ({known.at('categorical_columns')}).{hint}"
+    counts = dict(Counter(table.columns[-1])) if known.task == "classification" else {}
+    if counts != dict(known.classes):
+        yield f"catalogue says classes {dict(known.classes)}, the files have {counts} ({known.at('classes')})"
 
 
 @dataclass(frozen=True)

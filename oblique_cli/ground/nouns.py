@@ -17,21 +17,28 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True)
-class DatasetSpec:
-    """Data set of an experiment, with the options for reading it.
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Options for reading a table. For a user's file, an option at its default is derived from the file.
 
-    Either `name` is a name of the catalogue or of a plugin, or `source` is the origin of the data set, or `csv` is a
-    path and `target` its class column (then `name` is the label in tables, by default the file's stem).
+    target       column to predict
+    missing      "error", "drop", "impute" or "keep" (for algorithms that accept missing values), as in `from_table`
+    encoding     of qualitative columns: "error", "onehot", "ordinal" or "crimcoord"
+    qualitative  columns of levels, whatever their cells look like
+    task         "classification" or "regression"; "" to guess
+    drop, keep   columns to leave out, and columns to retain although they look useless; "*" keeps all
+    features     the only columns to use; () for all useful ones
+    decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
+    missing_marks  marks of missing values beside the usual ones (`own_numbers.MARKS`), or instead of them (only_marks)
+    dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
+    header       "first" if the first row has the names of the columns, "none" if there are none
+    skip, skip_end, comment  lines of a text that are no rows, as in `TextOptions`
     """
 
-    name: str
-    csv: str | None = None
     target: str | None = None
-    missing: str = "error"  # error | drop | impute | keep (for algorithms that accept missing values)
-    encoding: str = "error"  # error | onehot | ordinal | crimcoord: encoding of qualitative columns
-    qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
-    # Options for a user's file, as in `data.own.look.Reading`; options left open are detected from the file.
+    missing: str = "error"
+    encoding: str = "error"
+    qualitative: tuple[str, ...] = ()
     task: str = ""
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -47,6 +54,18 @@ class DatasetSpec:
     skip: int | None = None
     skip_end: int | None = None
     comment: str = ""
+
+
+@dataclass(frozen=True)
+class DatasetSpec(TableOptions):
+    """Data set of an experiment, with the options for reading it.
+
+    Either `name` is a name of the catalogue or of a plugin, or `source` is the origin of the data set, or `csv` is a
+    path and `target` its class column (then `name` is the label in tables, by default the file's stem).
+    """
+
+    name: str
+    csv: str | None = None
     source: str = ""  # "openml:31" or "sklearn:iris" for a data set from there
 
     def reading(self) -> dict[str, Any]:
@@ -57,10 +76,7 @@ class DatasetSpec:
 
 
 # Fields of a `DatasetSpec` that affect reading only: results depend on the digest of the data, not on them.
-READING = (
-    "csv", "task", "drop", "keep", "features", "delimiter", "decimal", "thousands", "charset", "missing_marks", "dates",
-    "header", "only_marks", "skip", "skip_end", "comment",
-)  # fmt: skip
+READING = {"csv", *(field.name for field in fields(TableOptions))} - {"target", "missing", "encoding", "qualitative"}
 
 
 # Fields of an `Experiment` that affect no result.
@@ -98,10 +114,7 @@ class AlgorithmSpec:
         return replace(self, params={**params, **there["params"]}, grid={**grid, **there["grid"]}, per_dataset={})
 
     def plain(self) -> dict[str, Any]:
-        """Return all fields that affect a result, as plain data.
-
-        Fields newer than stored results are included only if set.
-        """
+        """Return the fields that affect a result, as plain data; those newer than stored results only if set."""
         plain = asdict(self)
         del plain["limits"]
         for key in ("prepare", "per_dataset"):
@@ -139,10 +152,7 @@ class CVSpec:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def plain(self) -> dict[str, Any]:
-        """Return plain data, with options among the other keys.
-
-        Fields newer than stored results are included only if set.
-        """
+        """Return plain data, with options among the other keys; fields newer than stored results only if set."""
         plain = asdict(self)
         options = plain.pop("options")
         if not self.tune_metric:
@@ -206,10 +216,8 @@ class Experiment:
         return content
 
     def presentation(self) -> dict[str, Any]:
-        """Return fields that do not change results, as plain data: title, published tables, paths of files, storage.
-
-        Together with `content` it is the whole experiment, which `from_content` restores.
-        """
+        """Return the fields that do not change results, as plain data. `from_content` restores the experiment from
+        these and `content`."""
         plain: dict[str, Any] = {"title": self.title, "published": list(self.published)}
         # Standard input cannot be read twice.
         file_specs = [spec for spec in self.datasets if spec.csv not in (None, "-")]

@@ -44,7 +44,7 @@ def test_a_strange_table_is_read_as_it_is_meant(name):
     except DataError as caught:
         error = str(caught)
         assert table.refusable and re.search(r"column \d+ \('[vw]'\).* in row \d+ \(line \d+\)", error)
-        how["marks"] = (OPTION.search(error)[1],)
+        how["missing_marks"] = (OPTION.search(error)[1],)
         source, dataset, columns, notes = read(name, **how)
     treatments = {column.name: column.treatment for column in columns.columns}
     column_of = dict(zip(columns.feature_names, dataset.X.T, strict=True))

@@ -29,6 +29,7 @@ from oblique_cli.data.own.text import DELIMITERS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, cut_list, quoted
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import OTHER, label_order
+from oblique_cli.ground.nouns import TableOptions
 from oblique_cli.ground.registry import close_matches
 
 _DOUBLE = re.compile(r"\d+(?:[.,]\d+)?\s*/\s*\d+(?:[.,]\d+)?")  # 120/80
@@ -36,47 +37,18 @@ LISTS = ("drop", "keep", "features", "qualitative")  # lists of column names; a 
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Reading options of the user; each option at its default is derived from the table.
+class Reading(TableOptions):
+    """Reading options of the user.
 
-    target       column to predict
-    task         "classification" or "regression"; "" to guess. `algorithms` is the task of the chosen algorithms: it
-                 settles an unclear guess, and contradicts a clear one
-    drop, keep   columns to leave out, and columns to retain although they look useless; "*" keeps all
-    features     the only columns to use; () for all useful ones
-    qualitative  columns of levels, whatever their cells look like
-    missing      "error", "drop", "impute" or "keep", encoding "error" or anything else, as in `from_table`
-    decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
-    marks        marks of missing values beside the usual ones (`own_numbers.MARKS`), or instead of them (only_marks)
-    dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
-    header       "first" if the first row has the names of the columns, "none" if there are none
-    skip, skip_end, comment  lines of a text that are no rows, as in `TextOptions`
+    algorithms   task of the chosen algorithms: it settles an unclear guess of the task, and contradicts a clear one
     groups       column of groups (equal cells belong together); it is no feature
     weights      column of row weights, numbers from 0 up; it is no feature, and rows of weight 0 are dropped
     """
 
     target: str | None = None
-    task: str = ""
     algorithms: str = ""
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    qualitative: tuple[str, ...] = ()
-    missing: str = "error"
-    encoding: str = "error"
-    delimiter: str = ""
-    decimal: str = ""
-    thousands: str = ""
-    charset: str = ""
-    marks: tuple[str, ...] = ()
-    only_marks: bool = False
-    dates: str = "leave_out"
-    header: str = ""
     groups: str = ""
     weights: str = ""
-    skip: int | None = None
-    skip_end: int | None = None
-    comment: str = ""
 
     @property
     def text(self) -> TextOptions:
@@ -124,7 +96,7 @@ class _Look:
             raise DataError(f"{self.where}: there are no rows below the header")
         self.lines = [line for line, _ in rows]
         self.cells = list(zip(*(cells for _, cells in rows), strict=True))
-        self.marks = Marks(reading.marks, reading.only_marks)
+        self.marks = Marks(reading.missing_marks, reading.only_marks)
         self.counts = [Counter(cells) for cells in self.cells]
         self._check_header()
         self.target = self._target()
