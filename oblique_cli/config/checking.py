@@ -311,10 +311,8 @@ class _Checking(Walk):
     def only_present(
         self, algorithm: AlgorithmSpec | None, items: Sequence[YamlValue], datasets: Sequence[DatasetSpec | None]
     ) -> AlgorithmSpec | None:
-        """Return the algorithm without parameters of data sets that the configuration does not have.
-
-        Note such a data set, unless a base of the file names it and the file has other data sets than its base.
-        """
+        """Return the algorithm without the parameters of absent data sets. Note such a data set, unless a base of the
+        file names it and the file has other data sets than its base."""
         names = [dataset.name for dataset in datasets if dataset]
         if algorithm is None or None in datasets or algorithm.per_dataset.keys() <= set(names):
             return algorithm

@@ -40,10 +40,8 @@ def resolve(name: str | Path) -> Path:
 
 
 def project_root(path: Path) -> Path:
-    """Return the folder that paths in the configuration `path` may not leave.
-
-    For a file below a folder `configs`, its parent folder; else the current folder, or the folder of the file.
-    """
+    """Return the folder that paths in the configuration `path` may not leave: the parent of the folder `configs` that
+    the file is in, else the current folder, or the folder of the file."""
     for folder in path.parents:
         if folder.name == "configs":
             return folder.parent
@@ -131,10 +129,7 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
 
 
 def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
-    """Return `above` merged over `below`; lists and scalars replace as a whole.
-
-    Keys of `above` come last: their order shows which file set a key last (`is_from_below`).
-    """
+    """Return `above` merged over `below`, its keys last (`is_from_below`); lists and scalars replace as a whole."""
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above
     entries = dict(below.data)

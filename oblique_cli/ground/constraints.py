@@ -75,10 +75,8 @@ class Real(Constraint):
 
 
 def rows_of(limit: float, total: float) -> float:
-    """Return the least number of rows, or of their weight, that `limit` stands for.
-
-    A limit below 1 is a share of `total`, rounded up to a whole row, as in scikit-learn.
-    """
+    """Return the least number of rows, or of their weight, that `limit` stands for; a limit below 1 is a share of
+    `total`, rounded up to a whole row, as in scikit-learn."""
     return math.ceil(limit * total) if limit < 1 else float(limit)
 
 

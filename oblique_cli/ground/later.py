@@ -31,9 +31,7 @@ class Later(ModuleType):
 
 
 def names_in_stub(file: str) -> dict[str, str]:
-    """Return the names that a module's stub exports (`from MODULE import NAME as NAME`), each with its module.
-
-    file : `__file__` of the module; its stub is in the same folder. A statement of the stub has one name.
-    """
+    """Return the names that the stub beside a module exports (`from MODULE import NAME as NAME`, one in a statement),
+    each with its module. file : `__file__` of the module"""
     text = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
     return {name: module for module, name in re.findall(r"^from (\S+) import (?:\(\s*)?(\w+) as \2\b", text, re.M)}

@@ -133,10 +133,8 @@ class Registry(Mapping[str, T]):
         return self._things
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Return a decorator that registers an object under `name`.
-
-        ConfigError, with the file, if the name is in use or cannot be typed, or if the object has a fault.
-        """
+        """Return a decorator that registers an object under `name`; ConfigError, with the file, if the name is in use
+        or cannot be typed, or if the object has a fault."""
 
         def keep(thing: T) -> T:
             if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):

@@ -14,10 +14,8 @@ Groups = NDArray[np.int64]
 
 
 def checked_groups(groups: ArrayLike | None, n: int, owner: str) -> Groups | None:
-    """Return the code of the group of every row, (n,), None without groups.
-
-    groups : (n,) of any values that are equal within a group; ConfigError for another length or a missing value
-    """
+    """Return the code of the group of every row, (n,), None without groups. groups : (n,) of any values that are equal
+    within a group; ConfigError for another length or a missing value"""
     if groups is None:
         return None
     values = np.asarray(groups)
@@ -69,10 +67,8 @@ def parts_of(groups: Groups, number: int, rng: Any, strata: NDArray[Any] | None 
 
 
 def share_of(groups: Groups, fraction: float, rng: Any, strata: NDArray[Any] | None = None) -> Rows:
-    """Return about a `fraction` of the rows, ascending: whole groups, at least one, at most all but one.
-
-    Parameters are those of `parts_of`. ConfigError for a single group.
-    """
+    """Return about a `fraction` of the rows, ascending: whole groups, at least one, at most all but one. Parameters as
+    in `parts_of`; ConfigError for a single group."""
     number = max(2, round(1.0 / min(fraction, 1.0 - fraction)))
     parts = parts_of(groups, number, rng, strata)
     wanted = min(max(1, round(fraction * len(parts))), len(parts) - 1)

@@ -19,10 +19,7 @@ OWN = "own"
 
 
 def seed_sequence(root: int, *names: str | int) -> np.random.SeedSequence:
-    """Return the seed sequence of `names` under the non-negative integer `root`.
-
-    Names are joined with their types, so ("a", 1) and ("a1",) differ.
-    """
+    """Return the seed sequence of `names` under the non-negative integer `root`; ("a", 1) and ("a1",) differ."""
     import numpy as np
 
     text = "\x1f".join(map("{0.__class__.__name__}:{0}".format, names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -156,47 +156,48 @@ class Columns:
             raise DataError(f"{where}: columns must be a list of 1 to {MAX_COLUMNS} columns")
         columns = tuple(Column(**_checked(entry, Column, f"{where}: column {i}")) for i, entry in enumerate(listed, 1))
         decoded = cls(**{**entries, "columns": columns})
-        for name, value, known in (("task", decoded.task, TASKS), ("format", decoded.format, FORMATS)):
-            if value not in known:
-                raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {quoted(value)}")
-        names = [column.name for column in columns]
-        for column in columns:
-            if column.treatment not in TREATMENTS:
-                raise DataError(
-                    f"{where}: {quoted(column.treatment)} is no treatment of a column ({quoted(column.name)})"
-                )
-            if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
-                raise DataError(f"{where}: column {quoted(column.name)} has no usable form of numbers")
-            if len(column.unit) > 2 * MOST_UNIT + 1 or any(map(str.isdecimal, column.unit[:1])):
-                raise DataError(f"{where}: {quoted(column.unit)} is no unit (column {quoted(column.name)})")
-            if strange := [name for name in column.written if name not in CELL_FORMS]:
-                raise DataError(
-                    f"{where}: {quoted(strange[0])} is no form of cells (column {quoted(column.name)}); they are "
-                    f"{', '.join(CELL_FORMS)}"
-                )
-            if (column.treatment == "censored") != (column.of in names and column.of != column.name):
-                raise DataError(f"{where}: column {quoted(column.name)} says whether no other column is censored")
-        if len(set(names)) < len(names):
-            raise DataError(f"{where}: two columns have one name")
-        if any(len(set(some)) < len(some) for some in [decoded.classes, *(column.levels for column in columns)]):
-            raise DataError(f"{where}: a class or a level is there twice")
-        if sum(len(column.levels) for column in columns) > MAX_LEVELS:
-            raise DataError(f"{where}: more than {MAX_LEVELS} levels")
-        if [column.name for column in columns if column.treatment == "target"] != [decoded.target]:
-            raise DataError(f"{where}: {quoted(decoded.target)} is not the one column whose treatment is 'target'")
-        if not decoded.features:
-            raise DataError(f"{where}: no column is a feature")
-        if (decoded.task == "classification") != (len(decoded.classes) > 1):
-            raise DataError(f"{where}: classification needs two classes or more, and regression has none")
-        if decoded.header not in ("", "none"):
-            raise DataError(f"{where}: header must be none where it is given. Got {quoted(decoded.header)}")
-        if decoded.format == "csv" and (len(decoded.delimiter) != 1 or decoded.delimiter in '"\r\n\0'):
-            raise DataError(f"{where}: a delimiter is one character. Got {quoted(decoded.delimiter)}")
-        try:
-            charset_of(decoded.charset)
-        except LookupError:
-            raise DataError(f"{where}: there is no character set {quoted(decoded.charset)}") from None
+        if fault := next(decoded._faults(), ""):
+            raise DataError(f"{where}: {fault}")
         return decoded
+
+    def _faults(self) -> Iterator[str]:
+        """Yield what is wrong with columns from plain data, as texts that follow the place."""
+        for key, value, known in (("task", self.task, TASKS), ("format", self.format, FORMATS)):
+            if value not in known:
+                yield f"{key} must be one of {', '.join(known)}. Got {quoted(value)}"
+        names = [column.name for column in self.columns]
+        for column in self.columns:
+            name = quoted(column.name)
+            if column.treatment not in TREATMENTS:
+                yield f"{quoted(column.treatment)} is no treatment of a column ({name})"
+            if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
+                yield f"column {name} has no usable form of numbers"
+            if len(column.unit) > 2 * MOST_UNIT + 1 or any(map(str.isdecimal, column.unit[:1])):
+                yield f"{quoted(column.unit)} is no unit (column {name})"
+            if strange := [form for form in column.written if form not in CELL_FORMS]:
+                yield f"{quoted(strange[0])} is no form of cells (column {name}); they are {', '.join(CELL_FORMS)}"
+            if (column.treatment == "censored") != (column.of in names and column.of != column.name):
+                yield f"column {name} says whether no other column is censored"
+        if len(set(names)) < len(names):
+            yield "two columns have one name"
+        if any(len(set(some)) < len(some) for some in [self.classes, *(column.levels for column in self.columns)]):
+            yield "a class or a level is there twice"
+        if sum(len(column.levels) for column in self.columns) > MAX_LEVELS:
+            yield f"more than {MAX_LEVELS} levels"
+        if [column.name for column in self.columns if column.treatment == "target"] != [self.target]:
+            yield f"{quoted(self.target)} is not the one column whose treatment is 'target'"
+        if not self.features:
+            yield "no column is a feature"
+        if (self.task == "classification") != (len(self.classes) > 1):
+            yield "classification needs two classes or more, and regression has none"
+        if self.header not in ("", "none"):
+            yield f"header must be none where it is given. Got {quoted(self.header)}"
+        if self.format == "csv" and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
+            yield f"a delimiter is one character. Got {quoted(self.delimiter)}"
+        try:
+            charset_of(self.charset)
+        except LookupError:
+            yield f"there is no character set {quoted(self.charset)}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,10 +46,8 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def days(cell: str, form: str) -> float:
-    """Return a date as days since 1970-01-01, with the time of day as a fraction; ValueError for any other text.
-
-    A month without a day is its first day. Time zones are ignored: the local time is used.
-    """
+    """Return a date as days since 1970-01-01, with the local time of day as a fraction (time zones are ignored); a
+    month without a day is its first day. ValueError for any other text."""
     match = _pattern(form).fullmatch(cell)
     if not match:
         raise ValueError(cell)

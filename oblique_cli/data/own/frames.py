@@ -106,10 +106,8 @@ def _arrow_numbers(column: Any) -> np.ndarray | None:
 
 
 def sheet_rows(source: Source) -> tuple[list[Row], list[str]]:
-    """Return the rows of a sheet of a workbook as texts, all of one length, and messages for the user.
-
-    Without a name the first sheet with cells is used.
-    """
+    """Return the rows of the named sheet, else the first with cells, as texts of one length, and messages for the
+    user."""
     with faults(source.where, "Excel", "openpyxl", "excel"):
         import openpyxl
 

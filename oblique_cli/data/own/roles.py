@@ -42,10 +42,8 @@ TARGET_NAMES = ("class", "target", "label", "y", "outcome", "diagnosis", "specie
 
 
 def listed(names: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
-    """Return names of columns, lists split at commas: "a,b" is a and b, unless a column has the name "a,b".
-
-    A name with a comma is quoted in a list, as in '"width, mm",b'.
-    """
+    """Return names of columns, lists split at commas unless a column has such a name; a name with a comma is quoted in
+    a list, as in '"width, mm",b'."""
     known = set(header)
     columns: dict[str, None] = {}
     for name in names:
