@@ -367,13 +367,16 @@ def test_extends_merges_mappings_and_replaces_lists_and_scalars(project):
     assert experiment.cv == CVSpec("nested", folds=5, repeats=6, tune_folds=3)
 
 
-def test_a_scheme_that_changes_one_below_need_not_take_back_its_keys(project):
+def test_a_scheme_says_its_defaults_and_one_that_changes_takes_back_no_keys(project):
     below = project("near.yaml", GOOD.replace("scheme: ordinary", "scheme: group, groups: g, tune: {folds: 3}"))
     assert config.load(below).cv.options == {"groups": "g"}
     for scheme in ("ordinary", "leave_one_out", "monte_carlo"):
         above = project("x.yaml", f"extends: near.yaml\ncv: {{scheme: {scheme}}}")
         for cv in (config.load(above).cv, config.load(below, [f"cv.scheme={scheme}"]).cv):
             assert (cv.scheme, cv.repeats, cv.options) == (scheme, 2, {})
+    for scheme, repeats in (("leave_one_out", 1), ("bootstrap", 50), ("split", 10)):
+        cv = config.load(project("x.yaml", GOOD), [f"cv={{scheme: {scheme}}}"]).cv
+        assert (cv.scheme, cv.repeats) == (scheme, repeats)
 
 
 @pytest.mark.parametrize(
@@ -387,20 +390,11 @@ def test_a_key_given_beside_or_above_a_scheme_that_does_not_use_it_is_refused(ov
         config.load(project("x.yaml", "extends: near.yaml\ncv: {folds: 3}"))
 
 
-def test_a_scheme_has_defaults_of_its_own(project):
-    for scheme, repeats in (("leave_one_out", 1), ("bootstrap", 50), ("split", 10)):
-        cv = config.load(project("x.yaml", GOOD), [f"cv={{scheme: {scheme}}}"]).cv
-        assert (cv.scheme, cv.repeats) == (scheme, repeats)
-
-
-def test_one_data_set_takes_the_place_of_several_in_the_base(project):
+def test_problems_of_a_base_are_shown_in_the_base_whose_data_sets_one_takes_the_place_of(project):
     project("base.yaml", "version: 1\ndatasets: [bupa, wine]\nalgorithms: [stump, bend]")
     experiment = config.load(project("x.yaml", "extends: base.yaml\ndataset: iris\nalgorithm: stump"))
     assert experiment.datasets == (DatasetSpec("iris"),)
     assert experiment.algorithms == (AlgorithmSpec("stump", "stump"),)
-
-
-def test_problems_of_a_base_are_shown_in_the_base(project):
     project("sub/base.yaml", "version: 1\ndataset: bupa\ncv: {fold: 3}")
     path = project("x.yaml", "extends: ../sub/base.yaml\nalgorithm: stumpp\n")
     with pytest.raises(ConfigError) as caught:

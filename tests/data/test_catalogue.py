@@ -297,15 +297,12 @@ def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_pa
     assert catalogue.verify("quartz", str(tmp_path)).status == "ok"
 
 
-def test_the_catalogue_needs_nothing_numerical_and_loading_needs_no_pandas():
+def test_the_catalogue_needs_nothing_numerical_and_one_entry_is_read_without_the_others():
     script = (
         "import sys; from oblique_cli import data; data.entry('bupa'); assert 'numpy' not in sys.modules;"
         "data.load('bupa'); assert 'pandas' not in sys.modules and 'urllib.request' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=DATASETS.parent)
-
-
-def test_one_entry_is_read_without_the_others_and_is_the_same():
     alone = {name: catalogue.entry_alone(name) for name in catalogue.names()}
     assert all(entry in (None, catalogue.entries()[name]) for name, entry in alone.items())
     assert sum(entry is not None for entry in alone.values()) > 75  # aliases of few sets are words of other entries

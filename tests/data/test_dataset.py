@@ -23,26 +23,17 @@ def read(text: str, **how) -> Dataset:
     return from_table(parse(text.encode(), "my.csv"), **how)
 
 
-def test_numbers_labels_and_names_arrive_as_they_are():
+def test_numbers_labels_names_and_targets_arrive_as_they_are():
     d = read("b,a,class\n1,2.5,yes\n-3,1e-3,no\n.5,+4,yes\n")
     assert d.X.tolist() == [[1, 2.5], [-3, 0.001], [0.5, 4]]
     assert d.X.dtype == np.float64 and d.X.flags.c_contiguous and not d.X.flags.writeable
     assert d.y.tolist() == [1, 0, 1] and d.y.dtype == np.int32 and not d.y.flags.writeable
     assert (d.classes, d.feature_names, d.task, d.n, d.p) == (("no", "yes"), ("b", "a"), "classification", 3, 2)
     assert (d.name, d.qualitative, d.levels, d.split, d.paper_code, d.note) == ("mine", (), {}, None, "", "")
-
-
-def test_the_target_may_be_any_column():
     d = read("label,a,b\nx,1,2\ny,3,4\n", target="label")
     assert d.X.tolist() == [[1, 2], [3, 4]] and d.feature_names == ("a", "b")
-
-
-def test_labels_keep_their_spelling_and_sort_by_number_then_text():
     assert read("a,class\n1,10\n1,9\n1,1.0\n1,x\n1,1\n").classes == ("1", "1.0", "9", "10", "x")
     assert read("a,class\n1,10\n1,9\n1,1.0\n1,x\n1,1\n").y.tolist() == [3, 2, 1, 4, 0]
-
-
-def test_a_regression_target_is_float64_and_has_no_classes():
     d = read("a,target\n1,2\n3,4.5\n", target="target", task="regression")
     assert d.y.tolist() == [2, 4.5] and d.y.dtype == np.float64 and d.classes == () and not d.y.flags.writeable
     with pytest.raises(DataError, match=r"my.csv: the target 'target' is not numeric, as regression needs"):

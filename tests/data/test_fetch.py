@@ -209,7 +209,24 @@ def test_servers_that_fail_stall_or_are_not_there(toys, site, tmp_path, monkeypa
             fetch(entry, tmp_path, base_url=address)
 
 
-def test_what_is_far_too_large_is_not_swallowed(toys, site, tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_named(toys, site, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DataError, match=r"file: cannot be written \(.*\); name another folder by --data-dir"):
+        fetch(catalogue.entry("pebbles"), tmp_path / "file")
+    with pytest.raises(DataError, match=r"cannot be written \(Not a directory\)"):
+        fetch(catalogue.entry("pebbles"), tmp_path / "file" / "deeper")
+
+
+def test_members_are_found_by_name_nothing_is_unpacked_and_what_is_far_too_large_is_not_swallowed(
+    toys, site, tmp_path, monkeypatch
+):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("../../outside.dat", "x")
+        archive.writestr("folder/pebbles.dat", PEBBLES_RAW)
+    site.content["/static/pebbles.zip"] = out.getvalue()
+    fetch(catalogue.entry("pebbles"), tmp_path / "a" / "b")
+    assert [path.name for path in tmp_path.rglob("*.dat")] == []
     monkeypatch.setattr(fetching, "LARGEST", 1 << 20)
     site.content["/static/pebbles.zip"] = bytes(3 << 20)
     with pytest.raises(DataError, match="it is larger than 1 MB"):
@@ -220,24 +237,6 @@ def test_what_is_far_too_large_is_not_swallowed(toys, site, tmp_path, monkeypatc
     site.content["/static/pebbles.zip"] = bomb.getvalue()
     with pytest.raises(DataError, match=r"pebbles\.dat is larger than 1 MB"):
         fetch(catalogue.entry("pebbles"), tmp_path)
-
-
-def test_a_folder_that_cannot_be_written_is_named(toys, site, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(DataError, match=r"file: cannot be written \(.*\); name another folder by --data-dir"):
-        fetch(catalogue.entry("pebbles"), tmp_path / "file")
-    with pytest.raises(DataError, match=r"cannot be written \(Not a directory\)"):
-        fetch(catalogue.entry("pebbles"), tmp_path / "file" / "deeper")
-
-
-def test_members_are_found_by_name_and_nothing_is_unpacked(toys, site, tmp_path):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("../../outside.dat", "x")
-        archive.writestr("folder/pebbles.dat", PEBBLES_RAW)
-    site.content["/static/pebbles.zip"] = out.getvalue()
-    fetch(catalogue.entry("pebbles"), tmp_path / "a" / "b")
-    assert [path.name for path in tmp_path.rglob("*.dat")] == []
 
 
 # Recipes

@@ -62,10 +62,15 @@ def test_the_4x4_checkerboard_follows_its_rule(seed):
     assert abs((labels == "1").sum() - 1000) < 90
 
 
-def test_the_turn_is_anticlockwise():
+def test_turns_are_anticlockwise_and_extreme_values_are_two_rows_of_each_class():
     X = synthetic.draw("checkerboard_4x4").X
     # The square's corner (4, 0) goes to 4 (cos 30, sin 30), its corner (0, 4) to the left of the origin.
     assert X[:, 1].min() > -0.01 and X[:, 0].min() < -1.7 and X[:, 1].max() > 5.2
+    dataset = synthetic.draw("extreme_values", 4)
+    for code in (0, 1):
+        rows = dataset.X[dataset.y == code]
+        distance = np.linalg.norm(rows - np.median(rows, axis=0), axis=1)
+        assert (distance > 2.0).sum() == 2 and (distance < 1.2).sum() == len(rows) - 2
 
 
 def test_the_10_dimensional_set_follows_its_rule():
@@ -95,14 +100,6 @@ def test_the_five_regions_are_those_of_the_printed_hyperplanes():
     )
     leaf = np.select([root & ~node2, root & node4, root & node9, root, node3], ["2", "4", "5", "3", "5"], "1")
     assert (leaf == labels).all()
-
-
-def test_the_extreme_values_are_two_rows_of_each_class():
-    dataset = synthetic.draw("extreme_values", 4)
-    for code in (0, 1):
-        rows = dataset.X[dataset.y == code]
-        distance = np.linalg.norm(rows - np.median(rows, axis=0), axis=1)
-        assert (distance > 2.0).sum() == 2 and (distance < 1.2).sum() == len(rows) - 2
 
 
 def test_a_draw_that_differs_from_the_entry_is_refused(monkeypatch):

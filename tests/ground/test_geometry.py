@@ -361,7 +361,7 @@ def test_bisectors_have_equal_angles_and_lie_midway_between_parallel_planes():
         assert [p.tolist() for p in angle_bisectors(a, second)] == [[-1.0, 0.0, 4.0]]
 
 
-def test_planes_moments_and_gaps_by_hand():
+def test_planes_moments_gaps_and_wide_rows_by_hand():
     np.testing.assert_allclose(normalize_plane(np.array([3.0, -4.0, 10.0])), [-0.6, 0.8, -2.0])
     assert normalize_plane(np.array([0.0, 0.0, 1.0])) is None
     X, w = np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([1.0, 3.0])
@@ -369,6 +369,9 @@ def test_planes_moments_and_gaps_by_hand():
     np.testing.assert_allclose(augmented_moment(X, w), by_hand)
     X = np.array([[0.0, 10.0], [4.0, 10.0]])
     assert distinct_gap(X, np.array([0.6, 0.8])) == pytest.approx(1e-9 * 0.6 * 4.0, rel=1e-3)
+    assert [is_wide(n, p) for n, p in ((99, 101), (100, 101), (101, 101), (2, 100), (2, 101))] == [
+        True, False, False, False, True,
+    ]  # fmt: skip
 
 
 def test_moments_in_standard_coordinates_describe_the_same_planes():
@@ -407,9 +410,3 @@ def test_planes_of_awkward_nodes_are_finite(solver):
         for moments in ((A, B), (B, A)):
             w, case = SOLVERS[solver](*moments, standard)
             assert case in ("full_rank", "null_space", "range_space") and np.isfinite(w).all(), name
-
-
-def test_rows_are_few_beside_features_where_their_span_is_smaller_and_nothing_published_is_wide():
-    assert [is_wide(n, p) for n, p in ((99, 101), (100, 101), (101, 101), (2, 100), (2, 101))] == [
-        True, False, False, False, True,
-    ]  # fmt: skip

@@ -35,12 +35,16 @@ def packages(monkeypatch):
     return known
 
 
-def test_requirements_are_read_with_their_extras(packages):
+def test_requirements_are_read_with_their_extras_and_a_missing_package_is_named(packages):
     assert versions.requirements() == (
         ("click", ("",), ">=8.1.7", ""),
         ("numpy", ("",), ">=1.26", ""),
         ("pytest", ("",), ">=8", "test"),
         ("oblique-trees", ("figures", "onnx"), "", "test"),
+    )
+    del packages["numpy"]
+    assert versions.fault() == (
+        "oblique needs numpy 1.26 or newer, and it is not installed: pip install 'numpy>=1.26'."
     )
 
 
@@ -57,13 +61,6 @@ def test_requirements_are_read_with_their_extras(packages):
 def test_a_version_below_its_bound_is_named(packages, name, version, message):
     packages[name] = version
     assert versions.fault() == message
-
-
-def test_a_package_that_is_missing_is_named(packages):
-    del packages["numpy"]
-    assert versions.fault() == (
-        "oblique needs numpy 1.26 or newer, and it is not installed: pip install 'numpy>=1.26'."
-    )
 
 
 def test_a_command_refuses_an_old_package_before_it_imports_it(tmp_path):
@@ -90,18 +87,12 @@ def test_versions_outside_the_tested_range_are_listed(monkeypatch):
     assert versions.untested()[0] == "python 3.14.0 is outside the tested versions, 3.11.7 to 3.13.0"
 
 
-def test_the_quick_tests_are_there():
+def test_the_quick_tests_are_there_and_the_table_of_the_page_is_the_stored_one_without_failures():
     assert [path for path in matrix.QUICK if not (ROOT / path).exists()] == []
-
-
-def test_the_table_of_the_page_is_the_stored_one_and_no_test_of_it_failed():
     rows = matrix.stored()
     page = (ROOT / "docs/versions.md").read_text(encoding="utf-8")
     assert matrix.parts(page)[1] == matrix.text(rows) and len(rows) > 1
     assert all(row["failed"] == "0" and int(row["passed"]) > 10_000 for row in rows)
-
-
-def test_the_bounds_are_the_lowest_versions_that_were_tested():
     bounds = {name: bound for name, extras, bound, _ in versions.requirements() if bound and "" in extras}
     lowest = next(row for row in matrix.stored() if row["versions"] == "lowest")
     tested = {name: matrix.numbers(lowest[name]) for name in matrix.PACKAGES}

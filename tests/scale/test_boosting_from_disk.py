@@ -110,20 +110,16 @@ def test_boosting_that_was_stopped_goes_on_from_the_trees_it_has(few_rows, tmp_p
     assert same(again.estimator, whole.estimator) == []
 
 
-def test_trees_of_another_fit_are_told(few_rows, tmp_path):
+def test_trees_of_another_fit_and_of_other_rows_are_told(few_rows, tmp_path, monkeypatch):
     X, y = table(6, n=1500)
     stop_fit(tmp_path, X, y, "oblique_boosting", PARAMS)
     with pytest.raises(DataError, match="is of a fit with other parameters"):
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", {**PARAMS, "max_depth": 2}, scratch=tmp_path)
-
-
-def test_trees_of_other_rows_are_told_where_no_parameter_shows_it(few_rows, tmp_path, monkeypatch):
     params = {**PARAMS, "max_samples": 100}  # of any draw
-    X, y = table(6, n=1500)
-    stop_fit(tmp_path, X, y, "oblique_boosting", params)
+    stop_fit(tmp_path / "other", X, y, "oblique_boosting", params)
     monkeypatch.setattr(boosting_from_disk, "rows_in", lambda memory, p, n_classes: 500)
     with pytest.raises(DataError, match="is of a fit with other parameters"):
-        fit_from_disk.fit(array_table(X, y), "oblique_boosting", params, scratch=tmp_path)
+        fit_from_disk.fit(array_table(X, y), "oblique_boosting", params, scratch=tmp_path / "other")
 
 
 @pytest.mark.parametrize(

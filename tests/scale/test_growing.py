@@ -140,13 +140,15 @@ def test_parts_of_a_bin_stay_open_where_the_best_edge_is_no_cut(name, tmp_path, 
         assert_as_in_memory(tmp_path / str(memory), X, y, PROPOSERS[name](), blocks=2, memory=memory)
 
 
-def test_little_memory_takes_more_passes_and_gives_the_same_tree(tmp_path):
+def test_neither_blocks_nor_memory_change_the_tree(tmp_path):
     X, y = table(4, "heap", n=1500)
     passes = []
     for memory in (12_000, 1 << 20):
         grown = assert_as_in_memory(tmp_path / str(memory), X, y, PROPOSERS["hhcart_a"](), memory=memory)
         passes.append(sum(level.passes for level in grown.levels))
     assert passes[0] > passes[1]
+    grown = assert_as_in_memory(tmp_path / "rows", *table(8), PROPOSERS["hhcart_d"](), blocks=4, finish_rows=150)
+    assert grown.levels[0].finished == 0 and sum(level.finished for level in grown.levels) > 0
 
 
 @pytest.mark.parametrize("ties", ["tolerant", "strict"])
@@ -270,11 +272,6 @@ def test_a_corrupt_chunk_stops_all_threads(tmp_path):
     assert len(here._pool._threads) <= 2
     store.file(3).write_bytes(bytes(content[:5]) + bytes([content[5] ^ 1]) + bytes(content[6:]))
     assert here.ask("boxes", 0, {"n_slots": 1})["rows"].sum() == len(X)
-
-
-def test_nodes_that_fit_into_memory_are_finished_there(tmp_path):
-    grown = assert_as_in_memory(tmp_path / "rows", *table(8), PROPOSERS["hhcart_d"](), blocks=4, finish_rows=150)
-    assert grown.levels[0].finished == 0 and sum(level.finished for level in grown.levels) > 0
 
 
 def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):

@@ -37,14 +37,6 @@ def lower():
     _core.exact_sums_above(40)
 
 
-@pytest.fixture
-def here():
-    """The same in this process."""
-    before = _core.exact_sums_above(40)
-    yield
-    _core.exact_sums_above(before)
-
-
 def assert_as_in_memory(asker, X, y, name="hhcart_d", finish_rows=0):
     """What is grown by an asker of the rows is the tree of memory."""
     grown = grow(asker, asker.store, Plan(PROPOSERS[name](), "gini", STOPPING, finish_rows=finish_rows))
@@ -53,7 +45,7 @@ def assert_as_in_memory(asker, X, y, name="hhcart_d", finish_rows=0):
 
 
 @pytest.mark.parametrize("name", ["hhcart_a", "hhcrv", "hhgdt"])
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_workers_grow_the_tree_of_memory(workers, name, tmp_path):
     X, y = table(1)
     asker = workers(stored(tmp_path / "rows", X, y, blocks=6))
@@ -61,7 +53,7 @@ def test_workers_grow_the_tree_of_memory(workers, name, tmp_path):
     assert asker.store.bytes_read > X.nbytes
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch):
     monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
     X, y = table(8, "heap", n=900)
@@ -70,14 +62,14 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("cut", [of_dask.Cut(2, 1), of_dask.Cut(1, 2), of_dask.Cut(2, 3)])
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
     monkeypatch.setattr(of_dask, "cut", lambda *_: cut)
     X, y = table(2)
     assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=5)), X, y)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, monkeypatch):
     monkeypatch.setattr(of_dask, "SMALL_REQUEST", 0)
     monkeypatch.setattr(of_dask, "FAN_IN", 2)
@@ -103,7 +95,7 @@ def test_a_worker_is_told_the_same_chunks_in_every_pass():
     assert told == [(["a"], [[0], [1, 2]]), (["b"], [[3, 4], [5, 6]])]
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_a_folder_that_is_written_anew_is_read_anew(workers, tmp_path):
     for seed in (5, 6):
         X, y = table(seed)
@@ -111,7 +103,7 @@ def test_a_folder_that_is_written_anew_is_read_anew(workers, tmp_path):
         assert_as_in_memory(workers(stored(tmp_path / "rows", X, y, blocks=4)), X, y, finish_rows=None)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_nodes_are_shared_evenly_and_their_rows_stay_with_the_workers(workers, tmp_path, monkeypatch):
     X, y = table(7)
     asker = workers(stored(tmp_path / "rows", X, y, blocks=4))
@@ -124,7 +116,7 @@ def test_nodes_are_shared_evenly_and_their_rows_stay_with_the_workers(workers, t
     assert "fetch" not in asked
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_a_corrupt_chunk_is_named_by_a_worker(workers, tmp_path):
     X, y = table(2)
     store = stored(tmp_path / "rows", X, y, blocks=3)
@@ -136,7 +128,7 @@ def test_a_corrupt_chunk_is_named_by_a_worker(workers, tmp_path):
         grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0))
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
     X, y = table(3)
     store = stored(tmp_path / "rows", X, y, blocks=6)
@@ -166,7 +158,7 @@ def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
     assert not same(found, expected)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("large_from_40_rows")
 def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 6.0)
     X, y = table(4)
@@ -196,13 +188,18 @@ def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypa
     assert not same(found.tree, expected)
 
 
-def test_nobody_at_an_address_is_told(monkeypatch):
+def test_nobody_at_an_address_is_told_and_errors_are_told_once(monkeypatch):
     monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 0.5)
     with (
         pytest.raises(ConfigError, match="no Dask scheduler with workers answers"),
         of_dask.workers_of("tcp://127.0.0.1:9"),
     ):
         pass
+    seen = logging.getLogger("distributed.client")
+    before = seen.getEffectiveLevel()
+    with of_dask._quiet():
+        assert not seen.isEnabledFor(logging.CRITICAL)
+    assert seen.getEffectiveLevel() == before
 
 
 def test_rows_directions_and_loads_are_divided_by_their_cost():
@@ -219,11 +216,3 @@ def test_rows_directions_and_loads_are_divided_by_their_cost():
     assert [part["place"].tolist() for part in parts] == [[-1, 0, -1, -1, -1], [-1, -1, 0, -1, -1], [-1, -1, -1, 0, 1]]
     assert np.concatenate([part["low"] for part in parts]).tolist() == [0, 1, 2, 3]
     assert of_dask._evenly([5, 9, 4, 3], ["a", "b"]) == [(1, "a"), (0, "b"), (2, "b"), (3, "a")]
-
-
-def test_errors_are_told_once():
-    seen = logging.getLogger("distributed.client")
-    before = seen.getEffectiveLevel()
-    with of_dask._quiet():
-        assert not seen.isEnabledFor(logging.CRITICAL)
-    assert seen.getEffectiveLevel() == before

@@ -37,15 +37,12 @@ def test_a_table_is_prepared_the_same_every_time(table):
     assert list(one)[-1] == numbers_part.TARGET and set(levels) < set(one)
 
 
-def test_the_stored_errors_are_of_all_tables_and_methods_and_all_folds():
+def test_the_stored_errors_are_of_all_tables_all_folds_and_the_methods_of_the_configuration():
     errors = numbers_part.read()
     assert "oblique_forest_regression" in errors and "lightgbm" in errors
     assert {frozenset(of) for of in errors.values()} == {frozenset(map(numbers_part.label, numbers_part.used()))}
     with numbers_part.STORED.open(encoding="utf-8", newline="") as stream:
         assert {row["folds"] for row in csv.DictReader(stream)} == {"3"}
-
-
-def test_the_methods_of_the_configuration_are_those_that_are_stored():
     methods = yaml.safe_load(numbers_part.METHODS)["algorithms"]
     names = [one if isinstance(one, str) else one.get("id", one.get("name")) for one in methods]
     assert sorted(names) == sorted(numbers_part.read())

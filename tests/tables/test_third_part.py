@@ -22,14 +22,11 @@ def test_candidates_are_the_tables_of_classes_that_no_fit_was_measured_on():
     assert len(BY_NAME) == len(CANDIDATES) and sum(name.startswith("keel:") for name in BY_NAME) == 43
 
 
-def test_whatever_is_not_used_or_left_out_has_a_reason():
+def test_tables_that_are_not_used_have_a_reason_and_used_ones_are_no_set_of_the_catalogue():
     assert Counter(one.used for one in CANDIDATES) == {"yes": 41, "no": 45}
     for one in CANDIDATES:
         assert bool(one.reason) == (one.used == "no" or bool(one.left_out)), one
         assert not (one.used == "no" and one.left_out), one
-
-
-def test_no_table_that_is_used_is_a_set_of_the_catalogue():
     names = {catalogue.resolve(name) for name in catalogue.names()}
     assert not names & {one.label for one in third_part.used()}
     labels = [one.label for one in third_part.used()]

@@ -159,13 +159,6 @@ def test_signs_of_units_are_passed_over_and_said(cells, delimiter, values, unit)
         next(chunks(source("cost\n\u00a35\n"), again))
 
 
-def test_two_currencies_are_no_numbers_and_a_bad_cell_among_units_is_named():
-    assert read(table(("cost", ["$5", "\u20ac5"] * 20), ("y", CLASSES)))[1].features[0].treatment == "levels"
-    with pytest.raises(DataError, match="column 1 \\('cost'\\) holds numbers, but 'five' in row 1"):
-        read(table(("cost", ["five", *(f"${i}.5" for i in range(39))]), ("y", CLASSES)))
-    assert "unit" not in json.dumps(read(table(("x", NUMBERS), ("y", CLASSES)))[1].to_plain())
-
-
 def test_labels_in_several_spellings_and_beyond_the_digits_of_a_float():
     text = table(("x", NUMBERS), ("y", ["1", "1.0", "2", "02"] * 10))
     dataset, columns, notes = read(text)
@@ -197,13 +190,20 @@ def test_what_python_takes_for_a_number_and_nobody_else_is_none(cell):
     assert not Form().holds(cell)
 
 
-def test_one_bad_cell_names_row_and_value_and_suggests_mending_it():
+def test_one_bad_cell_names_row_and_value_also_among_units_and_letters():
     cells = [str(number) for number in NUMBERS]
     cells[15] = "abc"
     with pytest.raises(DataError, match=r"column 1 \('x'\) holds numbers, but 'abc' in row 16 \(line 17\)"):
         read(table(("x", cells), ("y", CLASSES)))
     assert read(table(("x", cells), ("y", CLASSES)), qualitative=("x",))[0].levels[0]
-    assert math.isnan(read(table(("x", cells), ("y", CLASSES)), marks=("abc",))[0].X[15, 0])
+    assert math.isnan(read(table(("x", cells), ("y", CLASSES)), missing_marks=("abc",))[0].X[15, 0])
+    assert read(table(("cost", ["$5", "\u20ac5"] * 20), ("y", CLASSES)))[1].features[0].treatment == "levels"
+    with pytest.raises(DataError, match="column 1 \\('cost'\\) holds numbers, but 'five' in row 1"):
+        read(table(("cost", ["five", *(f"${i}.5" for i in range(39))]), ("y", CLASSES)))
+    assert "unit" not in json.dumps(read(table(("x", NUMBERS), ("y", CLASSES)))[1].to_plain())
+    ages = [f"{20 + i % 50}{'MF'[i % 3 == 0]}" for i in range(60)]
+    with pytest.raises(DataError, match=r"column 1 .'age'.* in row 1 .line 2."):
+        read(table(("age", ages), ("x", NUMBERS + NUMBERS[:20]), ("y", ["a", "b"] * 30)))
 
 
 # ---- missing values --------------------------------------------------------------------------------------------------
@@ -222,11 +222,11 @@ def test_a_number_can_mark_a_missing_value(cell):
     """A column in which every cell is a number holds none of the mark, in the table, in new rows and in the target."""
     cells = [str(number) for number in NUMBERS]
     cells[3] = cell
-    dataset, columns, _ = read(table(("x", cells), ("y", CLASSES)), marks=("-999",))
+    dataset, columns, _ = read(table(("x", cells), ("y", CLASSES)), missing_marks=("-999",))
     assert np.isnan(dataset.X[:, 0]).nonzero()[0].tolist() == [3]
     (new,) = chunks(source(table(("x", cells), ("z", NUMBERS))), columns)
     assert np.isnan(new.X[:, 0]).nonzero()[0].tolist() == [3]
-    assert read(table(("x", NUMBERS), ("y", cells)), marks=("-999",), task="regression")[0].n == 39
+    assert read(table(("x", NUMBERS), ("y", cells)), missing_marks=("-999",), task="regression")[0].n == 39
 
 
 def test_marks_that_are_words_stay_levels():
@@ -286,7 +286,7 @@ def test_a_list_of_columns_is_cut_at_commas_unless_a_column_is_called_so():
         read(text, drop=("a,e",))
 
 
-def test_the_rules_of_identifiers_by_hand():
+def test_the_rules_of_identifiers_by_hand_and_chances_never_below_what_is_drawn():
     assert numbers_identify(range(1, 12), 11) and not numbers_identify(range(1, 11), 10)  # exp(-5) and exp(-4.5)
     assert numbers_identify(range(0, 900, 3), 300)  # patients numbered in steps of three
     assert not numbers_identify([i + 0.5 for i in range(300)], 300), "decimals are measurements"
@@ -295,9 +295,6 @@ def test_the_rules_of_identifiers_by_hand():
     rng = random.Random(2)
     incomes = rng.sample(range(20_000, 90_000), 40)
     assert read(table(("income", incomes), ("x", NUMBERS), ("y", CLASSES)))[0].feature_names == ("income", "x")
-
-
-def test_the_chance_of_few_ties_by_hand_and_never_below_what_is_drawn():
     assert chance_of_few_ties(23, 23, 365) == pytest.approx(math.exp(-23 * 22 / 730))  # the birthday problem
     assert chance_of_few_ties(300, 295, 295) == pytest.approx(math.exp(5 - 147) * 29.4**5)
     assert chance_of_few_ties(699, 10, 10) == 1
@@ -510,16 +507,6 @@ def test_long_standard_input_is_held_in_a_file(monkeypatch):
             source_of("-")
 
 
-def test_a_character_set_that_was_said_holds_for_new_rows():
-    """Bytes do not tell cp1250 from cp1252, and a wrong guess changes names and levels."""
-    text = table(("x", NUMBERS), ("město", ["řeka", "žába"] * 20), ("y", CLASSES))
-    dataset, columns, _ = read(text.encode("cp1250"), charset="cp1250")
-    assert dataset.feature_names == ("x", "město")
-    for charset in ("cp1250", "utf-8", "utf-16"):
-        (new,) = chunks(source(text.encode(charset)), columns)
-        assert not new.unseen and np.array_equal(new.X, dataset.X)
-
-
 @pytest.mark.parametrize("charset", ["zip", "rot13", "nothing", "undefined"])
 def test_what_is_no_character_set_is_refused(charset):
     with pytest.raises(ConfigError, match=f"there is no character set '{charset}'"):
@@ -620,11 +607,18 @@ def test_what_cannot_be_read_is_one_sentence(content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_paths_that_are_no_files_say_so(tmp_path):
+def test_paths_that_are_no_files_say_so_and_a_said_character_set_holds_for_new_rows(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name, reason in (("none.csv", "does not exist"), ("pipe", "is not a regular file; pipe it")):
         with pytest.raises(DataError, match=reason):
             source_of(tmp_path / name)
+    # Bytes do not tell cp1250 from cp1252, and a wrong guess changes names and levels.
+    text = table(("x", NUMBERS), ("město", ["řeka", "žába"] * 20), ("y", CLASSES))
+    dataset, columns, _ = read(text.encode("cp1250"), charset="cp1250")
+    assert dataset.feature_names == ("x", "město")
+    for charset in ("cp1250", "utf-8", "utf-16"):
+        (new,) = chunks(source(text.encode(charset)), columns)
+        assert not new.unseen and np.array_equal(new.X, dataset.X)
 
 
 # ---- other rows ------------------------------------------------------------------------------------------------------
@@ -701,7 +695,7 @@ def test_a_table_without_a_header_is_told_and_read_where_it_is_said():
         read("@relation r\n@attribute x real\n@data\n1\n", header="none")
 
 
-def test_the_second_column_of_a_name_is_numbered_and_said():
+def test_the_second_column_of_a_name_is_numbered_and_line_ends_in_a_header_are_blanks():
     text = table(("x", NUMBERS), ("x", range(0, 80, 2)), ("x (2)", [i % 3 for i in range(40)]), ("y", CLASSES))
     dataset, columns, notes = read(text, keep=("*",))
     assert dataset.feature_names == ("x", "x (3)", "x (2)")
@@ -711,9 +705,6 @@ def test_the_second_column_of_a_name_is_numbered_and_said():
     with pytest.raises(ConfigError, match=r"columns 1 and 3 are both named 'y', the target; .* --drop \"y \(2\)\""):
         read(twice)
     assert read(twice, drop=("y (2)",))[0].feature_names == ("x",)
-
-
-def test_line_ends_in_a_header_are_blanks():
     text = '"length\nin mm","width\r\n in mm",y\n' + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
     dataset, columns, _ = read(text)
     assert dataset.feature_names == ("length in mm", "width in mm")
@@ -754,9 +745,3 @@ def test_no_note_and_no_sentence_on_other_rows_holds_a_long_cell_in_full():
         with pytest.raises(DataError) as caught:
             next(chunks(source(text), columns))
         assert "z" * 61 not in str(caught.value)
-
-
-def test_letters_behind_numbers_are_no_powers_of_ten_beside_other_letters():
-    ages = [f"{20 + i % 50}{'MF'[i % 3 == 0]}" for i in range(60)]
-    with pytest.raises(DataError, match=r"column 1 .'age'.* in row 1 .line 2."):
-        read(table(("age", ages), ("x", NUMBERS + NUMBERS[:20]), ("y", ["a", "b"] * 30)))

@@ -1,10 +1,12 @@
 """Lines that are no rows, delimiters and line ends: what the reader makes of texts that people and programs write."""
 
+import gc
+
 import pytest
 from covering import few
 from tables.strange_files import ABOVE, BELOW, text
 
-from oblique_cli.data.own.rows import opened
+from oblique_cli.data.own.rows import opened, taken
 from oblique_cli.data.own.source import Source
 from oblique_cli.data.own.text import TextOptions
 from oblique_cli.errors import ConfigError, DataError
@@ -51,7 +53,7 @@ def test_blanks_between_cells(gap, margin):
     assert rows == ROWS and table.written == tuple(NAMES) and table.delimiter in " \t"
 
 
-def test_doubled_tabs_and_quotes():
+def test_doubled_tabs_quotes_and_decimal_commas_do_not_cut_cells():
     rows = [[f'"d {i}"', *row[1:]] for i, row in enumerate(ROWS)]
     for gap in ("\t\t", "\t"):
         table, found, _ = read("\n".join(gap.join(row) for row in [NAMES, *rows]))
@@ -60,9 +62,6 @@ def test_doubled_tabs_and_quotes():
     assert read(ragged)[1] == found
     quoted = "\n".join(f"{row[1]}   {row[2]}\t{row[0]}" for row in [["'name'", "age", "deaths"], *rows])
     assert [row[2] for row in read(quoted)[1]] == [f"d {i}" for i in range(30)]
-
-
-def test_decimal_commas_do_not_cut_cells():
     rows = [[str(20 + i), f"{i},5", "ab"[i % 2]] for i in range(30)]
     for sign in (";", "\t", " ", "|"):
         table, found, _ = read(text_of(sign, names=["age", "size", "class"], rows=rows))
@@ -173,3 +172,38 @@ def test_names_of_rows_as_r_writes_them_and_rows_come_before_the_end_of_the_file
     # Rows come before the end of the file is read, but for those that may be no rows.
     with opened(Source("my.csv", content=text_of(rows=ROWS * 100).encode())) as table:
         assert next(table.rows)[1] == ROWS[0] and not table.notes
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on):
+    seen = []
+
+    def rows():
+        for k in range(5):
+            seen.append(gc.isenabled())
+            yield k, ["1", "a"]
+        raise DataError("the end is damaged")
+
+    was = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        assert taken(rows(), 3) == [(0, ["1", "a"]), (1, ["1", "a"]), (2, ["1", "a"])]
+        assert gc.isenabled() == on
+        with pytest.raises(DataError, match="the end is damaged"):
+            taken(rows(), 9)
+        assert gc.isenabled() == on and not any(seen)
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (b'x\n1\n""\n3\n', [(2, ["1"]), (3, [""]), (4, ["3"])]),
+        (b"x\n1\n\n3\n", [(2, ["1"]), (4, ["3"])]),
+        (b'x,y\n1,2\n""\n \n3,4\n', [(2, ["1", "2"]), (5, ["3", "4"])]),
+    ],
+)
+def test_the_only_cell_of_a_row_may_be_empty_in_quotes(text, rows):
+    with opened(Source("t.csv", content=text), TextOptions(",")) as table:
+        assert list(table.rows) == rows
