@@ -97,7 +97,7 @@ class Algorithm:
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Name -> allowed values (of words and arrays the words), without parameters that are fixed or the runner's."""
+        """Name -> allowed values, of arrays and callables only the words; without fixed parameters and RUNNERS."""
         closed = {*self.fixed, *self.unused, *RUNNERS}
         table = self.estimator.constraints | getattr(self.estimator, "words", {})
         table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}

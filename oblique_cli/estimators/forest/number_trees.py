@@ -35,7 +35,7 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     def _training_rows(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, several: bool = False
     ) -> tuple[Array, Array, Array | None]:
-        """Return checked rows of positive weight, their numbers, and weights in units of the smallest; forget a fit."""
+        """Return checked rows of positive weight, numbers, weights in units of the smallest; delete earlier results."""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training(X, y, sample_weight, checked_numbers, several=several)
         for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
