@@ -1,11 +1,16 @@
 // Threads that work on one task together, nested parts included.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <thread>
 
-#include "common/threads.hpp"
+#include "common/interrupt.hpp"
 
 namespace oblique {
+
+// Thrown at a checkpoint of a thread after another thread has failed.
+struct GivenUp : std::exception {};
 
 // While `run` executes its work, `share` divides a part of it among the idle threads. Results must not depend on which
 // thread computes them.
@@ -18,24 +23,37 @@ class Team {
   int size() const { return size_; }
   bool has_idle() const { return idle_ > 0; }
 
-  // Calls work() on one of the threads; the others wait for shared parts. Throws the first exception of any thread.
+  // Calls work() on the calling thread; the others wait for shared parts. Throws the first exception of any thread,
+  // after all threads have stopped, which the others do at their next checkpoint.
   template <class Work>
   void run(const Work& work) {
     if (size_ == 1) return work();
-    on_threads(static_cast<size_t>(size_), size_, [&]() {
-      return [&](size_t i) {
-        const Question* before = interrupt::state().question;
-        const Interruptible watch([this, before]() {
-          if (failed_) throw GivenUp();
-          if (before) (*before)();
+    const Question* before = interrupt::state().question;
+    const auto give_up = [this]() {
+      if (failed_) throw GivenUp();
+    };
+    std::vector<std::thread> threads;
+    try {
+      for (int t = 1; t < size_; ++t)
+        threads.emplace_back([&]() {
+          const Interruptible watch(give_up);
+          serve();
         });
-        if (i > 0) return serve();
-        part([&work](size_t) { work(); }, 0);
-        const std::lock_guard lock(guard_);
-        finished_ = true;
-        changed_.notify_all();
-      };
-    });
+    } catch (...) {  // no further threads are available: the present ones do the work
+    }
+    {
+      const Interruptible watch([&]() {
+        give_up();
+        if (before) (*before)();
+      });
+      part([&work](size_t) { work(); }, 0);
+    }
+    {
+      const std::lock_guard lock(guard_);
+      finished_ = true;
+      changed_.notify_all();
+    }
+    for (std::thread& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -155,5 +173,13 @@ class Team {
   std::atomic<int> idle_{0};
   bool finished_ = false;
 };
+
+// Calls work(i) for i from 0 to n - 1 on several threads, in any order; make() gives each thread its worker. Throws as
+// Team::run does.
+template <class Make>
+void on_threads(size_t n, int n_threads, const Make& make) {
+  Team team(static_cast<int>(std::min(n, static_cast<size_t>(std::max(n_threads, 1)))));
+  team.run([&]() { team.share_with(n, Team::Meanwhile::kWait, make, [](size_t i, auto& work) { work(i); }); });
+}
 
 }  // namespace oblique

@@ -1,7 +1,7 @@
 #include "refinement/alternation.hpp"
 
 #include "common/kernels.hpp"
-#include "common/threads.hpp"
+#include "common/team.hpp"
 #include "linear/row_blocks.hpp"
 #include "refinement/leaf_fits.hpp"
 #include "refinement/node_update.hpp"
@@ -64,8 +64,7 @@ size_t part(uint32_t* rows, const uint8_t* left, size_t n, std::vector<uint32_t>
   return divide_in_order(rows, n, spare.data(), [left](size_t i, uint32_t) -> size_t { return 1u - left[i]; });
 }
 
-// Sends rows down a branch, some hundred at a time, so that a plane is read once for all rows that reach it and the
-// rows stay in the cache.
+// Sends rows down a branch, some hundred at a time: a plane is read once for all of them, and they stay in the cache.
 class Router {
  public:
   // losses[i] = tree.loss(rows, which[i], node)
@@ -172,8 +171,7 @@ class Alternation {
     bool empty() const { return begin == end; }
   };
 
-  // Divides the rows among the nodes. Each node has its rows in ascending order, so sums have the same bits whatever
-  // the earlier shapes of the tree were.
+  // Divides the rows among the nodes, each in ascending order: sums do not depend on earlier shapes of the tree.
   void divide() {
     places_.assign(tree_.size(), Place());
     std::iota(order_.begin(), order_.end(), 0u);
@@ -418,8 +416,7 @@ class Alternation {
     return changed;
   }
 
-  // Updates a node; returns the decrease of E. below_[node] becomes the penalty of its branch, which is its cost beside
-  // the losses of rows.
+  // Updates a node; returns the decrease of E. below_[node] : the cost of its branch beside the losses of rows.
   double renew(size_t node, Worker& worker) {
     const Place place = places_[node];
     const size_t n = place.end - place.begin, l = left(node), r = right(node);

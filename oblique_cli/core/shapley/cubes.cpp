@@ -1,6 +1,6 @@
 #include "shapley/cubes.hpp"
 
-#include "common/threads.hpp"
+#include "common/team.hpp"
 
 namespace oblique {
 namespace {
@@ -119,8 +119,7 @@ class Cubes {
     return leaf(node);
   }
 
-  // Pushes the undecided entries of a split on the stack, the widest first; returns the sum of the others and its
-  // magnitude.
+  // Pushes the undecided entries of a split, the widest first; returns the sum of the others and its magnitude.
   std::pair<double, double> open(size_t node) {
     const size_t bottom = open_.size();
     double sum = 0.0, size = 0.0;
@@ -199,8 +198,8 @@ class Cubes {
     return with;
   }
 
-  // One cube. With a linear leaf its game is a sum of cube games: the constant part, and for each free feature the cube
-  // that contains this feature as well.
+  // One cube; of a linear leaf the sum of the constant cube game and, for each free feature, that which contains it
+  // too.
   Both leaf(size_t node) {
     Both sums;
     const size_t a = n_in_, b = n_out_;

@@ -33,8 +33,7 @@ struct SumTree {
   size_t n_slots;
 };
 
-// The contributions of the entries of a tree for each row. An infinite summand decides the side of the row whatever the
-// others are.
+// The contributions of the entries of a tree for each row. An infinite summand decides the side of the row.
 struct SumRows {
   size_t n;
   const double* splits;  // n * number of entries of splits

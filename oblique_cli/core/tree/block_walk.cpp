@@ -1,6 +1,6 @@
 #include "tree/traverse.hpp"
 
-#include "common/threads.hpp"
+#include "common/team.hpp"
 
 namespace oblique {
 
@@ -51,8 +51,7 @@ struct Rows {
   OBLIQUE_INLINE const T* operator[](size_t row) const { return x + row * stride; }
 };
 
-// A split along one feature. It compares the value as it is, so a block of rows needs no copy. A missing value compares
-// as false.
+// A split along one feature. It reads values in place, without a copy; a missing value compares as false.
 template <class T>
 struct OneFeature {
   Rows<T> rows;
@@ -119,8 +118,7 @@ struct Screened {
       return exact.goes_right(step, row);
     return above != 0;
   }
-  // right[i] : -1 if row ids[i] goes right, else 0; both arrays have a multiple of four elements, with valid row
-  // numbers
+  // right[i] : -1 if row ids[i] goes right, else 0; both arrays are padded to a multiple of four valid elements
   OBLIQUE_INLINE void sides_of(int32_t at, const uint32_t* ids, size_t n, int32_t* right) const {
     const Step& step = steps[at];
     const float high = margins[at].high, low = margins[at].low;
