@@ -1,5 +1,4 @@
-// What all bindings share: NumPy arrays as arguments and results, work without the interpreter lock, and the functions
-// that fill the module, one for each binding file.
+// NumPy arrays as arguments and results, work without the interpreter lock, and the functions that fill the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,18 +18,9 @@ using namespace nb::literals;
 
 namespace oblique {
 
-void bind_refinement(nanobind::module_& m);
-void bind_search(nanobind::module_& m);
-void bind_geometry(nanobind::module_& m);
-void bind_growth(nanobind::module_& m);
-void bind_tree(nanobind::module_& m);
-void bind_forest(nanobind::module_& m);
-void bind_hierarchy(nanobind::module_& m);
-void bind_linear(nanobind::module_& m);
-void bind_model_tree(nanobind::module_& m);
-void bind_pathfinder(nanobind::module_& m);
-void bind_scale(nanobind::module_& m);
-void bind_shapley(nanobind::module_& m);
+using Bind = void(nb::module_& m);
+Bind bind_refinement, bind_search, bind_geometry, bind_growth, bind_tree, bind_forest, bind_hierarchy, bind_linear,
+    bind_model_tree, bind_pathfinder, bind_scale, bind_shapley;
 
 // Runs the handlers of pending signals (only the main thread has any). Throws what a handler raises.
 inline void serve_signals() {
@@ -78,6 +68,10 @@ nb::object array(std::vector<T>&& values) {
 template <class Array>
 auto data_of(const std::optional<Array>& values) {
   return values ? values->data() : nullptr;
+}
+template <class T = double, class Array>
+std::vector<T> vector_of(const Array& values) {
+  return {values.data(), values.data() + values.size()};
 }
 
 // The same member of every item.
@@ -203,13 +197,9 @@ inline nb::dict arrays_of(GrownTree&& tree) {
   return out;
 }
 
-// The inverse of arrays_of, for the stated numbers of features, classes and scores. Throws nb::value_error if the
-// arrays contradict each other.
+// The inverse of arrays_of, for these numbers of features, classes and scores; nb::value_error if arrays disagree.
 inline GrownTree tree_of(const nb::dict& arrays, size_t n_features, size_t n_classes, size_t n_scores) {
-  GrownTree tree;
-  tree.n_features = n_features;
-  tree.n_classes = n_classes;
-  tree.n_scores = n_scores;
+  GrownTree tree(n_features, n_classes, n_scores);
   const size_t n = nb::len(nb::object(arrays["left"]));
   bool fits = n >= 1;
   each_array(tree, n, [&]<class T>(const char* name, std::vector<T>& into, const auto& shape) {

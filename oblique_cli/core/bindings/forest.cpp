@@ -1,5 +1,4 @@
-// Python bindings of forests: argument checks, release of the interpreter lock, docstrings, and the plain arrays that a
-// pickle stores.
+// Python bindings of forests, and the plain arrays that a pickle stores.
 #include "bindings/bindings.hpp"
 #include "grow/boosting.hpp"
 
@@ -8,8 +7,7 @@ namespace {
 
 template <class T>
 std::vector<T> values_of(const nb::dict& state, const char* name) {
-  const auto values = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(state[name], false);
-  return std::vector<T>(values.data(), values.data() + values.shape(0));
+  return vector_of<T>(nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(state[name], false));
 }
 
 std::vector<FamilyChoice> choices(const nb::list& families) {
@@ -22,11 +20,16 @@ std::vector<FamilyChoice> choices(const nb::list& families) {
   return out;
 }
 
+void check_training(const Forest& forest, const Matrix& x) {
+  require(x.shape(0) >= 1 && x.shape(0) < (size_t{1} << 31) && x.shape(1) == forest.n_features,
+          "X must have rows, and the forest's columns");
+}
+
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
                  const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families,
                  const std::vector<std::string>& without, const std::optional<Codes>& signs) {
   const size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
+  check_training(forest, x);
   check_rows(x, y, weights, forest.n_classes);
   ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   options.without = without;
@@ -40,7 +43,7 @@ void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::o
                   const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families, size_t max_bins,
                   double min_leaf) {
   const size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
+  check_training(forest, x);
   require(forest.n_classes == 1, "a forest of numbers has one class");
   require(max_bins >= 2 && max_bins <= 256, "max_bins must be from 2 to 256");
   require(y.shape(0) >= 1 && y.shape(1) == n,
@@ -67,9 +70,8 @@ BoostingOptions boosting_options(const nb::dict& boosting) {
 
 ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const Matrix& kept_x, const nb::dict& given,
                                   const nb::list& families) {
-  const size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (size_t{1} << 31) && p == forest.n_features && kept_x.shape(1) == p,
-          "X must have rows, and the forest's columns");
+  check_training(forest, x);
+  require(kept_x.shape(1) == x.shape(1), "X must have rows, and the forest's columns");
   require(forest.trees.empty(), "boosting starts with an empty forest");
   ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   require(!options.families.empty(), "boosting needs families");
@@ -120,8 +122,12 @@ nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const 
   }));
 }
 
-void check_leaves(const Forest& forest, const Matrix& x, const Matrix& values) {
+void check_columns(const Forest& forest, const Matrix& x) {
   require(x.shape(1) == forest.n_features, "X must have as many columns as the forest has features");
+}
+
+void check_leaves(const Forest& forest, const Matrix& x, const Matrix& values) {
+  check_columns(forest, x);
   size_t leaves = 0;
   for (const ForestTree& tree : forest.trees) leaves += tree.n_leaves();
   require(values.shape(0) == leaves, "values must have a row for each leaf of the forest");
@@ -144,10 +150,6 @@ nb::object sums(const Forest& forest, const Matrix& x, const Matrix& values, int
   std::vector<double> out(n * width, 0.0);
   without_lock([&] { forest.sum(x.data(), n, values.data(), width, n_threads, out.data()); });
   return array(std::move(out), {n, width});
-}
-
-void check_columns(const Forest& forest, const Matrix& x) {
-  require(x.shape(1) == forest.n_features, "X must have as many columns as the forest has features");
 }
 
 template <class Vote>

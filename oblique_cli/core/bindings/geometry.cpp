@@ -10,9 +10,7 @@ nb::tuple clustering_hyperplane(const Matrix& a, const Matrix& b, const Doubles&
   const size_t m = a.shape(0);
   require(a.shape(1) == m && b.shape(0) == m && b.shape(1) == m && m >= 2, "A and B must be square and of one size");
   require(center.shape(0) + 1 == m && scale.shape(0) + 1 == m, "center and scale need one entry per feature");
-  Standard standard;
-  standard.center.assign(center.data(), center.data() + m - 1);
-  standard.scale.assign(scale.data(), scale.data() + m - 1);
+  const Standard standard{vector_of(center), vector_of(scale)};
   ClusteringHyperplane solver;
   std::vector<double> w(m, 0.0);
   const Hyperplane kind = solver.solve(a.data(), b.data(), static_cast<int>(m), standard, w.data());

@@ -140,8 +140,7 @@ nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   check_training(x, y, weights, n_classes);
   const Options options("polish", search_options(), option_values("polish", given));
   require(normal.shape(0) == x.shape(1), "the normal needs one component per feature");
-  const size_t p = x.shape(1);
-  Split split{Vector(normal.data(), normal.data() + p), threshold, gain, true, 0};
+  Split split{vector_of(normal), threshold, gain, true, 0};
   {
     const Released released;
     const OneNode problem(x, y, weights, options, path);

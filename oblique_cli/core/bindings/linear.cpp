@@ -20,8 +20,7 @@ void check_finite_rows(const Matrix& x, const Codes& y, const Doubles& weights, 
 
 std::vector<double> columns_of(const Matrix& x) {
   std::vector<double> columns(x.size());
-  std::vector<uint32_t> rows(x.shape(0));
-  std::iota(rows.begin(), rows.end(), 0u);
+  const std::vector<uint32_t> rows = numbers_to(x.shape(0));
   gather_columns(x.data(), x.shape(1), rows.data(), rows.size(), columns.data());
   return columns;
 }

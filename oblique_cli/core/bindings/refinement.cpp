@@ -42,13 +42,13 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   check_tree(left, right, labels, n_classes);
   RefinedTree tree;
   tree.n_features = p;
-  tree.left.assign(left.data(), left.data() + nodes);
-  tree.right.assign(right.data(), right.data() + nodes);
-  tree.weights.assign(w.data(), w.data() + nodes * p);
+  tree.left = vector_of<int32_t>(left);
+  tree.right = vector_of<int32_t>(right);
+  tree.weights = vector_of(w);
   // A row goes left if w.x + b <= 0, which equals w.x <= -b to the bit.
   for (size_t node = 0; node < nodes; ++node) tree.thresholds.push_back(-b(node));
-  tree.missing_left.assign(missing_left.data(), missing_left.data() + nodes);
-  tree.label.assign(labels.data(), labels.data() + nodes);
+  tree.missing_left = vector_of<uint8_t>(missing_left);
+  tree.label = vector_of<int32_t>(labels);
   const RefinementRows rows{x.data(), data_of(absent), y.data(), weights.data(), n, p, n_classes};
   const MarginLoss loss = surrogate == "logistic" ? MarginLoss::logistic : MarginLoss::squared_hinge;
   RefinementOptions options{penalty, loss, max_sweeps, tolerance, split_leaves, n_threads};
@@ -66,10 +66,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     require(leaf_prior->shape(0) == n_classes && leaf_prior->shape(1) == leaf_x->shape(1) + 1,
             "leaf_prior must hold the coefficients of every class and its intercept");
     check_finite(*leaf_x, "leaf_x must be finite");
-    leaves.x = leaf_x->data();
-    leaves.p = leaf_x->shape(1);
-    leaves.prior.assign(leaf_prior->data(), leaf_prior->data() + leaf_prior->size());
-    leaves.l2 = leaf_penalty;
+    leaves = {leaf_x->data(), leaf_x->shape(1), vector_of(*leaf_prior), leaf_penalty};
     options.leaves = &leaves;
     size = leaf_prior->size();
   }

@@ -15,6 +15,11 @@ template <class T>
 using InOut = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
 void require_size(bool holds) { require(holds, "an array has the wrong size"); }
+template <class Array>
+auto sized(const Array& values, size_t size) {
+  require_size(values.size() == size);
+  return values.data();
+}
 
 class HeldBlock {
  public:
@@ -40,42 +45,39 @@ class HeldBlock {
 
   void add_boxes(InOut<int64_t> rows, InOut<double> weight, InOut<double> heaviest, InOut<double> low,
                  InOut<double> high, InOut<double> tables) {
-    require_size(rows.size() == groups() && weight.size() == groups() && heaviest.size() == groups());
-    require_size(low.size() == groups() * p && high.size() == groups() * p);
-    require_size(tables.size() == groups() * (levels_.width + levels_.features.size()));
+    const size_t n = groups(), n_places = levels_.width + levels_.features.size();
     const Released released;
-    block_->add_boxes({rows.data(), weight.data(), heaviest.data(), low.data(), high.data(), tables.data()});
+    block_->add_boxes({sized(rows, n), sized(weight, n), sized(heaviest, n), sized(low, n * p), sized(high, n * p),
+                       sized(tables, n * n_places)});
   }
 
   void add_moments(In<double> center, In<double> inverse, In<double> unit, InOut<int64_t> high, InOut<int64_t> low) {
-    require_size(center.size() == groups() * p && inverse.size() == groups() * p && unit.size() == groups());
-    require_size(high.size() == groups() * packed_size(p) && low.size() == high.size());
+    const size_t n = groups(), size = n * packed_size(p);
     const Released released;
-    block_->add_moments(center.data(), inverse.data(), unit.data(), high.data(), low.data());
+    block_->add_moments(sized(center, n * p), sized(inverse, n * p), sized(unit, n), sized(high, size),
+                        sized(low, size));
   }
 
   void raise_squares(In<double> mean, In<double> inverse, In<double> factor, InOut<double> largest) {
-    require_size(mean.size() == groups() * p && inverse.size() == groups() * p && factor.size() == n_slots_);
-    require_size(largest.size() == groups());
+    const size_t n = groups();
     const Released released;
-    block_->raise_squares(mean.data(), inverse.data(), factor.data(), largest.data());
+    block_->raise_squares(sized(mean, n * p), sized(inverse, n * p), sized(factor, n_slots_), sized(largest, n));
   }
 
   void add_unit_moments(In<double> mean, In<double> inverse, In<double> factor, In<double> least, In<double> unit,
                         InOut<int64_t> high, InOut<int64_t> low) {
-    require_size(mean.size() == groups() * p && inverse.size() == groups() * p && factor.size() == n_slots_);
-    require_size(least.size() == groups() && unit.size() == groups());
-    require_size(high.size() == groups() * packed_size(p) && low.size() == high.size());
+    const size_t n = groups(), size = n * packed_size(p);
     const Released released;
-    block_->add_unit_moments(mean.data(), inverse.data(), factor.data(), least.data(), unit.data(), high.data(),
-                             low.data());
+    block_->add_unit_moments(sized(mean, n * p), sized(inverse, n * p), sized(factor, n_slots_), sized(least, n),
+                             sized(unit, n), sized(high, size), sized(low, size));
   }
 
   void add_left(In<double> normals, In<double> thresholds, InOut<double> left) {
     require_size(thresholds.ndim() == 2 && thresholds.shape(0) == n_slots_);
-    require_size(normals.size() == thresholds.size() * p && left.size() == thresholds.size() * n_classes_);
+    const size_t planes = thresholds.size();
     const Released released;
-    block_->add_left(normals.data(), thresholds.data(), thresholds.shape(1), left.data());
+    block_->add_left(sized(normals, planes * p), thresholds.data(), thresholds.shape(1),
+                     sized(left, planes * n_classes_));
   }
 
   void add_histograms(In<int64_t> first_space, In<double> u, In<int64_t> place, In<double> low, In<double> scale,
@@ -83,12 +85,11 @@ class HeldBlock {
                       InOut<double> least, InOut<double> largest) {
     const SlotSpaces spaces = checked(first_space, u, place, low.size());
     require_size(n_bins >= 2 && n_bins <= 256 && counts.has_value() != weighted.has_value());
-    const size_t cells = low.size() * n_classes_ * static_cast<size_t>(n_bins);
-    require_size((counts ? counts->size() : weighted->size()) == cells && scale.size() == low.size());
-    require_size(least.size() == low.size() && largest.size() == low.size());
+    const size_t n = low.size();
+    require_size((counts ? counts->size() : weighted->size()) == n * n_classes_ * static_cast<size_t>(n_bins));
     const Released released;
-    block_->add_histograms(spaces, low.data(), scale.data(), n_bins, data_of(counts), data_of(weighted), least.data(),
-                           largest.data());
+    block_->add_histograms(spaces, low.data(), sized(scale, n), n_bins, data_of(counts), data_of(weighted),
+                           sized(least, n), sized(largest, n));
   }
 
   nb::tuple look(In<int64_t> first_space, In<double> u, In<int64_t> place, In<double> low, In<double> scale, int n_bins,
@@ -122,12 +123,10 @@ class HeldBlock {
 
   void route(In<double> normals, In<double> thresholds, In<int32_t> left_slot, In<int32_t> right_slot,
              InOut<int32_t> next, InOut<double> below, InOut<double> above) {
-    require_size(normals.size() == n_slots_ * p && thresholds.size() == n_slots_ && next.size() == n_raw_);
-    require_size(left_slot.size() == n_slots_ && right_slot.size() == n_slots_);
-    require_size(below.size() == n_slots_ && above.size() == n_slots_);
+    const size_t n = n_slots_;
     const Released released;
-    block_->route(normals.data(), thresholds.data(), left_slot.data(), right_slot.data(), next.data(), below.data(),
-                  above.data());
+    block_->route(sized(normals, n * p), sized(thresholds, n), sized(left_slot, n), sized(right_slot, n),
+                  sized(next, n_raw_), sized(below, n), sized(above, n));
   }
 
  private:
@@ -147,8 +146,7 @@ class HeldBlock {
   std::unique_ptr<Block> block_;
 };
 
-// A node whose rows lie in blocks: the sums that its heuristic requests from the blocks, and the search among the
-// proposed directions.
+// A node whose rows lie in blocks: the sums that its heuristic requests, and the search among its directions.
 class HeldNode {
  public:
   HeldNode(const std::string& family, const nb::dict& given, const In<int64_t>& rows, const Doubles& weight,
@@ -170,27 +168,16 @@ class HeldNode {
   }
 
   const char* wants() const { return moments_->wants(); }
-  nb::object scores() const { return copied(moments_->level_scores(), {moments_->level_scores().size()}); }
+  nb::object scores() const { return array(Vector(moments_->level_scores())); }
 
-  // The sums that the next pass has to compute over the rows of this node (`wants`), or over the rows left of a cut
-  // (`left`).
+  // What the next pass (`wants`) has to compute over the rows of this node.
   nb::dict request() const {
-    const size_t c = n_codes_, p = moments_->n_features();
-    const std::string wants = moments_->wants();
     nb::dict out;
-    if (wants == "moments") {
-      out["center"] = copied(moments_->center(), {c, p});
-    } else if (wants == "squares" || wants == "unit_moments") {
-      out["mean"] = copied(moments_->mean(), {c, p});
-      out["factor"] = moments_->factor();
-    } else {
-      out["normals"] = copied(moments_->normals(), {2, p});
-      out["thresholds"] = copied(moments_->thresholds(), {2});
-      return out;
-    }
-    out["inverse"] = copied(moments_->inverse(), {c, p});
-    if (wants == "unit_moments") out["least"] = copied(moments_->least(), {c});
-    if (wants != "squares") out["unit"] = copied(moments_->unit(), {c});
+    moments_->each_argument([&](const char* name, const Vector& values, const std::vector<size_t>& shape) {
+      out[name] = array(Vector(values), shape);
+    });
+    const std::string wants = moments_->wants();
+    if (wants == "squares" || wants == "unit_moments") out["factor"] = moments_->factor();
     return out;
   }
 
@@ -231,9 +218,9 @@ class HeldNode {
     }
     spaces_ = group.spaces;
     without_lock([&] { directions_ = moments_->directions(spaces_); });
-    const size_t d = directions_.order.size(), p = moments_->n_features();
-    return nb::make_tuple(copied(directions_.u, {spaces_.size(), p}), copied(directions_.order, {d}),
-                          copied(directions_.low, {d}), copied(directions_.high, {d}));
+    return nb::make_tuple(array(Vector(directions_.u), {spaces_.size(), moments_->n_features()}),
+                          array(std::vector<int64_t>(directions_.order)), array(Vector(directions_.low)),
+                          array(Vector(directions_.high)));
   }
 
   void begin(std::optional<In<uint32_t>> counts, std::optional<In<double>> weighted, In<double> least,
@@ -242,13 +229,21 @@ class HeldNode {
     require_size(counts.has_value() != weighted.has_value() && n_bins >= 2 && n_bins <= 256);
     require_size((counts ? counts->size() : weighted->size()) == d * n_codes_ * n_bins);
     require_size(least.size() == d && largest.size() == d && low.size() == d && scale.size() == d);
-    const auto copy = [](const In<double>& from) { return Vector(from.data(), from.data() + from.size()); };
     counts_ = counts;
     weighted_ = weighted;
     search_ = make_slot_search(search_of(options_), moments_->of_class());
-    SlotSearch::Histograms histograms{
-        directions_.order,    moments_->present(), copy(least),       copy(largest), copy(low), copy(scale),
-        directions_.distinct, data_of(counts),     data_of(weighted), n_codes_,      n_bins,    moments_->n_rows()};
+    SlotSearch::Histograms histograms{directions_.order,
+                                      moments_->present(),
+                                      vector_of(least),
+                                      vector_of(largest),
+                                      vector_of(low),
+                                      vector_of(scale),
+                                      directions_.distinct,
+                                      data_of(counts),
+                                      data_of(weighted),
+                                      n_codes_,
+                                      n_bins,
+                                      moments_->n_rows()};
     const Released released;
     search_->begin(std::move(histograms));
   }
@@ -310,11 +305,6 @@ class HeldNode {
   }
 
  private:
-  template <class T>
-  static nb::object copied(std::vector<T> values, std::vector<size_t> shape) {
-    return array(std::move(values), std::move(shape));
-  }
-
   const size_t n_codes_;
   const Options options_;
   std::unique_ptr<Heuristic> heuristic_;
@@ -381,11 +371,8 @@ class HeldLevels {
       require(slot < grower_.open().size() && grower_.open()[slot].node >= 0, "no such open node");
       const auto [normal, threshold, gain, is_final] = nb::cast<std::tuple<Doubles, double, double, bool>>(splits[i]);
       require_size(normal.shape(0) == p_);
-      divided.push_back({slot,
-                         {Vector(normal.data(), normal.data() + p_), threshold, gain, is_final, 0},
-                         below(i),
-                         above(i),
-                         scores.data() + i * n_scores_});
+      divided.push_back(
+          {slot, {vector_of(normal), threshold, gain, is_final, 0}, below(i), above(i), scores.data() + i * n_scores_});
     }
     grower_.divide(divided, checked(rows, weight, 2 * n));
   }

@@ -50,7 +50,7 @@ Candidates candidates_of(const nb::list& items, size_t p) {
     } else if (kind == "reflection") {
       const Doubles u = nb::cast<Doubles>(parts[1]);
       require(u.shape(0) == p, "a reflection needs one component per feature");
-      out.add_reflection(Vector(u.data(), u.data() + p));
+      out.add_reflection(vector_of(u));
     } else if (kind == "directions") {
       const Matrix rows = nb::cast<Matrix>(parts[1]);
       require(rows.shape(1) == p, "directions need one component per feature");
@@ -162,9 +162,8 @@ struct PlacesOfClasses {
   std::vector<size_t> first_row{0};
 
   PlacesOfClasses(const Codes& places, const Codes& sizes, const Codes& numbers)
-      : place(places.data(), places.data() + places.shape(0)) {
+      : place(vector_of<uint8_t>(places)), of_place(vector_of<uint8_t>(numbers)) {
     require(numbers.shape(0) == 256, "there are 256 places");
-    of_place.assign(numbers.data(), numbers.data() + 256);
     for (size_t k = 0; k < sizes.shape(0); ++k) first_row.push_back(first_row.back() + sizes(k));
     require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
     place.resize(place.size() + kPlacePadding);
@@ -194,7 +193,7 @@ nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& want
 nb::object least_of_above(const Codes& places, int place, const Doubles& x, const Doubles& w, double c) {
   require(x.shape(0) == w.shape(0) && x.shape(0) == places.shape(0),
           "places, x and w must have the same number of rows");
-  const std::vector<uint8_t> of_row(places.data(), places.data() + places.shape(0));
+  const auto of_row = vector_of<uint8_t>(places);
   return nb::float_(least_above(of_row.data(), static_cast<uint8_t>(place), x.data(), w.data(), c, of_row.size()));
 }
 

@@ -38,16 +38,16 @@ class Walker {
       }
       if (used == 1) axis_[node] = feature;
     }
-    view_ = {nodes,
-             p,
-             left_.data(),
-             right_.data(),
-             weights_.data(),
-             thresholds_.data(),
-             axis_.data(),
-             &levels_,
-             levels_.any() ? scores_->data() : nullptr,
-             data_of(missing_left_)};
+    view_ = FlatTree{nodes,
+                     p,
+                     left_.data(),
+                     right_.data(),
+                     weights_.data(),
+                     thresholds_.data(),
+                     axis_.data(),
+                     &levels_,
+                     levels_.any() ? scores_->data() : nullptr,
+                     data_of(missing_left_)};
   }
 
   // T : double or float

@@ -78,11 +78,11 @@ int SymmetricEigen::solve_aside(int p) {
   return work->info;
 }
 
-void orient(double* v, size_t p, double sign) {
+void orient(double* v, size_t p, double sign, size_t more) {
   for (size_t j = 0; j < p; ++j) {
     if (std::fabs(v[j]) <= kZeroComponent) continue;
     if (v[j] * sign < 0.0)
-      for (size_t i = 0; i < p; ++i) v[i] = -v[i];
+      for (size_t i = 0; i < p + more; ++i) v[i] = -v[i];
     return;
   }
 }

@@ -87,8 +87,9 @@ class SymmetricEigen {
 // A component of a unit vector below this counts as zero, because rounding may decide its sign.
 inline constexpr double kZeroComponent = 1e-9;
 
-// Makes the first nonzero component negative (sign = -1) or positive (sign = +1).
-void orient(double* v, size_t p, double sign);
+// Makes the first nonzero of p components negative (sign = -1) or positive (sign = +1). more : numbers behind them that
+// change sign with them
+void orient(double* v, size_t p, double sign, size_t more = 0);
 
 // Modified Gram-Schmidt, twice; `columns` must be independent.
 void orthonormalize(Vector& columns, size_t size);

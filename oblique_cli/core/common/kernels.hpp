@@ -103,6 +103,13 @@ void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, 
 void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
 void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
 
+// The numbers 0, 1, ..., n - 1.
+inline std::vector<uint32_t> numbers_to(size_t n) {
+  std::vector<uint32_t> out(n);
+  std::iota(out.begin(), out.end(), 0u);
+  return out;
+}
+
 // Returns use(size), with the size as a constant from 1 to Most, or 0 for any larger one.
 template <size_t Most, class Use>
 decltype(auto) with_size(size_t size, const Use& use) {

@@ -5,13 +5,24 @@
 
 namespace oblique {
 
+// Keeps the order of equal values.
+template <class T, class Less>
+void insertion_sort(T* values, size_t n, const Less& less) {
+  for (size_t i = 1; i < n; ++i) {
+    const T value = values[i];
+    size_t j = i;
+    for (; j > 0 && less(value, values[j - 1]); --j) values[j] = values[j - 1];
+    values[j] = value;
+  }
+}
+
 class KeySort {
  public:
   // The leading digits spread the keys over about n / 4 buckets; each bucket is short. A crowded bucket goes to the
   // general sort.
   void sort(uint64_t* keys, size_t n) {
     constexpr size_t few = 24;
-    if (n <= 8) return insertion_sort(keys, n);
+    if (n <= 8) return insertion_sort(keys, n, std::less<>());
     if (n <= 64) return sort_few(keys, n);
     uint64_t low = keys[0], high = keys[0];
     for (size_t i = 1; i < n; ++i) {
@@ -35,21 +46,12 @@ class KeySort {
       if (size > few)
         std::sort(keys + first, keys + bucket_[b]);
       else
-        insertion_sort(keys + first, size);
+        insertion_sort(keys + first, size, std::less<>());
       first = bucket_[b];
     }
   }
 
  private:
-  static void insertion_sort(uint64_t* keys, size_t n) {
-    for (size_t i = 1; i < n; ++i) {
-      const uint64_t key = keys[i];
-      size_t j = i;
-      for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
-      keys[j] = key;
-    }
-  }
-
   std::vector<size_t> bucket_;
   std::vector<uint64_t> spare_;
 };

@@ -1,6 +1,7 @@
 #include "common/eigen.hpp"
 
 #include "common/clones.hpp"
+#include "common/key_sort.hpp"
 
 namespace oblique {
 namespace {
@@ -216,12 +217,7 @@ bool OwnEigen::reduce(const double* a, int p) {
   std::iota(order_.begin(), order_.end(), size_t{0});
   const auto of_diagonal = [&](size_t i) { return std::fabs(a[i * p_ + i]); };
   // Largest diagonal first: a matrix of features in very different units then keeps the digits of the small ones.
-  for (size_t i = 1; i < p_; ++i) {
-    const size_t index = order_[i];
-    size_t at = i;
-    for (; at > 0 && of_diagonal(order_[at - 1]) < of_diagonal(index); --at) order_[at] = order_[at - 1];
-    order_[at] = index;
-  }
+  insertion_sort(order_.data(), p_, [&](size_t i, size_t j) { return of_diagonal(i) > of_diagonal(j); });
   power_ = largest > 0.0 ? std::ilogb(largest) + 1 : 0;
   const double once = std::ldexp(1.0, -power_ / 2), twice = std::ldexp(1.0, -power_ - -power_ / 2);
   matrix_.resize(stride_ * p_);

@@ -8,9 +8,8 @@
 
 namespace oblique {
 
-// Axis j is direction j; planes follow. A direction is binned once, when it is added: with at most `max_bins` (at most
-// 256) distinct values each value has its own bin, else bins have about equal mass. Values of a plane that differ by
-// rounding alone count as equal.
+// Axis j is direction j; planes follow. A direction is binned when it is added: up to `max_bins` (at most 256) distinct
+// values have a bin each, more values bins of about equal mass. Values of a plane that differ by rounding are equal.
 class BinnedDirections {
  public:
   static constexpr size_t kMostPlanes = 32;
@@ -38,8 +37,7 @@ class BinnedDirections {
     return middle_of_gap(all_[direction].high[below], all_[direction].low[above]);
   }
 
-  // Adds the planes with more than one term of a tree. If there are too many planes, those whose last use (or addition)
-  // is oldest are removed, the first of equals.
+  // Adds the planes of a tree with more than one term. If there are too many, those of the oldest last use are removed.
   void add(const ForestTree& tree, size_t round) {
     for (size_t plane = 0; plane < tree.n_oblique(); ++plane) {
       const auto first = tree.terms.begin() + plane * tree.width;

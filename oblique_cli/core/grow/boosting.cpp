@@ -6,8 +6,7 @@
 
 namespace oblique {
 
-// Rows whose gradient is below this share of the largest count as having this share: the loss has settled them, and the
-// search measures weights in units of the least.
+// Least gradient of a row, as a share of the largest: the search measures weights in units of the least.
 inline constexpr double kFaint = 0x1p-20;
 
 // The longest step of a leaf in log odds, before shrinkage.
@@ -23,12 +22,6 @@ inline double quantile_of(const BoostedRows& all, const std::vector<double>& num
   for (const uint32_t* row = first; row != last; ++row)
     if ((below += all.weight(*row)) >= share * total * (1.0 - 1e-12)) return number[*row];
   return number[last[-1]];
-}
-
-inline std::vector<uint32_t> numbers_to(size_t n) {
-  std::vector<uint32_t> out(n);
-  std::iota(out.begin(), out.end(), 0u);
-  return out;
 }
 
 // A loss holds the scores of the training rows or of the validation rows.
@@ -121,8 +114,7 @@ class LogLoss : public FollowedRows {
         values[at] += w * (is_class ? 1.0 - p : -p);
         curvature[at] += w * p * (1.0 - p);
       }
-    // The diagonal of the multinomial curvature overstates a simultaneous step in all scores (Friedman 2001, equation
-    // 34).
+    // The diagonal of the curvature overstates a simultaneous step in all scores (Friedman 2001, equation 34).
     const double share = n_classes_ > 2 ? static_cast<double>(n_classes_ - 1) / static_cast<double>(n_classes_) : 1.0;
     for (size_t at = 0; at < values.size(); ++at) {
       const double below = curvature[at] + how.l2;

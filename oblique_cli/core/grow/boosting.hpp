@@ -38,8 +38,7 @@ struct NumberedRows : BoostedRows {
   const double* y;
 };
 
-// A loss for numeric targets. For the quantile loss, `quantile` is the target share of rows below the prediction; the
-// absolute loss is twice the quantile loss of 0.5.
+// A loss for numeric targets. quantile : share of rows below the prediction; the absolute loss is twice that of 0.5.
 struct NumberLossOptions {
   bool squared = true;
   double quantile = 0.5;
@@ -57,8 +56,7 @@ struct Boosted {
 
 inline size_t scores_of(size_t n_classes) { return n_classes == 2 ? 1 : n_classes; }
 
-// Adds trees to an empty forest, numbered from its `first_number`. With validation rows and patience, the trees after
-// the least validation loss are removed again.
+// Adds trees to an empty forest, from `first_number` on. Validation removes those after the least validation loss.
 Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
               const BoostingOptions& how);
 

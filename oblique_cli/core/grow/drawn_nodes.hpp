@@ -18,10 +18,8 @@ class Sides {
     tried_.resize(n);
   }
   unsigned char* best() { return best_.data(); }
-  const unsigned char* best() const { return best_.data(); }
 
-  // Tries the cut of projections z at a threshold; false if a side has no rows, else sets `value` to the value of the
-  // cut.
+  // Tries the cut of projections z at a threshold, of value `value`; false if a side has no rows.
   bool try_cut(const Bag& bag, const double* z, double threshold, double& value) {
     double left_squares = 0.0, left = 0.0, right_squares = 0.0, right = 0.0;
     size_t i = 0, n_right = 0;
@@ -59,8 +57,7 @@ struct DrawnSplit {
   double uncut = -1.0;  // the value without a cut, negative if it follows from the classes
 };
 
-// Draws for one tree after another. The streams of all random draws are named after the seed of the tree and the path
-// of the node.
+// Draws for one tree after another, from streams named after the seed of the tree and the path of the node.
 class DrawnNodes {
  public:
   using Place = BaggedRows::Place;
@@ -111,8 +108,7 @@ class DrawnNodes {
 
   void end_search(bool) {}
 
-  // After a split was chosen on a sample, the sides of all rows of the node are computed again: the present sides
-  // belong to the sample.
+  // If a sample chose the split, the sides of all rows of the node are computed: the present ones are of the sample.
   bool divide(const Place& place, DrawnSplit& split, Place& left, Place& right) {
     if (is_sampled_) {
       bag_ = rows_.bag(place);
@@ -145,8 +141,7 @@ class DrawnNodes {
   Stream& stream() { return stream_; }  // state after the draw of the features
   uint64_t path() const { return path_; }
   size_t n_features() const { return x_->p; }  // of the tree
-  // The drawn features; the draw can be extended to all features of the tree, in their order or in the order of the
-  // draw.
+  // The drawn features. The draw can be extended to all features of the tree, in their order or that of the draw.
   FeatureDraw& drawn() { return drawn_; }
   const FeatureDraw& drawn() const { return drawn_; }
   // The columns of the first `count` drawn features; valid until the next call.

@@ -1,5 +1,4 @@
-// Steps after a heuristic has found a split: local search, a limit on the number of features, and a preference for
-// axes.
+// Steps after the split of a heuristic: local search, a limit on the number of features, a preference for axes.
 #pragma once
 
 #include "heuristic/climbing/oc1_climb.hpp"
@@ -57,10 +56,9 @@ class Finish {
   }
 
  private:
-  // Backward elimination, as in Brodley & Utgoff (1995) by dispersion: of the features of the present plane, the half
-  // with the least spread of their terms over the rows is left out, and the heuristic searches among the others, until
-  // few enough features remain. In each round the previous plane without the terms left out is another candidate; at
-  // the end the best axis-parallel cut is.
+  // Backward elimination by dispersion (Brodley & Utgoff 1995): leaves out the half of the features whose terms have
+  // the least spread over the rows, and the heuristic searches among the others, until few enough remain. Other
+  // candidates are the previous plane without these terms in each round, and the best axis-parallel cut at the end.
   bool limit(const Node& node, Heuristic& heuristic, Split& split) {
     const size_t most = finishing_.max_terms;
     const auto used = [&] {
@@ -113,8 +111,8 @@ class Finish {
     }
   }
 
-  // The better of the heuristic's split on the chosen features and of the best cut along the plane of `split`
-  // restricted to them; false if neither exists.
+  // The better of the heuristic's split on the chosen features and the best cut along the plane over them; false if
+  // none.
   bool find_on_chosen(const Node& node, Heuristic& heuristic, Split& split) {
     const size_t p = node.n_features(), k = chosen_.size();
     NodeRows rows = node.rows;

@@ -8,8 +8,7 @@ namespace oblique {
 
 namespace {
 
-// Rows per block that share one pass over a tree's nodes: many, since a tree may exceed the near caches. Rotated rows
-// are copied, so their blocks are smaller.
+// Rows of a block, which share a pass over a tree: many, since a tree may exceed the near caches; fewer if copied.
 constexpr size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
 }  // namespace

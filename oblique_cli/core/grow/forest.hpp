@@ -1,5 +1,4 @@
-// Forests: growth and prediction on several threads. Tree number t depends on the data, the seed and t alone, so a
-// forest does not depend on the number of threads.
+// Forests, on several threads. Tree number t depends on the data, the seed and t alone, not on the number of threads.
 #pragma once
 
 #include "grow/forest_options.hpp"

@@ -61,8 +61,7 @@ class TreeOfForest {
       shares_.push_back({rotation.feature[t], w * rotation.coef[t]});
   }
 
-  // Divides the decrease in impurity, or in the sum of squares, among the original features in proportion to the
-  // magnitude of their coefficients times their range.
+  // Divides the decrease in impurity or squares among the original features by their coefficients times their range.
   void credit(const BaggedRows& rows, const DrawnSplit& division) {
     double squares = 0.0, total = 0.0;
     for (const ClassRun& run : rows.runs()) {
@@ -100,9 +99,8 @@ inline bool along_axis(const Vector& normal, size_t& feature) {
 
 inline constexpr uint64_t kHeuristic = uint64_t{1} << 32;  // stream number of the heuristic of a tree
 
-// The split of a node of a forest's tree: the best proposal of its heuristic, or the best axis-parallel cut.
-// If the heuristic fails at a node, this node and all nodes below it are cut along axes, for heuristics that request
-// so.
+// The split of a node of a forest's tree: the best proposal of its heuristic, or the best axis-parallel cut. Heuristics
+// may request that all nodes below a node without a proposal are cut along axes.
 class BestProposal {
  public:
   // heuristic : nullptr for axis-parallel cuts only; without : tactics that the search leaves out

@@ -47,8 +47,7 @@ inline Scaling scaling_of(const std::string& name) {
   return name == "range" ? Scaling::range : name == "deviation" ? Scaling::deviation : Scaling::none;
 }
 
-// Reads the options of a forest: the common ones and those of its kind of split. Throws std::invalid_argument for a
-// missing, unknown or unsuitable option.
+// Reads the common options of a forest and those of its kind of split. Throws std::invalid_argument.
 inline ForestOptions forest_options(std::map<std::string, OptionValue> values, std::vector<FamilyChoice> families) {
   const auto entry = values.find("split");
   const std::string* name = entry == values.end() ? nullptr : std::get_if<std::string>(&entry->second);
@@ -59,17 +58,17 @@ inline ForestOptions forest_options(std::map<std::string, OptionValue> values, s
   Options options(name ? "forest '" + *name + "'" : "a forest", declared, std::move(values));
   if (split->takes_families && families.empty())
     throw std::invalid_argument("a forest with split '" + known->first + "' needs a family");
-  return {options.count("mtry"),
-          options.number("minleaf"),
-          options.integer("max_depth"),
-          {options.flag("bootstrap"), options.count("max_samples")},
-          options.count("tree_features"),
-          options.flag("node_bootstrap"),
-          options.count("group_size"),
-          scaling_of(options.choice("scaling")),
-          split,
-          options,
-          std::move(families)};
+  return ForestOptions{options.count("mtry"),
+                       options.number("minleaf"),
+                       options.integer("max_depth"),
+                       {options.flag("bootstrap"), options.count("max_samples")},
+                       options.count("tree_features"),
+                       options.flag("node_bootstrap"),
+                       options.count("group_size"),
+                       scaling_of(options.choice("scaling")),
+                       split,
+                       options,
+                       std::move(families)};
 }
 
 }  // namespace oblique

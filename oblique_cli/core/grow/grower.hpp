@@ -22,8 +22,7 @@ struct StoppingRule {
   }
 };
 
-// An open node. place : of its rows; given_up : whether a heuristic failed above, for heuristics that then stop
-// proposing
+// An open node. place : of its rows; given_up : whether a heuristic failed above and proposes no more
 template <class Place>
 struct OpenNode {
   Place place{};
@@ -99,10 +98,9 @@ class Grower {
     grow_below(std::move(root));
   }
 
-  // Grows the tree to at most `most` leaves by best-first search: the next leaf to split has the split of greatest
-  // tree.worth(node). Among worths that differ by at most a share of `slack`, the leaf that was opened first is split.
-  // Returns the nodes that are split; other nodes have children, too, which were made to compute the worth of their
-  // splits.
+  // Grows the tree to at most `most` leaves by best-first search: splits the leaf of greatest tree.worth(node), the
+  // first opened of worths that differ by at most a share of `slack`. Returns the nodes that are split; other nodes
+  // also have children, from which the worth of their splits was computed.
   std::vector<int32_t> grow_best_first(Open root, size_t most, double slack) {
     struct Division {
       double worth;

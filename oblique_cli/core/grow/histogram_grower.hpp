@@ -1,5 +1,4 @@
-// Trees by histograms of directions, for boosting, where directions persist from round to round, and for regression
-// forests, where each tree has its own directions.
+// Trees by histograms of directions, which persist over rounds of boosting; each tree of a forest has its own.
 #pragma once
 
 #include "grow/binned_directions.hpp"
@@ -76,8 +75,7 @@ class HistogramGrower {
       small_.emplace(data, small(options, data.x.n));
       return;
     }
-    seen_.resize(data.x.n);
-    std::iota(seen_.begin(), seen_.end(), 0u);
+    seen_ = numbers_to(data.x.n);
   }
   HistogramGrower(const HistogramGrower&) = delete;
   HistogramGrower& operator=(const HistogramGrower&) = delete;
@@ -90,8 +88,7 @@ class HistogramGrower {
     return tree_of(tree_seed, round);
   }
 
-  // A tree of a regression forest: four small trees, each with the target of a random row as its middle, and with a
-  // random component if there are several outputs.
+  // A tree of a regression forest: four small trees, with the target of a random row as middle, on random components.
   ForestTree grow_alone(uint64_t tree_seed, size_t number) {
     directions_.forget_planes();
     // A row that the tree does not draw has no influence.
@@ -143,8 +140,7 @@ class HistogramGrower {
     return std::move(growth.tree);
   }
 
-  // Finds planes by a small tree. The least weight of its children is the same share of its rows as the least weight of
-  // the large tree's children is of all drawn rows.
+  // Finds planes by a small tree, the least weight of whose children is the same share of its rows as in the large one.
   void find_planes(uint64_t tree_seed, size_t round) {
     const uint64_t seed = Stream(tree_seed, 0, kSmallTree).next();
     if (!small_) return directions_.add(small_tree(seed, round / kEvery, data_.targets.data(), 0.0), round);

@@ -14,9 +14,8 @@ inline constexpr double kLeastPivot = 1e-10;
 // The model of a leaf is p coefficients, the intercept, and the least and the largest prediction, in the form of
 // `Forest::sum_models`. Let z be the features divided by their standard deviations over all rows, minus their means in
 // the leaf, and r the residuals. A leaf of weight W predicts rate (sum w r / (W + l2) + b z), where b minimizes sum w
-// (r - b z)^2 + l2 |b|^2, limited to rate times the least and the largest r of its rows. Without slopes the prediction
-// equals that of a constant leaf. A leaf has no slopes if, without a penalty, the features of its rows are linearly
-// dependent.
+// (r - b z)^2 + l2 |b|^2, limited to rate times the least and the largest r of its rows. There are no slopes, as in a
+// constant leaf, if the features of its rows are linearly dependent and there is no penalty.
 class LeafRidge {
  public:
   // x : (n, p), not copied

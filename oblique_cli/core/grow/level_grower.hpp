@@ -40,11 +40,7 @@ class LevelGrower {
   };
 
   LevelGrower(size_t n_features, size_t n_classes, size_t n_scores, const StoppingRule& stopping)
-      : stopping_(stopping) {
-    tree_.n_features = n_features;
-    tree_.n_classes = n_classes;
-    tree_.n_scores = n_scores;
-  }
+      : stopping_(stopping), tree_(n_features, n_classes, n_scores) {}
 
   // Opens the root in the only slot of the first level.
   void begin(const SlotCounts& root) { open_.assign(1, {add(root, 0), 0}); }
@@ -56,8 +52,7 @@ class LevelGrower {
   const GrownTree& tree() const { return tree_; }
   const std::vector<Slot>& open() const { return open_; }
 
-  // in_memory : rows of the largest node that is grown in memory; at_once : rows of all nodes that are in memory at a
-  // time
+  // in_memory : rows of the largest node that is grown in memory; at_once : of all nodes that are there at a time
   Work work(const SlotCounts& counts, int64_t in_memory, int64_t at_once) const {
     Work out;
     int64_t together = 0;
@@ -82,15 +77,11 @@ class LevelGrower {
   // Replaces the node of a slot by a tree that was grown from its rows.
   void graft(size_t slot, const GrownTree& below) {
     std::vector<int32_t> number{open_[slot].node};
-    for (size_t node = 1; node < below.size(); ++node) {
-      tree_.add_facts(below.counts.data() + node * below.n_classes, below.n_rows[node]);
-      number.push_back(tree_.add_node());
-    }
+    for (size_t node = 1; node < below.size(); ++node) number.push_back(tree_.copy_node(below, node));
     for (size_t node = 0; node < below.size(); ++node) {
       if (below.is_leaf(node)) continue;
       const auto to = static_cast<size_t>(number[node]);
-      tree_.set_plane(to, below.plane(node), below.thresholds[node]);
-      tree_.set_split_facts(to, below.gains[node], below.level_scores.data() + node * below.n_scores);
+      tree_.copy_split(below, node, to);
       tree_.set_children(to, number[below.left_of(node)], number[below.right_of(node)]);
     }
   }

@@ -72,9 +72,8 @@ class WholeNodes {
     if (for_good) search_.reset();
   }
 
-  // Sends the rows of the node to their sides by the arithmetic of prediction. A threshold that the caller did not fix
-  // is first moved to the middle of its gap in that arithmetic. False if a side is empty or if the children would
-  // violate a monotone constraint.
+  // Sends the rows of the node to their sides by the arithmetic of prediction, in which a threshold that is not final
+  // first moves to the middle of its gap. False if a side is empty or a monotone constraint would be violated.
   bool divide(const Place& place, Split& split, Place& left, Place& right) {
     const size_t n = rows_->n;
     projection_.resize(n);
@@ -209,10 +208,7 @@ inline GrownTree grow_tree(const Training& data, const Family& family, const Opt
   MemoryRows rows(data.x, data.y, data.weights, data.n, data.n_classes, data.levels,
                   family.adds_up || data.weights || finishing.reads_columns(),
                   most_copied(data, family, options, finishing, team));
-  TreeAlone growth;
-  growth.tree.n_features = data.levels.count.size();
-  growth.tree.n_classes = data.n_classes;
-  growth.tree.n_scores = data.levels.width;
+  TreeAlone growth{GrownTree(data.levels.count.size(), data.n_classes, data.levels.width)};
   const auto make = [&] { return tree_splitter(rows, family, options, finishing, data.signs, team, tally); };
   const StoppingRule stopping{options.number("min_parent"), options.number("epsilon"), options.integer("max_depth")};
   Grower grower(rows, stopping, growth, make, &team);

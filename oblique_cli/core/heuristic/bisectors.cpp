@@ -4,8 +4,7 @@ namespace oblique {
 
 namespace {
 
-// The power of 2 in which features are measured if their squares are not normal numbers; otherwise 0
-// (oblique_cli/ground/magnitudes.py).
+// The power of 2 of the unit of features whose squares are not normal, else 0 (oblique_cli/ground/magnitudes.py).
 int unit_of(const Spread& spread) {
   int power = 0;
   std::frexp(*std::max_element(spread.magnitude.begin(), spread.magnitude.end()), &power);

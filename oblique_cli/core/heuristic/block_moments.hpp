@@ -52,16 +52,24 @@ class BlockMoments final : public RowMoments {
     return kind_ == Sums::origin && passes_ == 1 && !planes_.empty() ? "left" : "";
   }
 
-  // The arguments of that pass, n_classes rows each: frames in `center` and `inverse`, or `mean`; for `left` two
-  // planes, with threshold NaN for a missing plane.
-  const Vector& center() const { return center_; }
-  const Vector& inverse() const { return inverse_; }
-  const Vector& mean() const { return mean_; }
-  const Vector& unit() const { return unit_; }
-  const Vector& least() const { return least_; }
+  // Calls visit(name, values, shape) for the arguments of that pass, n_classes rows each: frames in `center` and
+  // `inverse`, or `mean`; for `left` two planes, with threshold NaN for a missing plane.
+  template <class Visit>
+  void each_argument(const Visit& visit) const {
+    using Shape = std::vector<size_t>;
+    const std::string pass = wants();
+    if (pass != "moments" && pass != "squares" && pass != "unit_moments") {
+      visit("normals", normals_, Shape{2, p_});
+      visit("thresholds", thresholds_, Shape{2});
+      return;
+    }
+    const bool first = pass == "moments";
+    visit(first ? "center" : "mean", first ? center_ : mean_, Shape{n_codes_, p_});
+    visit("inverse", inverse_, Shape{n_codes_, p_});
+    if (pass == "unit_moments") visit("least", least_, Shape{n_codes_});
+    if (pass != "squares") visit("unit", unit_, Shape{n_codes_});
+  }
   double factor() const { return factor_; }
-  const Vector& normals() const { return normals_; }
-  const Vector& thresholds() const { return thresholds_; }
   // Receives the sums over all blocks. The arrays must outlive this object.
   void take_sums(const int64_t* high, const int64_t* low) {
     if (passes_++ > 0) {

@@ -139,8 +139,7 @@ void ClassMoments::solve_in_span(size_t n, size_t p, double tolerance, bool domi
     checkpoint(i * p);
   }
   if (n == 2) {
-    // Two rows have one direction, given by either row; the mean is nearer to the heavier row, so the longer one is
-    // used.
+    // Two rows have one direction. Either row gives it; the longer one, farther from the mean, is more precise.
     const double* longer = matrix_[3] > matrix_[0] ? row(1) : row(0);
     eigen_.values.assign(1, matrix_[0] + matrix_[3]);
     eigen_.vectors.assign(longer, longer + p);

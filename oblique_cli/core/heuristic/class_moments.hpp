@@ -16,12 +16,10 @@ class ClassMoments {
   void begin(double widest) { factor_ = factor_of(widest); }
   static double factor_of(double widest);
 
-  // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
-  // eigenvectors). False if all rows are equal.
+  // Covariance of rows [first, last), p x p, over the weight less one unit. False if all rows are equal.
   bool covariance(const NodeRows& rows, size_t first, size_t last, Vector& out);
 
-  // X'X of rows [first, last), centered and each scaled to unit length, without rows on the mean (thesis 5.3). False if
-  // all rows are equal.
+  // X'X of rows [first, last), centered and of unit length, without rows on the mean (thesis 5.3). False as above.
   bool unit_scatter(const NodeRows& rows, size_t first, size_t last, Vector& out);
 
   // Appends the principal axes of `covariance` or of `unit_scatter` to `out`. For a class with fewer rows than features
@@ -29,24 +27,22 @@ class ClassMoments {
   void add_axes(const NodeRows& rows, size_t first, size_t last, bool unit_rows, double tolerance, double sign,
                 bool dominant_only, Vector& out);
 
-  // Variance of every feature within the classes: their pooled squared deviations over the weight less one unit for
-  // each class.
+  // Variance of every feature within the classes: pooled squared deviations over the weight less a unit per class.
   void pooled_variances(const NodeRows& rows, Vector& out);
 
   // Adds sum w [z 1]'[z 1] over rows [first, last) to out ((p + 1) x (p + 1)), z in standard coordinates.
   void add_augmented(const NodeRows& rows, size_t first, size_t last, const Standard& standard, Vector& out);
 
  private:
-  // Computes the means of rows [first, last) in mean_, the features that vary in varies_, and their weight in total.
-  // False if all rows are equal.
+  // mean_, varies_, total = means of rows [first, last), features that vary, and the weight. False if all rows are
+  // equal.
   bool find_means(const NodeRows& rows, size_t first, size_t last, double& total);
   // centered_ = the columns of rows [from, to), a part of rows [first, last), minus their means, times factor_.
   void center(const NodeRows& rows, size_t from, size_t to);
 
   // The largest squared length of the n rows in centered_.
   double largest_square(size_t p, size_t n);
-  // Scales the n rows in centered_ to unit length, and rows on the mean to 0. largest : the largest squared length over
-  // all rows
+  // Scales the n rows in centered_ to unit length, rows on the mean to 0. largest : squared length over all rows
   void scale_to_unit_length(size_t p, size_t n, double largest);
 
   // Number of rows whose columns fit in the second cache, a multiple of 8.
@@ -59,12 +55,10 @@ class ClassMoments {
   template <class Fill, class Use>
   void add_products(const NodeRows& rows, size_t first, size_t last, size_t m, const Fill& fill, const Use& use);
 
-  // centered_ = the few rows [first, last) minus their mean, times factor_ and the square roots of their weights, row
-  // by row. False if all rows are equal.
+  // centered_ = few rows minus their mean, times factor_ and roots of weights, row by row. False if all rows are equal.
   bool center_few(const NodeRows& rows, size_t first, size_t last, bool unit_rows);
   double* row(size_t i) { return centered_.data() + i * stride_; }
-  // Eigenvalues above tolerance of the scatter of the n rows in centered_, or only the dominant ones, with their
-  // eigenvectors, in eigen_.
+  // eigen_ = eigenvalues above tolerance, or the dominant ones, and eigenvectors of the scatter of n rows in centered_.
   void solve_in_span(size_t n, size_t p, double tolerance, bool dominant_only);
 
   // Whether the node is large enough for exact sums (exact_moments.hpp).

@@ -142,12 +142,7 @@ bool normalize_plane(double* wb, size_t p) {
   for (size_t j = 0; j <= p; ++j) wb[j] /= largest;
   const double length = norm(wb, p);
   for (size_t j = 0; j <= p; ++j) wb[j] /= length;
-  for (size_t j = 0; j < p; ++j) {
-    if (std::fabs(wb[j]) <= kZeroComponent) continue;
-    if (wb[j] > 0.0)
-      for (size_t i = 0; i <= p; ++i) wb[i] = -wb[i];
-    break;
-  }
+  orient(wb, p, -1.0, 1);
   return true;
 }
 

@@ -19,8 +19,7 @@ class StandardScores {
   const double* column(size_t j) const { return z.data() + j * n(); }
   // A direction over z as an oriented unit normal over x, without overflow in any units.
   Vector unit_normal(const Vector& normal) const;
-  // Adds the plane normal'z = offset. Rows on the plane are on its left unless ties are strict: rounding must not
-  // decide their side.
+  // Adds the plane normal'z = offset. Unless ties are strict, rows on the plane are on its left, despite rounding.
   void add_plane(const Node& node, const Vector& normal, double offset, Candidates& candidates) const;
 };
 
@@ -38,8 +37,7 @@ class Discriminant {
 
   const StandardScores& standard() const { return standard_; }
   size_t n_components() const { return n_components_; }
-  // n_components() vectors over standard scores, p values each: eigenvectors divided by the square root of their
-  // eigenvalue.
+  // n_components() vectors over standard scores, of p values: eigenvectors over the roots of their eigenvalues.
   const Vector& components() const { return basis_; }
   // Mean of each class present in whitened coordinates, n_components() each.
   Vector class_means() const;

@@ -40,8 +40,7 @@ class ForestHeuristic {
 
   // Whether features keep their order when all of them are searched.
   virtual bool is_orderly() const { return false; }
-  // The axis-parallel cut over all features of the tree, if the heuristic searches them itself; false leaves the cut to
-  // the search by ranks.
+  // The axis-parallel cut over all features of the tree; false leaves it to the search by ranks.
   virtual bool propose_axis(const BagNode&, Proposal&) { return false; }
   // Least weight of a child; the second function sets it for further trees.
   virtual double min_leaf() const { return 0.0; }

@@ -46,18 +46,15 @@
 
 namespace oblique {
 
-// Finds the splits of one tree, node by node. An object serves one tree and may keep buffers between nodes, but its
-// result depends on the node alone.
+// Finds the splits of one tree, node by node. It may keep buffers, but its result depends on the node alone.
 class Heuristic {
  public:
   virtual ~Heuristic() = default;
   // Finds the split of a node; false makes the node a leaf. A node has rows of at least two classes.
   virtual bool split(const Node& node, Split& out) = 0;
-  // Adds candidates in enumeration order, for a search that combines several heuristics. Restores node.search
-  // afterwards.
+  // Adds candidates in enumeration order, for a search that combines heuristics, and restores node.search.
   virtual void propose(const Node& node, Candidates& candidates) = 0;
-  // Whether it reads rows by Stretches and ClassMoments only, never by columns. The rows of large nodes are then not
-  // copied.
+  // Whether it reads rows by Stretches and ClassMoments alone. The rows of large nodes are then not copied.
   virtual bool reads_stretches() const { return false; }
 };
 
@@ -108,8 +105,7 @@ class Registered {
              bool adds_up = true, const char* file = __builtin_FILE());
 };
 
-// The families by name. The first call throws std::invalid_argument for a wrong declaration: a repeated name, a
-// repeated option, or an option that all families have.
+// The families by name. The first call throws std::invalid_argument for a repeated name or a repeated option.
 const std::map<std::string, Family>& families();
 
 // Throws std::invalid_argument with the list of names.

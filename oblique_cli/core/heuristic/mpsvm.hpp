@@ -19,8 +19,7 @@ class MpsvmSplit {
     classes_.configure(delta);
   }
 
-  // Finds the bisectors at a node. False if there is none, or if the rule is `axis` and a matrix is singular. Sets
-  // `singular` if G or H is singular.
+  // Finds the bisectors at a node, and whether G or H is singular. False without a bisector, or if `axis` excludes it.
   bool find(const Bag& bag, const Gathered& x, std::vector<Plane>& planes, bool& singular) {
     planes.clear();
     singular = true;

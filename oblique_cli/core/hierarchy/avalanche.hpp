@@ -90,8 +90,7 @@ class Avalanche {
       magnitude = largest = largest_sum(members, task.size);
     }
 
-    // The anti-medoid, the first of equals. `left_` stays in ascending order, so the first of equals has the lowest
-    // number.
+    // The anti-medoid, the first of equals: of lowest number, because `left_` stays in ascending order.
     left_.assign(members, members + task.size);
     right_.clear();
     size_t next = 0;

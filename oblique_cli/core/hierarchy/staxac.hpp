@@ -42,10 +42,8 @@ class Staxac {
       for (const size_t i : active_) seek(i);
       while (active_.size() > 1) {
         ++rounds;
-        const Candidate* chosen = &best_[active_[0]];
-        for (const size_t i : active_)
-          if (best_[i] < *chosen) chosen = &best_[i];
-        const size_t a = chosen->low, b = chosen->high;
+        const Candidate chosen = best();
+        const size_t a = chosen.low, b = chosen.high;
         unite(a, b, join++);
         if (active_.size() == 1) break;
         seek(a);
@@ -68,11 +66,9 @@ class Staxac {
       }
       for (;;) {
         checkpoint(active_.size());
-        const Candidate* chosen = &none_;
-        for (const size_t i : active_)
-          if (best_[i] < *chosen) chosen = &best_[i];
-        if (chosen == &none_) break;
-        merge(chosen->low, chosen->high, join++);
+        const Candidate chosen = best();
+        if (!(chosen < Candidate{})) break;
+        merge(chosen.low, chosen.high, join++);
       }
     }
   }
@@ -95,6 +91,13 @@ class Staxac {
     for (size_t c = 0; c < n_classes_; ++c)
       together = std::max(together, counts_[i * n_classes_ + c] + counts_[j * n_classes_ + c]);
     return {majority_[i] + majority_[j] - together, average(i, j), std::min(i, j), std::max(i, j)};
+  }
+
+  // The best candidate of all clusters, the first of equals; Candidate{} if there is none.
+  Candidate best() const {
+    Candidate chosen;
+    for (const size_t i : active_) chosen = std::min(chosen, best_[i]);
+    return chosen;
   }
 
   void look_around(size_t i) {
@@ -188,7 +191,6 @@ class Staxac {
   std::vector<size_t> active_;  // slots in use, ascending
   std::vector<std::vector<size_t>> neighbors_;
   std::vector<Candidate> best_;
-  const Candidate none_{};
   std::vector<size_t> nearest_;
   bool given_ = false, renewing_ = false;
 

@@ -235,16 +235,10 @@ NodeLosses node_losses(const RoutedRows& rows, const double* models) {
 }
 
 std::vector<double> boosting_errors(const RoutedRows& training, const RoutedRows& test, int most, int patience) {
-  const auto everything = [](size_t n) {
-    std::vector<uint32_t> all(n);
-    std::iota(all.begin(), all.end(), 0u);
-    return all;
-  };
   Scores model(training.n_classes * (training.p + 1), 0.0);
   ModelRows grown, left_out;
-  const std::vector<uint32_t> all = everything(training.n);
+  const std::vector<uint32_t> all = numbers_to(training.n), tested = numbers_to(test.n);
   grown.take(training, all.data(), all.size(), model);
-  const std::vector<uint32_t> tested = everything(test.n);
   std::vector<double> errors;
   LogitBoost boost;
   size_t best = 0;

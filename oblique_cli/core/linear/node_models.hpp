@@ -38,8 +38,7 @@ struct NodeLosses {
 };
 NodeLosses node_losses(const RoutedRows& rows, const double* models);
 
-// Misclassified weight of test rows after 0, 1, ... steps of LogitBoost at the root; stops `patience` steps after the
-// best.
+// Misclassified weight of test rows after 0, 1, ... steps of LogitBoost; stops `patience` steps after the best.
 std::vector<double> boosting_errors(const RoutedRows& training, const RoutedRows& test, int most, int patience);
 
 }  // namespace oblique

@@ -22,8 +22,7 @@ OBLIQUE_INLINE Vector load_as(const double* x) {
 
 OBLIQUE_INLINE Four load_four(const double* x) { return load_as<Four>(x); }
 
-// out[c * to] += the numbers of column c in order, for columns `stride` apart. A single such sum waits for each
-// addition; several at once do not.
+// out[c * to] += the numbers of column c in order, for columns `stride` apart: several sums at once need not wait.
 template <size_t kColumns>
 OBLIQUE_INLINE void add_some_sums(const double* columns, size_t stride, double* out, size_t to, size_t n) {
   double sum[kColumns];
@@ -346,8 +345,7 @@ void add_column_sums(const StridedColumns& s, double* out, size_t to, size_t n) 
   add_sums(s.first, s.stride, s.count, out, to, n);
 }
 
-// By multiples of ln 2: exp(x) = 2^k exp(r), |r| <= ln 2 / 2, and the Taylor series of exp(r) to r^13, whose remainder
-// is below the last bit.
+// exp(x) = 2^k exp(r), |r| <= ln 2 / 2, by the Taylor series of exp(r) to r^13: the remainder is below the last bit.
 OBLIQUE_CLONES
 void add_powers(double* __restrict x, const double* __restrict top, double* __restrict sum, size_t n) {
   constexpr double least = -700.0, inverse = 1.4426950408889634074, high = 6.93147180369123816490e-01,

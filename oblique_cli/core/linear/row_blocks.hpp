@@ -1,5 +1,4 @@
-// The inner loops of linear classifiers, over rows that stay in the cache. Each gives the same bits on every processor,
-// equal to the plain loop in its comment.
+// The inner loops of linear classifiers. Each gives the bits of the plain loop in its comment on every processor.
 #pragma once
 
 #include "common/standard.hpp"
@@ -15,8 +14,7 @@ void scale_columns(const double* h, const double* const* columns, size_t count, 
 // out[i] = margin[i] + size * side[i] * slope[i]
 void step_margins(const double* margin, double size, const double* side, const double* slope, double* out, size_t n);
 
-// out[i] = dot_row(w, row i), for p columns of n finite numbers, one after the other; features of weight 0 are not
-// read.
+// out[i] = dot_row(w, row i), for p columns of n finite numbers in a row; features of weight 0 are not read.
 void project_columns(const double* columns, size_t n, const double* w, size_t p, double* out);
 
 // left[i] = dot_row(w, row rows[i] of x) + b <= 0, for rows of p finite numbers.
@@ -47,8 +45,7 @@ void score_rows(const double* w, const double* const* x, size_t p, double* score
 // out[a * to] += the n numbers of column a in order.
 void add_column_sums(const StridedColumns& s, double* out, size_t to, size_t n);
 
-// Solves L L' d = d for `count` right sides of `size` numbers, one after the other. L : lower triangle by rows; spare :
-// buffer of 8 * size numbers.
+// Solves L L' d = d for `count` right sides of `size` numbers. L : lower triangle by rows; spare : 8 * size numbers.
 void solve_factored(const double* factor, size_t size, double* d, size_t count, double* spare);
 
 // x[i] = exp(x[i] - top[i]), at most 1; sum[i] += x[i]. Exponents below -700 count as -700.

@@ -9,8 +9,7 @@
 
 namespace oblique {
 
-// Rows of several classes. `columns` holds p columns of n finite numbers one after the other, `offset` one row of n
-// scores for each class. n >= 1.
+// Rows of several classes. columns : p columns of n >= 1 finite numbers; offset : a row of n scores for each class.
 struct ClassRows {
   const double* columns = nullptr;
   size_t n = 0, p = 0, n_classes = 0;

@@ -46,8 +46,7 @@ class GrowingFactor {
   std::vector<double> r_, row_;
 };
 
-// Residual sums of squares of the first cuts[0], cuts[1], ... rows of `rows` (n x m, the last `targets` columns are
-// targets); cuts ascend.
+// Residual sums of squares of the first cuts[0], cuts[1], ... rows (n x m, the last columns are targets); cuts ascend.
 inline std::vector<double> prefix_rss(const double* rows, size_t m, size_t targets, const int64_t* cuts, size_t n_cuts,
                                       double zero) {
   std::vector<double> out(n_cuts);
@@ -63,15 +62,13 @@ inline std::vector<double> prefix_rss(const double* rows, size_t m, size_t targe
   return out;
 }
 
-// error : the residual sums of both sides added, infinity without a cut; threshold : rows with a projection of at most
-// this go left
+// error : the sum over both sides, infinity without a cut; threshold : rows with a projection up to it go left
 struct DirectionCut {
   double error = std::numeric_limits<double>::infinity();
   double threshold = std::numeric_limits<double>::quiet_NaN();
 };
 
-// The rows of a node. x : n x p features; rows : n x m regressors, targets last, in the form of `prefix_rss`; sums are
-// in units of `unit`
+// The rows of a node. x : n x p features; rows : as in `prefix_rss`; sums are in units of `unit`
 class DirectionCuts {
  public:
   DirectionCuts(const double* x, size_t n, size_t p, const double* rows, size_t m, size_t targets, double unit,

@@ -23,8 +23,8 @@ struct Spreads {
   double of_line(double least_spread) const { return xx > least_spread ? yy - xy * xy / xx : yy; }
 };
 
-// rss : residual sums of LIN, PCON, BLIN, PLIN, infinity for a model that is not allowed; threshold : cuts of the last
-// three, rows with x <= threshold go left
+// rss : of LIN, PCON, BLIN, PLIN, infinity for a model that is not allowed; threshold : cuts x <= threshold of the last
+// three
 struct PilotModels {
   std::array<double, 4> rss;
   std::array<double, 3> threshold;

@@ -180,8 +180,7 @@ class Planes {
   std::vector<std::vector<size_t>> cells_of_;  // of each class, the cells that hold rows of it, ascending
 };
 
-// The split of the largest Gini gain over all planes and ordered pairs of classes; the first of equals, x = -1 without
-// any gain.
+// The split of the largest Gini gain over all planes and ordered pairs of classes, the first of equals; else x = -1.
 inline RegionSplit best_regions(const double* u, const int32_t* y, size_t n, size_t p, int n_classes, int cells,
                                 const Purity& purity) {
   RegionSplit best;

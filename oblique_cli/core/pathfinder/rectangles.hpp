@@ -31,8 +31,7 @@ struct GridFrame {
   double y(double cell) const { return y_low + cell * y_step; }
 };
 
-// Counts of the two classes in each cell, cell (x, y) at y * cells + x; and the cells with rows of the pivot class, in
-// ascending order.
+// Counts of two classes by cell, (x, y) at y * cells + x; and the cells with rows of the pivot class, ascending.
 struct PairCounts {
   const int32_t* pivot;
   const int32_t* other;
@@ -155,10 +154,11 @@ class InsideTest {
   bool operator()(const Point& s) const {
     size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
-    for (size_t k = 0; k < n_; ++k) {
+    const auto come_nearer = [&](size_t k, size_t& to) {
       const double dx = points_[k].x - s.x, dy = points_[k].y - s.y, distance = dx * dx + dy * dy;
-      if (distance < least) least = distance, nearest = k;
-    }
+      if (distance < least) least = distance, to = k;
+    };
+    for (size_t k = 0; k < n_; ++k) come_nearer(k, nearest);
     const int mine = owner_[nearest];
     const Point &p = points_[nearest], &center = centers_[mine];
     const Point to_center{center.x - p.x, center.y - p.y}, to_s{s.x - p.x, s.y - p.y};
@@ -167,8 +167,7 @@ class InsideTest {
     const auto consider = [&](size_t k) {
       const double away_x = std::fabs(points_[k].x - p.x), away_y = std::fabs(points_[k].y - p.y);
       if (std::max(away_x, away_y) <= kSame && std::hypot(away_x, away_y) <= kSame) return;
-      const double dx = points_[k].x - s.x, dy = points_[k].y - s.y, distance = dx * dx + dy * dy;
-      if (distance < least) least = distance, second = k;
+      come_nearer(k, second);
     };
     for (size_t k = start_[mine]; k < start_[mine + 1]; ++k) consider(by_owner_[k]);
     if (second == n_)  // a rectangle of one point: the other points of its cluster
@@ -179,8 +178,7 @@ class InsideTest {
       const double center_side = along.x * to_center.y - along.y * to_center.x;
       if (is_beside(center_side, along, to_center)) return (along.x * to_s.y - along.y * to_s.x) * center_side >= 0.0;
     }
-    // Without a second point, or if both points are in line with the center, the boundary is perpendicular to the line
-    // from the point to the center.
+    // Without a second point beside the center, the boundary is perpendicular to the line from the point to the center.
     return to_s.x * to_center.x + to_s.y * to_center.y >= 0.0;
   }
 

@@ -42,8 +42,7 @@ struct LeafLogistic {
   double l2 = 1.0;
 };
 
-// Means of numbers in the leaves. y : (n, k) finite, with variances near 1, because fixed limits on costs decide which
-// rows count.
+// Means of numbers in the leaves. y : (n, k) finite, of variances near 1, because costs have fixed limits.
 struct LeafNumbers {
   const double* y = nullptr;
   size_t k = 0;
@@ -73,8 +72,7 @@ struct LeafAnswers {
   std::vector<Scores> models;         // of leaves, relative to the scores of all rows; empty without logistic models
 };
 
-// A tree under refinement. Its planes have unit length, except that w = 0 sends every row to one side. Nodes other than
-// the root have no order.
+// A tree under refinement. Its planes have unit length, or w = 0 sends every row to one side. Nodes have no order.
 struct RefinedTree : PlaneTree<DensePlanes, LeafAnswers> {
   bool goes_left(const RefinementRows& rows, size_t row, size_t node) const;
   // to_left[i] : whether row which[i] goes left.
@@ -98,8 +96,7 @@ struct Refinement {
   bool converged = false;
 };
 
-// Improves a tree in place. Threads share the nodes of one depth, whose rows are disjoint: any number of threads gives
-// the same bits.
+// Improves a tree in place. Threads share the nodes of one depth; any number of threads gives the same bits.
 Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree);
 
 }  // namespace oblique

@@ -1,6 +1,5 @@
-// Models in the leaves of a tree under refinement. Logistic models: the scores of a leaf are those of one model of all
-// rows plus an increment with a ridge penalty, fitted to the rows of the leaf (linear/softmax.hpp). Numbers: the mean
-// of the rows.
+// Models in the leaves of a tree under refinement. Logistic models: the scores of one model of all rows plus an
+// increment with a ridge penalty, fitted to the rows of the leaf (linear/softmax.hpp). Numbers: the mean of the rows.
 #pragma once
 
 #include "common/interrupt.hpp"
@@ -26,8 +25,7 @@ class LeafFits {
   virtual LeafFit fit(const uint32_t* which, size_t n, SoftmaxSolver& solver, const Scores& start,
                       double tolerance) const = 0;
 
-  // The loss of some rows in a leaf of this model. Nothing is stored for all rows, which would need much memory with
-  // many leaves.
+  // The loss of some rows in a leaf of this model. Losses of all rows in many leaves would need much memory.
   virtual void losses(const Scores& model, const uint32_t* which, size_t n, double* out) const = 0;
 
   // The ridge term of the model, its part of the objective beside the losses of its rows.

@@ -8,8 +8,7 @@
 
 namespace oblique {
 
-// A row whose cost depends on its side: its number, whether it prefers the right side, and the difference of both costs
-// as its weight.
+// A row whose cost depends on its side: its number, its preferred side, and the difference of both costs.
 struct CareRow {
   uint32_t row;
   bool right;
@@ -411,8 +410,7 @@ class NodeUpdate {
     return false;
   }
 
-  // Best cut of the sorted values_, in both orientations or with larger values to the right only; rows without a value
-  // stay together.
+  // Best cut of the sorted values_, in both orientations or one; rows without a value stay together.
   Cut best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted) {
     Cut best{0.0, 0.0, true, false, false};
     if (values_.size() < 2) return best;
@@ -439,10 +437,7 @@ class NodeUpdate {
         const double away = near ? std::abs(threshold - wanted) : 0.0;
         const bool better = wrong < best.wrong - less || (wrong <= best.wrong + less && away < distance);
         if (best.is_found && !better) continue;
-        best.is_found = true;
-        best.threshold = threshold;
-        best.wrong = wrong;
-        best.right_above = right_above;
+        best = {threshold, wrong, right_above, best.missing_left, true};
         distance = away;
       }
     }

@@ -10,8 +10,7 @@
 
 namespace oblique {
 
-// The rows of every node sorted by every feature, for trees that search all features at each node: sorted once at the
-// root, then only divided.
+// The rows of every node by every feature, for trees that search all features: sorted at the root, then divided.
 class SortedRows {
  public:
   // A key holds the rank of a row in the upper half and its number in the lower.
@@ -60,8 +59,7 @@ class BaggedRows {
     Bounds bounds = {};                         // of the predictions there
   };
 
-  // Draws the rows of a tree. x : its features, rotated or not; in_order : whether to sort the rows by every feature
-  // where possible
+  // Draws the rows of a tree. x : its features, rotated or not; in_order : whether to sort rows where possible
   void draw(const TrainingRows& data, Columns& x, const RowDraw& how, bool in_order, uint64_t tree_seed) {
     how.draw(tree_seed, x.n, draws_of_row_);
     row_.clear();
@@ -109,8 +107,7 @@ class BaggedRows {
   bool is_passing(const Place&) const { return false; }
   void leave(const Place&) const {}
 
-  // The share of the second of two classes on either side of the current node before its division; side as in `divide`.
-  // Both sides have rows.
+  // The share of the second of two classes on either side, both of which have rows; side : as in `divide`.
   void second_shares(const Place& place, const unsigned char* side, double& left, double& right) const {
     double sums[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
     size_t i = place.first;
@@ -131,8 +128,7 @@ class BaggedRows {
   const uint64_t* sorted_keys(size_t feature, size_t first) const { return sorted_.of(feature, first); }
   const uint32_t* facts() const { return facts_.data(); }
 
-  // Divides the current node; side is 1 for the rows that go right. The runs of the left child are pushed last, so they
-  // are on top of the stack.
+  // Divides the current node; side : 1 for rows that go right. The runs of the left child are pushed last, on top.
   void divide(const Place& place, const unsigned char* side, Place& left, Place& right) {
     const size_t first = place.first;
     left_runs_.clear();

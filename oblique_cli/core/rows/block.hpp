@@ -11,8 +11,7 @@
 
 namespace oblique {
 
-// Rows by columns: n values each, one column after the other. slot : index of the row's node among the open nodes,
-// negative for a row of no open node.
+// Rows by columns: n values each, one column after the other. slots : of each row's open node, negative for none.
 struct RawRows {
   const double* columns;
   const int32_t* codes;
@@ -40,8 +39,7 @@ struct WantedCells {
   size_t n;
 };
 
-// Rows of each part by class, (classes, parts) of one cell after the other, as counts or, with weights, in `weighted`;
-// and the range of each part.
+// Counts, or with weights sums, (classes, parts) of one cell after the other; and the range of each part.
 struct PartTables {
   uint32_t* counts;
   double *weighted, *low, *high;
@@ -167,11 +165,6 @@ OBLIQUE_NARROW static void bins_of(const double* __restrict z, double low, doubl
   }
 }
 
-// sum[i] += w * x[i]
-OBLIQUE_NARROW static void add_column(double w, const double* __restrict x, double* __restrict sum, size_t n) {
-  for (size_t i = 0; i < n; ++i) sum[i] += w * x[i];
-}
-
 }  // namespace block
 
 class Block {
@@ -256,7 +249,7 @@ class Block {
         double* table = out.tables + at * width + levels_.offset[q] + q;
         for (size_t i = s.first; i < s.first + s.n; ++i) {
           const int32_t level = level_of(column(j)[i], count);
-          table[level < 0 ? count : level] += weights_.empty() ? 1.0 : weights_[i];
+          table[level < 0 ? count : level] += weight(i);
         }
       }
       checkpoint(s.n * p_);
@@ -265,41 +258,29 @@ class Block {
 
   // Frames by slot and class; frames with `inverse` < 0 are skipped.
   void add_moments(const double* center, const double* inverse, const double* unit, int64_t* high, int64_t* low) const {
-    ExactMoments moments;
-    std::vector<const double*> columns;
-    for (const Segment& s : segments_) {
-      const size_t at = s.slot * n_classes_ + s.code, size = packed_size(p_);
-      if (inverse[at * p_] < 0.0) continue;
-      moments.add(framed(s, columns, unit[at]), center + at * p_, inverse + at * p_, high + at * size, low + at * size);
-    }
+    const size_t size = packed_size(p_);
+    for_each_framed(inverse, unit, [&](ExactMoments& moments, const FramedRows& rows, size_t, size_t at) {
+      moments.add(rows, center + at * p_, inverse + at * p_, high + at * size, low + at * size);
+    });
   }
 
   void raise_squares(const double* mean, const double* inverse, const double* factor, double* largest) const {
-    ExactMoments moments;
-    std::vector<const double*> columns;
-    for (const Segment& s : segments_) {
-      const size_t at = s.slot * n_classes_ + s.code;
-      if (inverse[at * p_] < 0.0) continue;
-      const double bound =
-          moments.largest_square(framed(s, columns, 1.0), mean + at * p_, inverse + at * p_, factor[s.slot]);
+    for_each_framed(inverse, nullptr, [&](ExactMoments& moments, const FramedRows& rows, size_t slot, size_t at) {
+      const double bound = moments.largest_square(rows, mean + at * p_, inverse + at * p_, factor[slot]);
       largest[at] = std::max(largest[at], bound);
-    }
+    });
   }
 
   void add_unit_moments(const double* mean, const double* inverse, const double* factor, const double* least,
                         const double* unit, int64_t* high, int64_t* low) const {
-    ExactMoments moments;
-    std::vector<const double*> columns;
-    for (const Segment& s : segments_) {
-      const size_t at = s.slot * n_classes_ + s.code, size = packed_size(p_);
-      if (inverse[at * p_] < 0.0) continue;
-      moments.add_unit_rows(framed(s, columns, unit[at]), mean + at * p_, inverse + at * p_, factor[s.slot], least[at],
-                            high + at * size, low + at * size);
-    }
+    const size_t size = packed_size(p_);
+    for_each_framed(inverse, unit, [&](ExactMoments& moments, const FramedRows& rows, size_t slot, size_t at) {
+      moments.add_unit_rows(rows, mean + at * p_, inverse + at * p_, factor[slot], least[at], high + at * size,
+                            low + at * size);
+    });
   }
 
-  // Left weight by class of `n_planes` hyperplanes in each slot, by the arithmetic of prediction, (n_slots, n_planes,
-  // n_classes). Slots with a NaN threshold are skipped.
+  // Left weight by slot, plane and class, by the arithmetic of prediction. Planes with a NaN threshold are skipped.
   void add_left(const double* normals, const double* thresholds, size_t n_planes, double* left) const {
     double z[block::kStretch];
     for (const Segment& s : segments_)
@@ -311,7 +292,7 @@ class Block {
           project(normals + at * p_, first, n, z);
           double sum = 0.0;
           for (size_t i = 0; i < n; ++i)
-            if (z[i] <= thresholds[at]) sum += weights_.empty() ? 1.0 : weights_[first + i];
+            if (z[i] <= thresholds[at]) sum += weight(first + i);
           left[at * n_classes_ + s.code] += sum;
         }
       }
@@ -364,8 +345,8 @@ class Block {
           const WantedCell* const cell = all.find(here, bins[i], z[i]);
           if (!cell) continue;
           if (cell->width == 0) {
-            hits.push_back({static_cast<int32_t>(cell - all.cells.data()), static_cast<int32_t>(s.code), z[i],
-                            weights_.empty() ? 1.0 : weights_[first + i]});
+            hits.push_back(
+                {static_cast<int32_t>(cell - all.cells.data()), static_cast<int32_t>(s.code), z[i], weight(first + i)});
             continue;
           }
           const size_t q = cell->ruler.at(z[i]);
@@ -428,17 +409,27 @@ class Block {
   };
   const double* column(size_t j) const { return columns_ + j * row_.size(); }
 
-  FramedRows framed(const Segment& s, std::vector<const double*>& columns, double unit) const {
-    columns.clear();
-    for (size_t j = 0; j < p_; ++j) columns.push_back(column(j) + s.first);
-    return {columns.data(), s.n, p_, weights_.empty() ? nullptr : weights_.data() + s.first, unit};
+  double weight(size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
+
+  // Calls use(moments, rows, slot, slot * n_classes + code) for the segments with a frame. unit : nullptr for 1
+  template <class Use>
+  void for_each_framed(const double* inverse, const double* unit, const Use& use) const {
+    ExactMoments moments;
+    std::vector<const double*> columns(p_);
+    for (const Segment& s : segments_) {
+      const size_t at = s.slot * n_classes_ + s.code;
+      if (inverse[at * p_] < 0.0) continue;
+      for (size_t j = 0; j < p_; ++j) columns[j] = column(j) + s.first;
+      const double* weights = weights_.empty() ? nullptr : weights_.data() + s.first;
+      use(moments, FramedRows{columns.data(), s.n, p_, weights, unit ? unit[at] : 1.0}, s.slot, at);
+    }
   }
 
   // z = normal'x for some rows, by the arithmetic of dot_row.
   void project(const double* normal, size_t first, size_t n, double* z) const {
     // dot_row sums four lanes, and then the lanes.
     std::vector<double> lanes(4 * n, 0.0);
-    for (size_t j = 0; j < p_; ++j) block::add_column(normal[j], column(j) + first, lanes.data() + (j % 4) * n, n);
+    for (size_t j = 0; j < p_; ++j) add_scaled(normal[j], column(j) + first, lanes.data() + (j % 4) * n, n);
     for (size_t i = 0; i < n; ++i) z[i] = (lanes[i] + lanes[n + i]) + (lanes[2 * n + i] + lanes[3 * n + i]);
     checkpoint(p_ * n);
   }

@@ -1,6 +1,5 @@
-// Qualitative features as numbers. At every node the levels of a feature are replaced by their scores on its largest
-// discriminant coordinate, CRIMCOORD (Loh & Shih 1997; thesis 3.7, and 4.1.1.1 for the computation from blocks of
-// rows).
+// Qualitative features as numbers. At every node scores on the largest discriminant coordinate, CRIMCOORD, replace the
+// levels of a feature (Loh & Shih 1997; thesis 3.7, and 4.1.1.1 for blocks of rows).
 #pragma once
 
 #include "common/eigen.hpp"
@@ -18,8 +17,7 @@ namespace oblique {
 // the rows of the level, shifted and scaled.
 class Crimcoord {
  public:
-  // table : (n_levels, n_classes); scores : n_levels numbers, 0 for levels of weight 0, all 0 if only one level has
-  // weight.
+  // table : (n_levels, n_classes); scores : n_levels numbers, 0 for levels without weight or for a single one with it.
   void solve(const double* table, size_t n_levels, size_t n_classes, double* scores) {
     std::fill_n(scores, n_levels, 0.0);
     level_.clear();

@@ -11,8 +11,7 @@ constexpr size_t kStretch = 512;     // rows at a time: sums of so many multiple
 constexpr double kRounder = 6144.0;  // 1.5 * 2^12: adding it rounds to a multiple of 2^-40
 constexpr double kUnits = 0x1p40;
 
-// Sum of x[i] * y[i], each product rounded to a multiple of 2^-40. The sum is exact and therefore the same in every
-// order.
+// Sum of x[i] * y[i], each product rounded to a multiple of 2^-40: exact, and therefore the same in every order.
 OBLIQUE_NARROW
 double rounded_dot(const double* __restrict x, const double* __restrict y, size_t n) {
   double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};

@@ -10,8 +10,7 @@
 
 namespace oblique {
 
-// The number of rows above which the moments of a node are exact sums. Tests lower it to cover large nodes with small
-// data.
+// The number of rows above which the moments of a node are exact sums. Tests lower it.
 inline std::atomic<size_t> exact_sums_above{65536};
 
 // A sum of multiples of 2^-40 in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. They hold 2^31 rows.
@@ -46,8 +45,7 @@ class ExactMoments {
  public:
   void add(const FramedRows& rows, const double* center, const double* inverse, int64_t* high, int64_t* low);
 
-  // As add_rows, for rows minus `mean`, times `factor`, each scaled to unit length, without rows of a length up to
-  // `least`.
+  // As add, for rows minus `mean`, times `factor`, scaled to unit length, without rows of a length up to `least`.
   void add_unit_rows(const FramedRows& rows, const double* mean, const double* inverse, double factor, double least,
                      int64_t* high, int64_t* low);
   // The largest squared length of these rows.

@@ -38,8 +38,7 @@ struct RowDraw {
   }
 };
 
-// The first features of a random order, drawn on demand. The order is restored before the next node, so a draw depends
-// on the node's stream alone.
+// The first features of a random order, drawn on demand; restored before the next node, whose stream alone decides.
 class FeatureDraw {
  public:
   // p : number of features
@@ -281,8 +280,7 @@ struct TrainingRows {
     for (size_t i = 0; i < n; ++i)
       for (size_t j = 0; j < p; ++j) x.values[j * n + i] = rows[i * p + j];
     if (w) weights.assign(w, w + n);
-    by_class.resize(n);
-    std::iota(by_class.begin(), by_class.end(), 0u);
+    by_class = numbers_to(n);
     std::stable_sort(by_class.begin(), by_class.end(), [this](uint32_t a, uint32_t b) { return y[a] < y[b]; });
     for (size_t j = 0; j < p; ++j) {
       const Range r = range_of(x.column(j), n);

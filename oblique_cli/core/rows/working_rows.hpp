@@ -51,8 +51,7 @@ class WorkingRows {
   const double* weights() const { return weight_.empty() ? nullptr : weight_.data(); }
   const uint32_t* row_numbers() const { return row_.data(); }
 
-  // Calls use(code, begin, end) for each class with rows in [first, last), in ascending order; its rows are [begin,
-  // end).
+  // Calls use(code, begin, end) for each class with rows in [first, last), ascending; its rows are [begin, end).
   template <class Use>
   void for_each_class(size_t first, size_t last, const Use& use) const {
     for (size_t begin = first, end; begin < last; begin = end) {
@@ -78,8 +77,7 @@ class WorkingRows {
     return block;
   }
 
-  // Moves the rows of [first, last) with goes_left 1 before the others, in their block as well if they have one. room :
-  // a reusable buffer
+  // Moves the rows of [first, last) with goes_left 1 before the others, in their block as well. room : a buffer
   void partition(size_t first, size_t last, const unsigned char* goes_left, RowBlock* block, Team& team,
                  std::vector<std::byte>& room) {
     const size_t n = last - first;
@@ -176,15 +174,13 @@ class WorkingRows {
   Vector weight_;
 };
 
-// The view of one thread on one node of the working rows after another, with levels replaced by their scores at the
-// node.
+// The view of one thread on one node after another, with levels replaced by their scores at the node.
 class NodeView {
  public:
   explicit NodeView(const WorkingRows& all)
       : all_(all), levels_(all.levels()), table_(all.input(), all.levels()), predicted_(all.input(), all.levels()) {}
 
-  // Selects the node of rows [first, last); the result is valid until the next call. block : copy of the rows, or
-  // nullptr
+  // Selects the node of rows [first, last), until the next call. block : copy of the rows, or nullptr
   const NodeRows& node(size_t first, size_t last, const RowBlock* block) {
     NodeRows& rows = rows_;
     rows.n = last - first;

@@ -113,8 +113,7 @@ class AxisCuts {
   const AllowedCuts* allowed = nullptr;  // of the feature under search, with monotone constraints
 
  private:
-  // A value that is certainly not sufficient; no test for weights that are not counts, whose products may overflow or
-  // vanish.
+  // A value that is not sufficient; 0 unless weights are counts, because other products may overflow or vanish.
   double beats() const { return best.feature >= 0 && counts_ ? best.value : 0.0; }
 
   bool counts_ = false;
@@ -234,8 +233,7 @@ class RankTactic {
   KeySort sort_;
 };
 
-// The plain search sorts the rows by every feature. Ranks are a tactic (RankTactic) that finds the same cut
-// faster.
+// The plain search sorts the rows by every feature. RankTactic finds the same cut faster.
 class AxisSearch {
  public:
   static constexpr std::array kTactics{"ranks", "sorted rows"};

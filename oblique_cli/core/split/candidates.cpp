@@ -193,18 +193,14 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
   while (starts_[g - 1] > cut.order) --g;
   const Candidates::Group& group = candidates.groups()[g - 1];
   const int64_t within = cut.order - starts_[g - 1];
-  split.normal = group.spaces.empty() ? group.directions[within] : normal_of(group.spaces, p, within);
-  split.threshold = cut.threshold;
-  split.gain = node.search.gain(cut.value);
-  split.is_final = !group.thresholds.empty();
-  split.order = cut.order;
+  split = {group.spaces.empty() ? group.directions[within] : normal_of(group.spaces, p, within), cut.threshold,
+           node.search.gain(cut.value), !group.thresholds.empty(), cut.order};
   return true;
 }
 
 namespace {
 
-// A plane under search. axis : the feature if it is an original axis, else -1; threshold : nullptr to search all
-// thresholds
+// A plane under search. axis : the feature of an original axis, else -1; threshold : nullptr to search all
 struct Looked {
   const Vector& normal;
   ptrdiff_t axis;
@@ -222,8 +218,7 @@ Vector agreeing(const Vector& normal, const Signs& signs, int way) {
   return part;
 }
 
-// Whether some coefficient of a constrained feature is rounding noise; `cleaned` is the normal without such
-// coefficients.
+// Whether a coefficient of a constrained feature is rounding noise; `cleaned` : the normal without such ones.
 bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
   constexpr double kNoise = 1e-9;
   double most = 0.0;

@@ -28,8 +28,7 @@ class Candidates {
     group.directions.push_back(std::move(w));
     group.thresholds.push_back(threshold);
   }
-  // The last group of spaces in the enumeration, to append to. Spaces of one group share their common axes, which are
-  // searched once.
+  // The last group of spaces, to append to. The common axes of the spaces of a group are searched once.
   std::vector<Space>& spaces() {
     if (groups_.empty() || !groups_.back().directions.empty()) groups_.emplace_back();
     return groups_.back().spaces;

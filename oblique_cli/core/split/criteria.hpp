@@ -235,8 +235,7 @@ struct Twoing : CriterionOf<Twoing> {
   static double gain(double v, const Totals&) { return v; }
   // Half of Gini's: with two classes the twoing value of a cut is half the decrease of the Gini index.
   static double impurity(const Totals& t) { return 0.5 * Gini::impurity(t); }
-  // With two classes, the maximum is reached only by the cut that separates them, and is exact, since integers below
-  // 2^53 are.
+  // With two classes, only the cut that separates them has the maximum, which is exact like integers below 2^53.
   static double most(const Totals& t) {
     if (!t.counts || t.n_classes != 2 || t.n > 4096.0) return std::numeric_limits<double>::infinity();
     const double left[2] = {t.of_class[0], 0.0};

@@ -107,8 +107,7 @@ class CutSearch : public NodeSearch {
   // The least running value for which a cut of direction `order` needs its exact value.
   double roughly_needed(int64_t order) const { return front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
 
-  // A cut that moves along a direction, starting from the weights in `left`. A local object, so that its sums stay in
-  // registers.
+  // A cut that moves along a direction, from the weights in `left`. A local object keeps its sums in registers.
   class Sweep {
    public:
     Sweep(CutSearch& search, int64_t order)

@@ -1,6 +1,5 @@
 // The cuts of a search that may still be the best, and the tie rule between them.
-// The winner is the first cut in enumeration order (direction, then threshold) whose value is within 1e-9 of the best
-// cut's gain. "strict" drops the tolerance.
+// The winner is the first cut by direction, then threshold, within 1e-9 of the best gain; "strict" drops the tolerance.
 #pragma once
 
 #include "common/standard.hpp"

@@ -56,8 +56,7 @@ class RareTactic final : public Tactic {
     uint32_t below[kMost], class_of[kMost];
     double rare[kMost];
     size_t m = 0;
-    // Rows with equal keys may come in any order: they are nearer to each other than `distinct`, so no cut separates
-    // them.
+    // Rows with equal keys may come in any order: nearer to each other than `distinct`, they are on one side of a cut.
     const double scale = 2.0 / d.distinct;
     for (int k = 0; k < rows.n_classes; ++k) {
       if (k == common_) continue;

@@ -1,5 +1,4 @@
-// Monotone constraints of a tree of two classes: the share of the second class never decreases, or never increases, in
-// a feature (docs/guarantees.md).
+// Monotone constraints of a tree of two classes: the share of the second never falls, or rises, in a feature.
 #pragma once
 
 #include "common/standard.hpp"

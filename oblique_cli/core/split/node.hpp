@@ -9,8 +9,7 @@
 
 namespace oblique {
 
-// Whether the threads of a team should share work: if a thread is idle and the work is worth a call, or if there is so
-// much that a thread will become idle.
+// Whether threads should share work: one is idle and the work is worth a call, or one will become idle meanwhile.
 inline bool shares_work(const Team& team, size_t work) {
   constexpr size_t kWorthACall = size_t{1} << 18, kMuchWork = size_t{1} << 24;
   return team.size() > 1 && (work >= kMuchWork || (work >= kWorthACall && team.has_idle()));

@@ -1,5 +1,4 @@
-// The exact search for the best cut of one node, for any criterion: PlainSearch or the chain of tactics of
-// FastSearch (split_search.cpp), with the same result.
+// The exact search for the best cut of one node: PlainSearch, or the tactics of FastSearch, with the same result.
 #pragma once
 
 #include "split/front.hpp"

@@ -81,8 +81,8 @@ class SlotSearchOf final : public SlotSearch {
       if (!fill(d)) continue;
       for (int b = 0; b < last_; ++b) {
         if (!table_.filled(b) || bound_of(b) < edges.needed(-1)) continue;
-        // An edge is most likely a cut, and then no bin below its value can win; if it is not a cut, `wanted` continues
-        // with the others.
+        // An edge is most likely a cut, and no bin below its value can win; otherwise `wanted` continues with the
+        // others.
         double s = 0.0;
         for (size_t c = 0; c < of_class_.size(); ++c) s += left_[c] = table_.of_class(static_cast<int>(c))[b + 1];
         if (std::min(s, totals_.n - s) < min_leaf_ - 1e-12 * totals_.n || !(s > 0.0) || !(s < totals_.n)) continue;
@@ -295,8 +295,7 @@ class SlotSearchOf final : public SlotSearch {
     checkpoint(rows_.size() * 4);
   }
 
-  // The parts of a cell: the values of cuts between them are known, those of cuts inside are bounded. A part with one
-  // value has no cut inside.
+  // The parts of a cell: cuts between them have known values, cuts inside have bounds. A part of one value has none.
   void scan_parts(const Cell& cell, const Gaps& gaps, const Found& hits, size_t first) {
     const size_t width = static_cast<size_t>(cell.parts), classes = of_class_.size();
     table_.resize(totals_.n_classes, cell.parts, of_class_.data());

@@ -41,8 +41,7 @@ class SlotSearch {
   };
   // Selects the bins whose bound exceeds the value of every edge.
   virtual void begin(Histograms histograms) = 0;
-  // The best open cells, as many as fit into memory but at least one; empty if all are complete. Sorted by direction,
-  // bin and `from`.
+  // The best open cells, as many as fit into memory but at least one if any is open; by direction, bin and `from`.
   virtual const std::vector<Look>& wanted(const Room& room) = 0;
 
   // The answers to `wanted`, in its order. Rows of cells, by entry; code : of classes. Parts of cells, one cell after

@@ -46,8 +46,7 @@ class KeyScan {
   }
   // Adds row i of class k to an open bin.
   void add(int b, double z, size_t i, int k) { keys_[end_[b]++] = key(z, i, k); }
-  // Scans the open bins after their rows were added, the best bound first. next_of(b) : the smallest projection beyond
-  // bin b, infinity if there is none
+  // Scans the open bins, the best bound first. next_of(b) : the smallest projection beyond bin b, or infinity
   template <class NextOf>
   void scan_open(OpenBins<Criterion>& bins, const NextOf& next_of) {
     const double* bound = bins.bound;

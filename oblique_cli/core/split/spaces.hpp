@@ -39,8 +39,7 @@ struct Space {
   Vector u;  // empty for the original axes
 };
 
-// The steps of search_spaces, for searches that share the spaces. Axes that several spaces have in common are searched
-// in the first of them.
+// The steps of search_spaces. Axes that several spaces have in common are searched in the first of them.
 class SpaceParts {
  public:
   SpaceParts(const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces)

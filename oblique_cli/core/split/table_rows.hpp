@@ -31,8 +31,7 @@ class TableRows {
   // x : row-major, with one column for each entry of `levels.count`
   TableRows(const InputRows& x, const Levels& levels) : x_(x), levels_(levels) {}
 
-  // Begins a node: row[i] is the row of x of its row i. Levels are read as their scores, or as codes if `scores` is
-  // nullptr.
+  // Begins a node: row[i] is the row of x of its row i. Levels are read as scores, or as codes without `scores`.
   void begin(const uint32_t* row, const double* scores) {
     row_ = row;
     scores_ = scores;
@@ -102,8 +101,7 @@ class Stretches {
   Vector buffer_;
 };
 
-// One row at a time, with every level replaced by its score at the node. Projections here send a row to the side to
-// which prediction will send it, to the bit.
+// One row at a time, with levels replaced by scores. A projection sends a row to the side of prediction, to the bit.
 class PredictedRows {
  public:
   // x : row-major, with one column for each entry of `levels.count`

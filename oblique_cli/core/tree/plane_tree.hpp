@@ -125,24 +125,34 @@ struct ClassShares {
   size_t n_leaves() const { return label.size(); }
 };
 
-using GrownTree = PlaneTree<DensePlanes, NodeFacts>;
+struct GrownTree : PlaneTree<DensePlanes, NodeFacts> {
+  GrownTree() = default;
+  GrownTree(size_t features, size_t classes, size_t scores) {
+    n_features = features;
+    n_classes = classes;
+    n_scores = scores;
+  }
+  // Appends a leaf with the facts of a node of another tree.
+  int32_t copy_node(const GrownTree& other, size_t node) {
+    add_facts(other.counts.data() + node * n_classes, other.n_rows[node]);
+    return add_node();
+  }
+  // Gives a node the split of a node of another tree.
+  void copy_split(const GrownTree& other, size_t node, size_t to) {
+    set_plane(to, other.plane(node), other.thresholds[node]);
+    set_split_facts(to, other.gains[node], other.level_scores.data() + node * n_scores);
+  }
+};
 using ForestTree = PlaneTree<SparsePlanes, ClassShares>;
 
 // The same tree with its nodes numbered in the order of growth on one thread: pairs of children as their parents are
 // visited, left first. stays_split : whether a node still has children
 template <class Is>
 GrownTree in_order(const GrownTree& tree, const Is& stays_split) {
-  GrownTree out;
-  out.n_features = tree.n_features;
-  out.n_classes = tree.n_classes;
-  out.n_scores = tree.n_scores;
+  GrownTree out(tree.n_features, tree.n_classes, tree.n_scores);
   const auto copy = [&](size_t node) {
-    const int32_t id = out.add_node();
-    out.add_facts(tree.counts.data() + node * tree.n_classes, tree.n_rows[node]);
-    const size_t to = id;
-    if (!stays_split(node)) return id;
-    out.set_plane(to, tree.plane(node), tree.thresholds[node]);
-    out.set_split_facts(to, tree.gains[node], tree.level_scores.data() + node * tree.n_scores);
+    const int32_t id = out.copy_node(tree, node);
+    if (stays_split(node)) out.copy_split(tree, node, static_cast<size_t>(id));
     return id;
   };
   struct Pair {

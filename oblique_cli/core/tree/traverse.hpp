@@ -1,5 +1,4 @@
-// Rows through a grown tree: to their leaf, to the leaf of every truncation of a grid, and through every subtree of a
-// pruning sequence.
+// Rows through a grown tree: to their leaf, and to the leaves of its truncations and of a pruning sequence.
 #pragma once
 
 #include "common/kernels.hpp"
@@ -33,8 +32,7 @@ struct FlatTree {
   }
 
  private:
-  // The side of a row with missing values: the stored side if the hyperplane uses a missing feature, else the side by
-  // the present values.
+  // The side of a row with missing values: the stored one if the plane uses a missing feature, else by the others.
   bool incomplete_goes_left(size_t node, const double* x) const {
     const double* w = weights + node * n_features;
     std::vector<double> present(x, x + n_features);

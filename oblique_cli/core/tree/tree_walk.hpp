@@ -30,8 +30,7 @@ class TreeWalk {
  private:
   static constexpr size_t kMostTerms = 4;
 
-  // A split with all its data in one cache line. For an axis-parallel split the other coefficients are 0: the sum has
-  // the same bits as long as features are finite.
+  // A split in one cache line. The other coefficients of an axis-parallel one are 0: the same bits for finite features.
   struct alignas(64) Step {
     double threshold;
     double coef[kMostTerms];

@@ -7,6 +7,7 @@
 #include "heuristic/climbing/line_search.hpp"
 
 #include "common/interrupt.hpp"
+#include "common/key_sort.hpp"
 #include "split/criteria.hpp"
 #include "split/front.hpp"
 
@@ -21,16 +22,8 @@ struct LineEntry {
 };
 
 inline void sort_entries(LineEntry* entries, size_t n) {
-  if (n > 24) {
-    std::sort(entries, entries + n);
-    return;
-  }
-  for (size_t i = 1; i < n; ++i) {
-    const LineEntry entry = entries[i];
-    size_t j = i;
-    for (; j > 0 && entries[j - 1].key > entry.key; --j) entries[j] = entries[j - 1];
-    entries[j] = entry;
-  }
+  if (n > 24) return std::sort(entries, entries + n);
+  insertion_sort(entries, n, [](const LineEntry& a, const LineEntry& b) { return a.key < b.key; });
 }
 
 // Rows of which the first comes directly after the scanned rows, if there are any.

@@ -87,8 +87,7 @@ struct LineRows {
     }
   }
 
-  // Whether all rows move the same way. The one-dimensional split and the hyperplane are then the same cut, except for
-  // the direction.
+  // Whether all rows move the same way: the one-dimensional split and the hyperplane are then the same cut.
   bool one_sign(const LineDirection& direction) const {
     return direction.positive == rows_->n || direction.negative == rows_->n;
   }
@@ -139,8 +138,7 @@ struct LineRows {
   std::vector<int> node_class_of_, some_class_of_;
 };
 
-// One object serves all lines of one node after another. The calls are virtual, one per line; the loops over rows are
-// compiled for each criterion.
+// Serves all lines of one node after another. Calls are virtual, one per line; loops are compiled per criterion.
 class LineSearch {
  public:
   virtual ~LineSearch() = default;
@@ -149,8 +147,7 @@ class LineSearch {
   virtual void begin(const NodeRows& rows, const Totals& totals) = 0;
   // v : n values, v_size : their largest magnitude. needed : value below which the hyperplane is useless.
   virtual Step search(const double* v, double v_size, const LineDirection& direction, bool exact, double needed) = 0;
-  // The criterion's value of a cut with these class weights on the left, of sum s; and its score in the form of the
-  // publication.
+  // The criterion's value of a cut with these class weights on the left, of sum s; and its published score.
   virtual double value(const double* left, double s) const = 0;
   virtual double gain(double of_value) const = 0;
 

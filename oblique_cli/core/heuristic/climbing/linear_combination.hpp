@@ -43,8 +43,7 @@ class LinearCombination {
   static constexpr double kNone = MovingPlane::kNone;
   static constexpr double kLeastImportance = 0.2;  // a feature below this share of the largest importance is dropped
 
-  // Scales features to mean 0 at the node and to units of the standard deviation or of the range there, or leaves them
-  // unscaled.
+  // Scales features to mean 0 and to units of the standard deviation or of the range at the node, or not at all.
   void standardize() {
     const size_t n = plane.n(), p = plane.p();
     mean_.assign(p, 0.0);
@@ -65,8 +64,7 @@ class LinearCombination {
     }
   }
 
-  // A sweep takes for each feature the best of three steps, about three different places, and then the best step of the
-  // constant. Sweeps repeat until one gains too little.
+  // A sweep takes the best of three steps, about three places, for each feature, then that of the constant; repeats.
   void sweep_until_flat() {
     plane.begin_sweep();
     plane.value = plane.evaluate(0.0, plane.column(plane.p()));

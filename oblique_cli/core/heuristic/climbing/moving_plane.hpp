@@ -69,8 +69,7 @@ class MovingPlane {
     }
   }
 
-  // Features that vary at the node; their columns z, with the column of ones at index p; the scale, least and greatest
-  // value of each.
+  // Features that vary at the node; their columns z, ones at index p; the scale, least and greatest value of each.
   const std::vector<size_t>& features() const { return features_; }
   size_t p() const { return p_; }
   size_t n() const { return rows_->n; }

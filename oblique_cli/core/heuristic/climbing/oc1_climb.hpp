@@ -32,15 +32,15 @@ struct OC1Settings {
 
 inline OC1Settings settings_of(const Options& options) {
   const std::string& order = options.choice("order");
-  return {options.integer("restarts"),
-          options.integer("jumps"),
-          order == "sequential" ? PerturbationOrder::sequential
-          : order == "best"     ? PerturbationOrder::best
-                                : PerturbationOrder::random50,
-          options.number("stagnation"),
-          options.flag("exact"),
-          options.flag("direct"),
-          options.choice("standardization") == "none"};
+  return OC1Settings{options.integer("restarts"),
+                     options.integer("jumps"),
+                     order == "sequential" ? PerturbationOrder::sequential
+                     : order == "best"     ? PerturbationOrder::best
+                                           : PerturbationOrder::random50,
+                     options.number("stagnation"),
+                     options.flag("exact"),
+                     options.flag("direct"),
+                     options.choice("standardization") == "none"};
 }
 
 class OC1Climb {
@@ -54,8 +54,7 @@ class OC1Climb {
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
   double rows_per_feature() const { return 2.0; }
 
-  // Climbs from the best axis-parallel cut `start` (order -1: none) and from random hyperplanes; the plane has begun at
-  // the node and records the best.
+  // Climbs from the best axis-parallel cut `start` (order -1: none) and from random hyperplanes; the plane has begun.
   void climb(const Node& node, const Cut& start) {
     begin_climb();
     for (int64_t restart = 0; restart < settings_.restarts; ++restart) {

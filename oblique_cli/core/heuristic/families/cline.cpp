@@ -110,13 +110,7 @@ class NearestPair {
     for (size_t i = first; i < middle; ++i) low = std::max(low, b[i * p_ + axis]);
     for (size_t i = middle; i < last; ++i) high = std::min(high, b[i * p_ + axis]);
     const int lower = build(b, first, middle), upper = build(b, middle, last);
-    Box& node_box = boxes_[box];
-    node_box.axis = axis;
-    node_box.middle = middle;
-    node_box.low = low;
-    node_box.high = high;
-    node_box.lower = lower;
-    node_box.upper = upper;
+    boxes_[box] = {first, last, axis, middle, low, high, lower, upper};
     return box;
   }
 

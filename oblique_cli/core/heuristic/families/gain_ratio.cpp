@@ -44,8 +44,7 @@ class GainRatio final : public Proposer {
     if (!best) return;
     Vector w(node.n_features(), 0.0);
     w[best->feature] = 1.0;
-    // Adds the threshold as well: a search along the direction would allow for the rounding of a projection, and an
-    // axis has none.
+    // With the threshold: a search along the direction would allow for the rounding of a projection, which axes lack.
     candidates.add_hyperplane(std::move(w), best->threshold);
   }
 

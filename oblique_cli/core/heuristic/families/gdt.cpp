@@ -1,5 +1,5 @@
-// GDT: the better angle bisector of two clustering hyperplanes, with its offset (thesis 5.1, algorithm 7); and HHGDT:
-// the reflection of its normal (algorithm 8).
+// GDT: the better bisector of two clustering hyperplanes (thesis 5.1, algorithm 7); HHGDT: its reflection (algorithm
+// 8).
 #include "heuristic/moments.hpp"
 
 namespace oblique {

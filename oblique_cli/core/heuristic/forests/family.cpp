@@ -29,7 +29,8 @@ class FamilyForest final : public ForestHeuristic {
   bool propose_axis(const BagNode& node, Proposal& proposal) override {
     checkpoint(4 * node.bag.n * node.x.m);
     if (!ordinary_ || !begin(node)) return false;
-    if (find(node, axes_)) add(proposal);
+    const bool is_free = node.signs.empty();
+    if (is_free ? axes_search_.find(of(node), axes_, split_) : ordered_.find(of(node), axes_, split_)) add(proposal);
     return true;
   }
   double min_leaf() const override { return options_.min_leaf; }
@@ -41,8 +42,7 @@ class FamilyForest final : public ForestHeuristic {
  private:
   static constexpr double kLargest = 0x1p500;
 
-  // Begins a node. False if its features are so large, or all so small, that their moments overflow or vanish; the
-  // families then cannot be used.
+  // Begins a node. False if moments of its features overflow or vanish; the families then cannot be used.
   bool begin(const BagNode& node) {
     const NodeRows& rows = rows_.take(node.bag, node.x, unweighted_);
     spread_.measure(rows);
@@ -64,10 +64,6 @@ class FamilyForest final : public ForestHeuristic {
     candidates_.clear();
     heuristic_->propose(of(node), candidates_);
     return ordered_.find(of(node), candidates_, split_);
-  }
-  bool find(const BagNode& node, const Candidates& candidates) {
-    return node.signs.empty() ? axes_search_.find(of(node), candidates, split_)
-                              : ordered_.find(of(node), candidates, split_);
   }
   void add(Proposal& proposal) const {
     proposal.planes.push_back({split_.normal, split_.threshold});
