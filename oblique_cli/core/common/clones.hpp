@@ -4,15 +4,13 @@
 #include "common/standard.hpp"
 
 #define OBLIQUE_INLINE inline __attribute__((always_inline))
-// OBLIQUE_NO_CLONES leaves out the code for newer processors: the thread sanitizer fails with the choice at load time,
-// and a test asserts that the choice changes no bit.
+// OBLIQUE_NO_CLONES leaves out the code for newer processors, for the thread sanitizer and for tests of equal bits.
 #if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define OBLIQUE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #define OBLIQUE_NARROW __attribute__((target_clones("avx2", "default")))
 #define OBLIQUE_WIDE __attribute__((target("arch=x86-64-v4")))
 // OBLIQUE_BY_WIDTH(name, parameters, arguments, body) defines a function whose body depends on W, the bytes of a
-// register: a compiler turns vectors wider than the registers into slow code, so one version cannot serve all. Each
-// version gives the same bits.
+// register: vectors wider than the registers would become slow code. Each version gives the same bits.
 #define OBLIQUE_BY_WIDTH(name, parameters, arguments, ...) \
   OBLIQUE_WIDE static void name##_wide parameters {        \
     constexpr int W = 64;                                  \

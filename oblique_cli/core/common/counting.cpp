@@ -118,8 +118,7 @@ OBLIQUE_INLINE void count_narrow(const uint8_t* place, const uint8_t* last, cons
   for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(static_cast<int32_t>(sums[e]));
 }
 
-// beyond[b] : the first place beyond bins up to b, in the form of `count_narrow`; the rows of place 255 are added at
-// the end
+// beyond[b] : the first place beyond bins up to b, as in `count_narrow`; rows of place 255 are added at the end
 OBLIQUE_INLINE void find_beyond(const uint8_t* bin_of, int8_t* beyond) {
   uint8_t first[kPlaceBins + 1] = {};
   for (int place = 0; place < 255; ++place) first[bin_of[place]] = static_cast<uint8_t>(place + 1);
@@ -234,8 +233,7 @@ OBLIQUE_SLICED static void place_rows_sliced(const double* x, const double* w, d
 
 namespace {
 
-// in_planes[8 d + q] = 8 q + d: the position of digit d of the eight rows q after the transposition of each group of
-// eight.
+// in_planes[8 d + q] = 8 q + d: the position of digit d of the eight rows q after the transposition of each eight.
 constexpr std::array<uint8_t, 64> in_planes = [] {
   std::array<uint8_t, 64> out{};
   for (size_t d = 0; d < 8; ++d)
@@ -333,8 +331,7 @@ struct Chunks {
 
 }  // namespace
 
-// Transposes 64 bytes at a time into five words of 64 bits, one for each binary digit of the bins; a few operations
-// then compare 512 rows with a bin.
+// Transposes 64 bytes into five words, one for each binary digit of the bins; few operations then compare 512 rows.
 OBLIQUE_SLICED static void count_up_to_sliced(const uint8_t* places, const size_t* first_row, int n_classes,
                                               const uint8_t* bin_of, float* counts, size_t stride) {
   const __m512i bins0 = _mm512_loadu_si512(bin_of), bins1 = _mm512_loadu_si512(bin_of + 64),

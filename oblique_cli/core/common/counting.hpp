@@ -30,14 +30,12 @@ inline constexpr size_t kPlacePadding = 64;
 // number of places of class k, places[first_row[k]] to places[first_row[k + 1] - 1], in bins up to b, for each bin b
 // and one further, meaningless bin. Exact below 2^24 rows.
 inline constexpr int kPlaceBins = 31;
-// Chooses bins of all 256 places that hold about equally many rows of a sample: rows 0, step, 2 step, ..., `sample` of
-// them, fewer than 2^16.
+// Chooses bins of places with about equally many of `sample` rows, fewer than 2^16: rows 0, step, 2 step, ...
 void choose_bins(const uint8_t* places, size_t step, int sample, uint8_t* bin_of);
 void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
                  size_t stride, bool plainly = false);
 
-// Selects the rows whose place is wanted (wanted[place] is not 0), class by class; picked_up_to[k] is the number of
-// selected rows of classes up to k.
+// Selects the rows with wanted[place] not 0, class by class; picked_up_to[k] : number of them in classes up to k.
 void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
                size_t* picked_up_to, bool plainly = false);
 

@@ -89,8 +89,7 @@ void orient(double* v, size_t p, double sign, size_t more) {
 
 namespace {
 
-// Makes one more column orthogonal to `count` orthonormal columns and scales it to length 1; false if nothing is left
-// of it.
+// Makes one more column orthogonal to `count` orthonormal ones, with length 1; false if nothing is left of it.
 bool orthonormalize_next(const double* columns, size_t count, double* column, size_t size) {
   checkpoint(4 * count * size);
   for (int pass = 0; pass < 2; ++pass) {

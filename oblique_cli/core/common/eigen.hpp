@@ -29,8 +29,7 @@ class OwnEigen {
   static constexpr double kRepeated = 1e-10;
 
  private:
-  // Fills matrix_ with a, sorted by its diagonal and scaled to entries of at most 1, and reduces it. False if an entry
-  // is not finite.
+  // Reduces a, sorted by its diagonal and scaled to entries of at most 1, in matrix_. False if an entry is not finite.
   bool reduce(const double* a, int p);
   bool largest_root(double& root) const;
   // The eigenvector of the tridiagonal matrix for `root`, its largest eigenvalue, in vector_.
@@ -43,9 +42,8 @@ class OwnEigen {
   std::vector<double> diagonal_, beside_, half_squares_, cosines_, sines_, vector_;
 };
 
-// LAPACK as SciPy exports it: the addresses come from scipy.linalg.cython_lapack, so the core uses the library of the
-// user's SciPy and bundles none. The first call fetches them: importing SciPy takes longer than many predictions, which
-// need no eigenvectors.
+// LAPACK of the user's SciPy, from scipy.linalg.cython_lapack; the core bundles none. The first call fetches the
+// address: importing SciPy takes longer than many predictions, which need no eigenvectors.
 using dsyev_t = void (*)(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork,
                          int* info);
 
@@ -87,8 +85,7 @@ class SymmetricEigen {
 // A component of a unit vector below this counts as zero, because rounding may decide its sign.
 inline constexpr double kZeroComponent = 1e-9;
 
-// Makes the first nonzero of p components negative (sign = -1) or positive (sign = +1). more : numbers behind them that
-// change sign with them
+// Makes the first nonzero of p components negative (sign = -1) or positive (+1). more : further numbers to negate
 void orient(double* v, size_t p, double sign, size_t more = 0);
 
 // Modified Gram-Schmidt, twice; `columns` must be independent.

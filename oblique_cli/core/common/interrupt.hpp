@@ -1,8 +1,7 @@
 // Long work that can be interrupted.
 // Loops call `checkpoint` with the work they have just done, in rows or products. About every tenth of a second the
-// thread then runs its question, a function that may throw to end the work. The caller sets the question: the bindings
-// check Python's signals, threads of a forest check whether another thread has failed. Without a question a checkpoint
-// costs an addition.
+// thread then runs its question, a function that may throw to end the work: the bindings check Python's signals,
+// threads of a team whether another thread has failed. Without a question a checkpoint costs an addition.
 #pragma once
 
 #include "common/standard.hpp"

@@ -306,8 +306,7 @@ OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* 
     }
 }
 
-// Least and greatest left weight of a cut within each bin: more than at the left edge, at most that at the right edge,
-// and at least one row (weight 1) on either side.
+// Least and greatest left weight of a cut within each bin, above that of its left edge; each side has at least one row.
 template <class T, int W>
 struct Limits {
   Pack<T, W> lo, hi;

@@ -27,8 +27,7 @@ double largest_of(const double* x, size_t n);
 // out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
 void combine_columns(const double* const* columns, const double* u, size_t p, double* out, size_t n);
 
-// Four combine_columns at once in one pass over the columns: four u, each with an output of its own, equal to
-// combine_columns to the bit.
+// combine_columns for four u at once, each with an output of its own, in one pass over the columns; the same bits.
 void combine_four(const double* const* columns, const double* const* u, size_t p, double* const* out, size_t n);
 
 // y[i] += a * x[i]
@@ -83,8 +82,7 @@ struct ClassEdges {
   int n_edges = 0;
 };
 
-// At every edge: sum of l, sum of l^2, sum of (N - l)^2, largest l, largest N - l. The outputs have the padding of the
-// rows.
+// At every edge: sum of l, sum of l^2, sum of (N - l)^2, largest l, largest N - l. Outputs are padded like the rows.
 template <class T>
 struct EdgeSums {
   T *s, *left_square, *right_square, *left_max, *right_max;
@@ -96,8 +94,7 @@ void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
 void cumulate(uint32_t* counts, uint32_t* more, int n_bins, float* cum);
 void cumulate(const double* weights, int n_bins, double* cum);
 
-// Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum
-// of the totals. bound is padded like the rows of cum.
+// Upper bounds of the Gini and the twoing value in every bin (criteria.hpp), padded like cum; n : sum of the totals.
 void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
 void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
 void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);

@@ -18,8 +18,7 @@ void insertion_sort(T* values, size_t n, const Less& less) {
 
 class KeySort {
  public:
-  // The leading digits spread the keys over about n / 4 buckets; each bucket is short. A crowded bucket goes to the
-  // general sort.
+  // The leading digits spread the keys over about n / 4 short buckets. A crowded bucket goes to the general sort.
   void sort(uint64_t* keys, size_t n) {
     constexpr size_t few = 24;
     if (n <= 8) return insertion_sort(keys, n, std::less<>());

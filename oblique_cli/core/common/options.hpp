@@ -1,6 +1,5 @@
 // Options by name: the declared options of an algorithm of the core, and the values of a caller.
-// The core has no defaults. A caller passes every declared option and no other; the error message is one sentence that
-// names the owner and the first wrong option.
+// The core has no defaults: a caller passes every declared option and no other, or an error names the first wrong one.
 #pragma once
 
 #include "common/standard.hpp"
@@ -27,8 +26,7 @@ std::string described(const Option& option);
 struct Member;
 using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<Member>>;
 
-// A family that is a member of another family, with the values of its specific options. The owner holds the options
-// that all families share.
+// A member of another family, with the values of its own options; the owner holds those that all families share.
 struct Member {
   std::string family;
   std::map<std::string, OptionValue> options;

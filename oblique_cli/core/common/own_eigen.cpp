@@ -186,8 +186,7 @@ void solve_pair(double* d, double* e, size_t low, double* cosine, double* sine) 
   e[low] = 0.0;
 }
 
-// The q of Sturm's sequence at x, all positive above the largest eigenvalue; returns the number of q that are not
-// positive.
+// The number of eigenvalues above x: of the q of Sturm's sequence that are not positive.
 size_t count_above(const double* d, const double* e, size_t p, double x) {
   size_t count = 0;
   double q = 1.0, square = 0.0;
@@ -289,8 +288,7 @@ bool OwnEigen::largest_root(double& root) const {
   if (!(high > 0.25 * width)) return false;
   double x = high * (1.0 + 8.0 * kEps) + 8.0 * kEps * width;
   for (int step = 0; step < 50; ++step) {
-    // q: the ratio of two successive terms of Sturm's sequence; first and second are its first and second derivative
-    // divided by q.
+    // q: the ratio of two successive terms of Sturm's sequence; first, second: its derivatives divided by q.
     double inverse = 0.0, first = 0.0, second = 0.0, square = 0.0, sum = 0.0, sum_of_squares = 0.0;
     bool is_above = true;
     for (size_t i = 0; i < p_; ++i) {

@@ -1,5 +1,4 @@
-// The standard library as all of the core uses it. A header includes this one, directly or through another; a
-// source names only what is missing here.
+// The standard library as all of the core uses it. Every header includes this one; others name what is missing here.
 #pragma once
 
 #include <algorithm>

@@ -12,8 +12,7 @@ namespace oblique {
 // Thrown at a checkpoint of a thread after another thread has failed.
 struct GivenUp : std::exception {};
 
-// While `run` executes its work, `share` divides a part of it among the idle threads. Results must not depend on which
-// thread computes them.
+// While `run` executes its work, `share` divides parts of it among idle threads, which must not change any result.
 class Team {
  public:
   explicit Team(int n_threads) : size_(std::max(n_threads, 1)) {}
