@@ -86,7 +86,7 @@ class Axis:
 def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
     """Draw a box over the quartiles of each `Group`, whiskers to the last value within 1.5 times the quartile range."""
     most = max(len(panel.things) for panel in panels)
-    figure, axes = blank(len(panels), 1, width / MILLIMETERS, 0.62 + 0.24 * most)
+    figure, axes = _below(panels, width, 0.62 + 0.24 * most)
     for place, panel in zip(axes, panels, strict=True):
         groups = panel.things[::-1]
         drawn = place.boxplot(
@@ -101,7 +101,6 @@ def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
         place.set_yticks(range(1, len(groups) + 1), [group.label for group in groups])
         place.tick_params(axis="y", length=0)
         _scaled(place, "x", axis)
-        _headed(place, panel.title)
     axes[-1].set_xlabel(axis.label)
     return figure
 
@@ -111,7 +110,7 @@ def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
 
     things : (filled, hollow) groups of one method
     """
-    figure, (axes,) = blank(1, 1, width / MILLIMETERS, 0.75 + 0.26 * len(panel.things))
+    figure, (axes,) = _below([panel], width, 0.75 + 0.26 * len(panel.things))
     for row, pair in enumerate(panel.things[::-1]):
         for group, face, offset in ((pair[0], color(pair[0].code), 0.13), (pair[1], "white", -0.13)):
             positive = [value for value in group.values if value > 0]
@@ -128,7 +127,6 @@ def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
     axes.set_ylim(-0.6, len(panel.things) - 0.4)
     _scaled(axes, "x", axis)
     axes.set_xlabel(axis.label)
-    _headed(axes, panel.title)
     return figure
 
 
@@ -137,7 +135,7 @@ def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
 
 def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: float = COLUMN) -> Figure:
     """Draw every `Point` with its name beside it, and `front` as a step line."""
-    figure, (axes,) = blank(1, 1, width / MILLIMETERS, 0.8 * width / MILLIMETERS)
+    figure, (axes,) = _below([panel], width, 0.8 * width / MILLIMETERS)
     for point in panel.things:
         axes.errorbar(
             point.x, point.y, xerr=point.x_bar or None, yerr=point.y_bar or None, marker=marker(point.code),
@@ -151,14 +149,13 @@ def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: 
     axes.set_xlabel(x.label)
     axes.set_ylabel(y.label)
     axes.margins(0.12)
-    _headed(axes, panel.title)
     _named(figure, axes, panel.things)
     return figure
 
 
 def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, ticks: Sequence[float] = ()) -> Figure:
     """Draw each `Curve` with its band; marked values are rings on the line, larger for larger counts."""
-    figure, axes = blank(len(panels), 1, width / MILLIMETERS, 0.62 * width / MILLIMETERS)
+    figure, axes = _below(panels, width, 0.62 * width / MILLIMETERS)
     for place, panel in zip(axes, panels, strict=True):
         for curve in panel.things:
             xs, ys, spread = (np.asarray(values, dtype=np.float64) for values in (curve.x, curve.y, curve.spread))
@@ -179,7 +176,6 @@ def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, tic
             place.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
             place.minorticks_off()
         place.set_ylabel(y.label)
-        _headed(place, panel.title)
     axes[-1].set_xlabel(x.label)
     if any(len(panel.things) > 1 for panel in panels):
         _legend(figure, axes)
@@ -194,8 +190,7 @@ def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:
 
     things : (`Curve` of share by confidence, rows of each bin)
     """
-    side = width / MILLIMETERS
-    figure, axes = blank(len(panels), 1, side, 0.85 * side)
+    figure, axes = _below(panels, width, 0.85 * (width / MILLIMETERS))
     for place, panel in zip(axes, panels, strict=True):
         place.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=":")
         for curve, counts in panel.things:
@@ -211,7 +206,6 @@ def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:
         place.set_xlim(0, 1.02)
         place.set_ylim(0, 1.02)
         place.set_ylabel("share of these rows that is right")
-        _headed(place, panel.title)
     axes[-1].set_xlabel("probability of the predicted class")
     _legend(figure, axes)
     return figure
@@ -221,8 +215,7 @@ def confusion(panels: Sequence[Panel], classes: Sequence[str], width: float = CO
     """Draw matrices of counts, shaded by the share of their row. things : [(C, C) counts, rows of a class]"""
     from matplotlib.colors import LinearSegmentedColormap
 
-    side = width / MILLIMETERS
-    figure, axes = blank(len(panels), 1, side, 0.9 * side)
+    figure, axes = _below(panels, width, 0.9 * (width / MILLIMETERS))
     shades = LinearSegmentedColormap.from_list("", ["white", color(0)])
     letters = 7.0 if len(classes) <= 8 else 56.0 / len(classes)
     for place, panel in zip(axes, panels, strict=True):
@@ -243,7 +236,6 @@ def confusion(panels: Sequence[Panel], classes: Sequence[str], width: float = CO
         place.spines[:].set_visible(False)
         place.set_ylabel("class")
         place.set_xlabel("predicted class")
-        _headed(place, panel.title)
     return figure
 
 
@@ -254,8 +246,7 @@ def regions(
 
     box : (2, 2) lower and upper corner; things : [(m, m) codes, first row lowest; (n, 2) rows; (n,) codes]
     """
-    side = width / MILLIMETERS
-    figure, axes = blank(len(panels), 1, side, 0.8 * side)
+    figure, axes = _below(panels, width, 0.8 * (width / MILLIMETERS))
     for place, panel in zip(axes, panels, strict=True):
         codes, X, y = panel.things
         image = np.array([tint(code, 0.25) for code in range(len(classes))])[codes]
@@ -269,7 +260,6 @@ def regions(
                 markeredgewidth=0.0, label=label, rasterized=len(X) > 500,
             )  # fmt: skip
         place.set_ylabel(names[1])
-        _headed(place, panel.title)
     axes[-1].set_xlabel(names[0])
     if len(classes) <= MANY:
         _legend(figure, axes)
@@ -296,9 +286,13 @@ def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
     )  # fmt: skip
 
 
-def _headed(axes: Axes, title: str) -> None:
-    if title:
-        axes.set_title(title, loc="left", fontsize=8.5)
+def _below(panels: Sequence[Panel], width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with titled axes of the panels, one below the other. width : millimeters; height : inches each"""
+    figure, axes = blank(len(panels), 1, width / MILLIMETERS, height)
+    for place, panel in zip(axes, panels, strict=True):
+        if panel.title:
+            place.set_title(panel.title, loc="left", fontsize=8.5)
+    return figure, axes
 
 
 def _scaled(axes: Axes, which: str, axis: Axis) -> None:

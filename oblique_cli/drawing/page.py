@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from oblique_cli.drawing import markup
 from oblique_cli.drawing.scene import scene_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
-from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
+from oblique_cli.drawing.view import BINS, BLANK, Histogram, NodeView, TreeView, printable
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
@@ -161,58 +161,47 @@ def _fields(data: PageData) -> Sequence[Field]:
 
 def _field(field: Field) -> dict[str, Any]:
     """Return a field for the script, without default values."""
-    plain: dict[str, Any] = {"n": printable(field.name), "j": list(field.features)}
-    if field.levels:
-        plain["l"] = [printable(level) for level in field.levels]
-    if field.is_spread:
-        plain["o"] = 1
-    if field.empty >= 0:
-        plain["e"] = field.empty
-    if field.usual is not None:
-        plain["u"] = field.usual
-    return plain
+    further = {
+        "l": [printable(level) for level in field.levels] or None,
+        "o": 1 if field.is_spread else None,
+        "e": field.empty if field.empty >= 0 else None,
+        "u": field.usual,
+    }
+    return {"n": printable(field.name), "j": list(field.features), **_present(further)}
 
 
 def _node(node: NodeView) -> dict[str, Any]:
     """Return a node for the script, without default values."""
-    plain: dict[str, Any] = {"p": node.parent, "t": node.text.replace(BLANK, " ")}
-    if node.way:
-        plain["w"] = node.way.replace(BLANK, " ")
-    if node.is_leaf:
-        plain["leaf"] = 1
-    if node.hidden:
-        plain["h"] = node.hidden
-    if node.label >= 0:
-        plain["k"] = node.label
-    if node.counts:
-        plain["c"] = [_short(count) for count in node.counts]
-    if node.condition:
-        plain["q"] = node.condition.replace(BLANK, " ")
-    if node.rule:
-        plain["r"] = node.rule
-    if node.idle:
-        plain["i"] = node.idle
-    if node.terms:
-        plain["g"] = [
-            [
-                term.feature,
-                _rounded(term.weight),
-                *([[[list(group.names), _rounded(group.weight)] for group in term.levels]] if term.levels else []),
-            ]
-            for term in node.terms
-        ]
-    if node.histogram is not None:
-        histogram = node.histogram
-        plain["x"] = {
-            "lo": _rounded(histogram.low),
-            "hi": _rounded(histogram.high),
-            "at": _rounded(histogram.threshold),
-            "b": {
-                str(code): [_short(count) for count in histogram.counts[:, code].tolist()]
-                for code in np.flatnonzero(histogram.counts.any(axis=0)).tolist()
-            },
-        }
-    return plain
+    terms: list[list[Any]] = []
+    for term in node.terms:
+        groups = [[list(group.names), _rounded(group.weight)] for group in term.levels]
+        terms.append([term.feature, _rounded(term.weight), *([groups] if groups else [])])
+    further = {
+        "w": node.way.replace(BLANK, " ") or None,
+        "leaf": 1 if node.is_leaf else None,
+        "h": node.hidden or None,
+        "k": node.label if node.label >= 0 else None,
+        "c": [_short(count) for count in node.counts] or None,
+        "q": node.condition.replace(BLANK, " ") or None,
+        "r": node.rule or None,
+        "i": node.idle or None,
+        "g": terms or None,
+        "x": node.histogram and _histogram(node.histogram),
+    }
+    return {"p": node.parent, "t": node.text.replace(BLANK, " "), **_present(further)}
+
+
+def _histogram(histogram: Histogram) -> dict[str, Any]:
+    by_class = {
+        str(code): [_short(count) for count in histogram.counts[:, code].tolist()]
+        for code in np.flatnonzero(histogram.counts.any(axis=0)).tolist()
+    }
+    ends = {"lo": histogram.low, "hi": histogram.high, "at": histogram.threshold}
+    return {**{key: _rounded(end) for key, end in ends.items()}, "b": by_class}
+
+
+def _present(entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value is not None}
 
 
 def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import NAME, TEXT, Arrays, Codec, Many, Maybe, Scalar, Scope
-from oblique_cli.models.encoder import ENCODER
-from oblique_cli.models.facts import FACTS
+from oblique_cli.models.forms import ENCODER, FACTS
 from oblique_cli.models.predicting import Predictor
 from oblique_cli.models.serialize import EstimatorPredictor, Fitted
 
@@ -320,8 +319,7 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
     ConfigError for an estimator that is not fitted, has no form in model files, or does not come back from its file as
     it was; DataError if a file cannot be written
     """
-    if not isinstance(model, Model):
-        model = Model.of(model, algorithm=algorithm_of(model))
+    model = as_model(model)
     arrays = Arrays()
     plain = model.fitted.plain(arrays)
     document = {
@@ -419,6 +417,11 @@ def plain_facts(value: Any, place: str) -> Any:
     if isinstance(value, list | tuple):
         return [plain_facts(item, f"{place}[{i}]") for i, item in enumerate(value)]
     raise ConfigError(f"{place} of a model must be plain data. Got {quoted(value)}.")
+
+
+def as_model(model: Any) -> Model:
+    """Return a `Model` as it is, and a fitted estimator as its model."""
+    return model if isinstance(model, Model) else Model.of(model, algorithm=algorithm_of(model))
 
 
 def algorithm_of(estimator: Any) -> str:

@@ -25,7 +25,7 @@ from oblique_cli.drawing.view import BLANK, printable
 from oblique_cli.errors import ConfigError, DataError, cut
 from oblique_cli.models.explaining.importance import Importances, affordable_shapley, importances_of
 from oblique_cli.models.explaining.shapes import Shape, shapes_of
-from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.model import Model, as_model
 from oblique_cli.models.new_rows import unused_columns
 from oblique_cli.models.showing import Shown, has_tree, of_loaded, sentence
 from oblique_cli.tree.reading import number
@@ -58,8 +58,7 @@ def model_card(
 
     Raises DataError for a model whose facts make no sense.
     """
-    if not isinstance(model, Model):
-        model = Model.of(model, algorithm=algorithm_of(model))
+    model = as_model(model)
     X = None if rows is None else np.asarray(model.cells(rows), dtype=np.float64)
     if X is not None and (X.ndim != 2 or X.shape[1] != len(model.feature_names)):
         raise ConfigError(f"rows must have {len(model.feature_names)} columns, those of the model. Got {X.shape}.")

@@ -18,7 +18,7 @@ from oblique_cli.ground.constraints import FeatureCount
 from oblique_cli.ground.later import FORMER
 from oblique_cli.models.codecs import Arrays, Scope
 from oblique_cli.models.file_format import digest
-from oblique_cli.models.parameter_values import parameters_of, plain_parameters
+from oblique_cli.models.serialize import parameters_of, plain_parameters
 
 IRIS = real_set("iris").X, real_set("iris").y
 CONFIG = "version: 1\ndataset: iris\nalgorithm: {{name: hhgdt, {}}}\ncv: {{scheme: nested, folds: 2}}\n"

@@ -18,7 +18,7 @@ from oblique_cli.ground.registry import close_matches
 from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates, polyhedra, total_of
 from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
-from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.model import Model, as_model
 from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, Term, procedure_of, square_of
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import of_classes
@@ -171,8 +171,7 @@ def explain(
 
     Raises ConfigError for a model without a tree, a forest, a row that does not fit or an unknown name.
     """
-    if not isinstance(model, Model):
-        model = Model.of(model, algorithm=algorithm_of(model))
+    model = as_model(model)
     procedure = procedure_of(model)
     names = [cell.name for cell in procedure.cells]
     raw_row = _checked_row(procedure, row, fix, to)

@@ -25,7 +25,7 @@ from oblique_cli.models.explaining.games import (
     players_of,
     unrotated,
 )
-from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.model import Model, as_model
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure, procedure_of
 
 MOST_STEPS = 1 << 28  # of one row in one tree: takes seconds
@@ -108,8 +108,7 @@ def shapley_values(
 
     most_steps : limit of the steps of a row in a tree, MOST_STEPS by default
     """
-    if not isinstance(model, Model):
-        model = Model.of(model, algorithm=algorithm_of(model))
+    model = as_model(model)
     X, background = model.cells(X), model.cells(background)
     procedure = procedure_of(model)
     output = output_of(procedure, output)

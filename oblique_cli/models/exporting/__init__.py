@@ -1,4 +1,4 @@
-"""Fitted models in other languages: one format per file. Importing this package registers every module beside it.
+"""Fitted models in other languages. Importing this package registers the formats of every module beside it.
 
 To add one: a file here with a function under `@exporter("name", ...)`, which writes a `Procedure`, and a test that
 executes its output (`tests/models/exporting/`). `rules.py` is the shortest example.
@@ -13,7 +13,7 @@ from typing import Any
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.ground.registry import source_of
 from oblique_cli.models.exporting._exporter import FORMATS, Format, Source, kind_of, refuse
-from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.model import as_model
 from oblique_cli.models.procedure import procedure_of
 
 __all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
@@ -41,8 +41,7 @@ def export(model: Any, format: str, *, name: str = "", precision: int | None = N
         raise ConfigError(f"format {format} has no name to choose. Leave the name out.")
     if precision is not None and not form.digits:
         raise ConfigError(f"format {format} has every number to the bit. Leave the precision out.")
-    if not isinstance(model, Model):
-        model = Model.of(model, algorithm=algorithm_of(model))
+    model = as_model(model)
     if model.threshold is not None and format in DRAWN:
         raise ConfigError(
             f"format {format} draws the most frequent class of a leaf, and this model goes by a threshold; take rules."

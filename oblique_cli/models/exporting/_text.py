@@ -185,10 +185,10 @@ def conclusion(procedure: Procedure, node: int, precision: int) -> str:
     return f"class {quoted(procedure.classes[leaf.label])}  [{share:.1%} of {rows}{smoothed}]"
 
 
-def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[tuple[str, str]]:
+def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[Summand]:
     """Return the summands of a lane as signs and texts."""
 
-    def number(term: Term) -> tuple[str, str]:
+    def number(term: Term) -> Summand:
         size, name = f"{abs(term.coef):.{precision}g}", quoted(procedure.columns[term.cell].name)
         return ("-" if term.coef < 0 else "+"), name if size == "1" else f"{size} * {name}"
 
@@ -204,7 +204,6 @@ def level_of(procedure: Procedure, term: Term) -> str:
     return "missing" if term.level == MISSING else quoted(procedure.cells[term.cell].levels[term.level])
 
 
-def joined(pieces: Sequence[tuple[str, str]]) -> str:
+def joined(pieces: Sequence[Summand]) -> str:
     """Return summands as one sum."""
-    text = " ".join(f"{sign} {piece}" for sign, piece in pieces)
-    return text.removeprefix("+ ") if text.startswith("+") else text.replace("- ", "-", 1)
+    return " ".join(_in_turn(pieces))

@@ -116,11 +116,7 @@ def _sum(pieces: Sequence[str], indent: str, operator: str = "+") -> str:
 
 def _largest(names: Sequence[str]) -> str:
     """Return the largest of several columns: no function for it is the same in all databases."""
-    cases = [
-        f"WHEN {' AND '.join(f'{name} >= {other}' for other in names[i + 1 :])} THEN {name}"
-        for i, name in enumerate(names[:-1])
-    ]
-    return f"CASE {' '.join(cases)} ELSE {names[-1]} END" if cases else names[0]
+    return _first(names, [" AND ".join(f"{name} >= {other}" for other in names[i:]) for i, name in enumerate(names, 1)])
 
 
 def _within(value: str, bounds: tuple[float, float], between: str = " ") -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.spread import Spread
-from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.model import as_model
 from oblique_cli.models.procedure import Procedure, procedure_of
 from oblique_cli.models.verifying.boxes import Box, Boxes
 from oblique_cli.models.verifying.pairs import Effort, Joint, answering, differs, falls, saying
@@ -136,8 +136,7 @@ def verify(
 
     Raises ConfigError for a model without such trees, for an unknown column, and for what the model has no use for.
     """
-    if not isinstance(model, Model):
-        model = Model.of(model, algorithm=algorithm_of(model))
+    model = as_model(model)
     procedure = procedure_of(model)
     rows, reference = model.cells(rows), model.cells(reference)
     query = query_of(procedure, monotone, never_uses, robust, rows, within or {}, of)
