@@ -125,6 +125,16 @@ def cell(tag: str, text: str, kind: str) -> str:
     return f"<{tag}{chosen}>{escape(text)}</{tag.partition(' ')[0]}>"
 
 
+def folded(summary: str, content: str) -> str:
+    """Return content that unfolds below its summary. content : markup"""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def soft(text: str) -> str:
+    """Return a paragraph in the soft color. text : markup"""
+    return f'<p class="soft">{text}</p>'
+
+
 def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[str] = ()) -> str:
     """Return a (C, C) matrix of counts, shaded by the share of their row; recalls : an optional last column"""
     last = ["share found"] if recalls else []

@@ -108,7 +108,6 @@ def _legend(view: TreeView) -> str:
 
 
 def _importances(data: PageData) -> str:
-    """Return the importances of the columns as bars."""
     if not data.importances:
         return ""
     shown = [(printable(name).replace(BLANK, " "), value) for name, value in data.importances[:MOST_BARS]]

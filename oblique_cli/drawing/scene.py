@@ -292,7 +292,6 @@ def _leaf(node: NodeView, view: TreeView) -> Card:
 
 
 def _middle(lines: Sequence[str], y: float, width: float) -> list[Shape]:
-    """Return centered lines of a card."""
     return [Label(width / 2, y + 11 + LINE * k, line, anchor="middle", bold=True) for k, line in enumerate(lines)]
 
 
@@ -515,7 +514,6 @@ def _right(shape: Shape) -> float:
 
 
 def _tooltip(node: NodeView, view: TreeView) -> str:
-    """Return the full text of a node."""
     hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
     scores = [score.formula if len(node.scores) == 1 else f"{score.name}: {score.formula}" for score in node.scores]
     text = "; ".join(part for part in (node.condition or node.text, *scores, hidden, view.counts_of(node, 10)) if part)

@@ -333,8 +333,4 @@ class ParquetWriter(Writer):
             self.file.close()
 
 
-WRITERS: dict[str, Callable[..., Writer]] = {
-    "csv": CSVWriter,
-    "json": JSONWriter,
-    "parquet": ParquetWriter,
-}
+WRITERS: dict[str, Callable[..., Writer]] = {"csv": CSVWriter, "json": JSONWriter, "parquet": ParquetWriter}

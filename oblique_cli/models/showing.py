@@ -300,14 +300,7 @@ def _cut(text: str, depth: int | None) -> list[str]:
 
 
 def content(
-    shown: Shown,
-    form: str,
-    *,
-    precision: int,
-    raw: bool,
-    depth: int | None,
-    width: int = 100,
-    full: bool = False,
+    shown: Shown, form: str, *, precision: int, raw: bool, depth: int | None, width: int = 100, full: bool = False
 ) -> bytes:
     """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz. full : every term of the tree"""
     if form == "json":
@@ -414,7 +407,6 @@ def known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
 
 
 def _importances(model: Model) -> Importances | None:
-    """Return the importances of columns in a model file, or None."""
     from oblique_cli.models.explaining.importance import Importances
 
     return Importances.from_plain(model.facts.get("importances"))

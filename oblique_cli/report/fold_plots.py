@@ -274,7 +274,6 @@ def _chose(material: Material, parameter: str) -> str:
 
 
 def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve | None:
-    """Return the curve of a method on a data set."""
     tables = [(row.inner, row.chosen) for row in method.rows(dataset) if row.inner]
     tables += [
         (tuning.inner, tuning.chosen)

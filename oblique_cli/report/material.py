@@ -15,13 +15,7 @@ from oblique_cli.config.result_tables import table_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS, NotMeasured, Undefined
 from oblique_cli.evaluation.paired import Paired, StoredRun, pair
-from oblique_cli.evaluation.tables import (
-    ResultTable,
-    complete,
-    method_titles,
-    not_measured,
-    task_of_experiment,
-)
+from oblique_cli.evaluation.tables import ResultTable, complete, method_titles, not_measured, task_of_experiment
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.ground.registry import close_matches

@@ -354,7 +354,7 @@ class _Card:
                 for what, value in listed if value is not None]  # fmt: skip
         parameters = f"<pre>{escape(json.dumps(dict(self.model.parameters), indent=1, default=str))}</pre>"
         shown = markup.plain_table(("what", ""), [(a, printable(b)) for a, b in rows], 1, long=(1,))
-        return f"{shown}<details><summary>parameters</summary>{parameters}</details>"
+        return f"{shown}{markup.folded('parameters', parameters)}"
 
 
 # Names of the treatments of columns.
@@ -364,7 +364,6 @@ ROLES = {"number": "number", "levels": "levels", "days": "date, as days", "targe
 
 
 def _tree(shown: Shown) -> str:
-    """Return a tree as a picture with its rules."""
     large = int(shown.tree.n_leaves) > WHOLE
     depth = FIRST if large else None
     view = shown.view(3, raw=False, depth=depth)
@@ -378,7 +377,6 @@ def _tree(shown: Shown) -> str:
 
 
 def _calibration(facts: Mapping[str, Any]) -> str:
-    """Return a reliability diagram with its numbers."""
     share = Scale(0.0, 1.0, "probability of the class predicted")
     right = Scale(0.0, 1.0, "share of these rows that is right")
     points = list(zip(facts["confidence"], facts["right"], strict=True))
@@ -435,7 +433,7 @@ def _listed(sentences: Sequence[str]) -> str:
 
 def _folded(title: str, table: str, n: int) -> str:
     """Return a table, folded if it is long."""
-    return table if n <= WORST else f"<details><summary>{escape(title)}</summary>{table}</details>"
+    return table if n <= WORST else markup.folded(title, table)
 
 
 def _metric_title(facts: Mapping[str, Any]) -> str:
@@ -443,7 +441,6 @@ def _metric_title(facts: Mapping[str, Any]) -> str:
 
 
 def _score(facts: Mapping[str, Any], estimate: Mapping[str, Any]) -> str:
-    """Return a score with its standard error."""
     value, error = float(estimate[str(facts["metric"])]), float(estimate["standard_error"])
     if facts["metric"] == "accuracy":
         return f"{100 * value:.1f} % ± {100 * error:.1f}"

@@ -145,12 +145,10 @@ def _significance(material: Material) -> str:
     try:
         verdicts = judge(material.paired(), material.title)
     except ConfigError as why:
-        return f'<p class="soft">{escape(str(why))}</p>' if len(material.methods) > 1 else ""
-    return (
-        f'<p class="soft">Pairs of algorithms at {ALPHA:g}, on the folds they share.</p>'
-        f"<details><summary>all tests</summary>{_sheet(verdicts)}</details>"
-        + (_wins(verdicts) if any(verdict.matches for verdict in verdicts.metrics) else "")
-    )
+        return markup.soft(escape(str(why))) if len(material.methods) > 1 else ""
+    intro = markup.soft(f"Pairs of algorithms at {ALPHA:g}, on the folds they share.")
+    wins = _wins(verdicts) if any(verdict.matches for verdict in verdicts.metrics) else ""
+    return f"{intro}{markup.folded('all tests', _sheet(verdicts))}{wins}"
 
 
 def _wins(verdicts: Any) -> str:
@@ -162,7 +160,7 @@ def _wins(verdicts: Any) -> str:
             wins = f"{match.sign.wins} / {match.sign.losses}"
             rows.append((verdict.metric, *names, wins, f"{match.wilcoxon.p:.3g}", f"{match.p_holm:.3g}"))
     table = markup.plain_table(("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3)
-    return table if len(rows) <= FEW_ROWS else f"<details><summary>{len(rows)} pairs</summary>{table}</details>"
+    return table if len(rows) <= FEW_ROWS else markup.folded(f"{len(rows)} pairs", table)
 
 
 # ---- pictures --------------------------------------------------------------------------------------------------------
@@ -181,7 +179,7 @@ def _plots(material: Material, request: Request) -> str:
     rest = ""
     if left_out:
         notes = "".join(f"<li>{escape(why)}</li>" for why in left_out)
-        rest = f'<details><summary>plots that are not here</summary><ul class="notes">{notes}</ul></details>'
+        rest = markup.folded("plots that are not here", f'<ul class="notes">{notes}</ul>')
     matrices = _confusions(material) if material.task == "classification" else ""
     return f'<div class="plots">{"".join(figures)}</div>{rest}{matrices}'
 
@@ -197,7 +195,7 @@ def _confusions(material: Material) -> str:
         if len(classes) > MANY_CLASSES:
             continue
         tables = "".join(markup.matrix(method.label, classes, counts) for method, counts in counts_of)
-        parts.append(f'<details><summary>{escape(dataset)}</summary><div class="plots">{tables}</div></details>')
+        parts.append(markup.folded(dataset, f'<div class="plots">{tables}</div>'))
     if not parts:
         return ""
     return (
@@ -244,7 +242,7 @@ def _choices(material: Material) -> str:
         return ""
     table = markup.plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
     folds = markup.plain_table(("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2)
-    return f"{table}<details><summary>fold by fold ({len(each)})</summary>{folds}</details>"
+    return f"{table}{markup.folded(f'fold by fold ({len(each)})', folds)}"
 
 
 def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str:
@@ -275,19 +273,17 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
             missing.setdefault(str(why), []).append(f"{method.label} on {row.dataset}")
             failed.add((method.label, row.dataset))
             continue
-        parts.append(
-            f"<details><summary>{escape(row.dataset)}, {escape(drawn.title)}: repetition {row.repeat}, fold "
-            f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{drawn.svg}</div>'
-            f"<pre>{escape(drawn.text)}</pre></details>"
-        )
+        fold = f"repetition {row.repeat}, fold {row.fold}, {row.n_leaves} leaves"
+        tree = f'<div class="tree">{drawn.svg}</div><pre>{escape(drawn.text)}</pre>'
+        parts.append(markup.folded(f"{row.dataset}, {drawn.title}: {fold}", tree))
     run = material.shown[0].run.name
     others = f"Those of fewest leaves; <code>--trees 1</code> shows {left_out} more. " if left_out else ""
-    more = (
-        f'<p class="soft">Grown again from the stored jobs. {others}Any other fold: <code>oblique tree {escape(run)} '
-        "--fold N --repeat R --dataset NAME --algorithm ID --html</code>.</p>"
+    more = markup.soft(
+        f"Grown again from the stored jobs. {others}Any other fold: <code>oblique tree {escape(run)} "
+        "--fold N --repeat R --dataset NAME --algorithm ID --html</code>."
     )
     notes = "".join(
-        f'<p class="soft">{escape(why)} ({escape(", ".join(who[:6]))}{", ..." if len(who) > 6 else ""})</p>'
+        markup.soft(f"{escape(why)} ({escape(', '.join(who[:6]))}{', ...' if len(who) > 6 else ''})")
         for why, who in missing.items()
     )
     return (more + "".join(parts) if parts else "") + notes
@@ -307,10 +303,8 @@ def _failures(material: Material) -> str:
     commands = ", ".join(
         f"<code>{escape(shlex.join(shown.run.argv))}</code>" for shown in material.shown if shown.run.name in names
     )
-    how = f'<p class="soft">Run them again with {commands}.</p>'
-    return how + (
-        table if len(rows) <= MANY_ROWS else f"<details><summary>{len(rows)} folds</summary>{table}</details>"
-    )
+    how = markup.soft(f"Run them again with {commands}.")
+    return how + (table if len(rows) <= MANY_ROWS else markup.folded(f"{len(rows)} folds", table))
 
 
 def _times(material: Material) -> str:
@@ -334,7 +328,7 @@ def _origin(material: Material, command: str) -> str:
     parts = [_run_facts(shown, material) for shown in material.shown]
     if command:
         version = escape(oblique_cli.__version__)
-        parts.append(f'<p class="soft">This page: <code>{escape(command)}</code>, oblique {version}.</p>')
+        parts.append(markup.soft(f"This page: <code>{escape(command)}</code>, oblique {version}."))
     return "".join(parts)
 
 
@@ -351,11 +345,9 @@ def _run_facts(shown: Shown, material: Material) -> str:
     table = markup.plain_table(("what", ""), facts, 1, long=(1,))
     digests = markup.plain_table(("data set", "digest of the data"), sorted(shown.data.items()), 2)
     content = json.dumps(experiment.content(), indent=2, sort_keys=True)
-    return (
-        f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>{table}"
-        f"<details><summary>data ({len(shown.data)})</summary>{digests}</details>"
-        f"<details><summary>configuration</summary><pre>{escape(content)}</pre></details>"
-    )
+    title = f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>"
+    data = markup.folded(f"data ({len(shown.data)})", digests)
+    return f"{title}{table}{data}{markup.folded('configuration', f'<pre>{escape(content)}</pre>')}"
 
 
 def _value(value: Any) -> str:

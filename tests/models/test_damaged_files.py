@@ -19,29 +19,10 @@ from oblique_cli.models import load, save
 from oblique_cli.models.file_format import binary_of, digest
 
 # One for each kind, and those whose parts differ.
-BASES = [
-    "hhcart_a",
-    "butif_svm",
-    "c45",
-    "c45_forest",
-    "aft",
-    "odt",
-    "rft",
-    "raf",
-    "rof",
-    "hhcart_forest",
-    "tprti_a",
-    "cart_regression",
-]
-BASES += ["pathfinder", "knn", "hc_edit_upgma", "gepsvm", "svm"]
-OTHERS = (
-    "codes of levels",
-    "missing filled",
-    "one machine a class",
-    "probabilities of a forest",
-    "complex spectra",
-    "a proposer of its own",
-)
+BASES = ["hhcart_a", "butif_svm", "c45", "c45_forest", "aft", "odt", "rft", "raf", "rof", "hhcart_forest", "tprti_a"]
+BASES += ["cart_regression", "pathfinder", "knn", "hc_edit_upgma", "gepsvm", "svm"]
+OTHERS = ["codes of levels", "missing filled", "one machine a class", "probabilities of a forest"]
+OTHERS += ["complex spectra", "a proposer of its own"]
 CHANGES = 40  # of each file; test_edited_models has more of them
 
 
@@ -111,6 +92,11 @@ def path(tmp_path):
     return path
 
 
+def tree_of(document: dict[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = document["state"]["tree_"]
+    return tree
+
+
 def said_of(path: Path, document: dict[str, Any]) -> str:
     path.write_text(json.dumps({**document, "digest": digest(document)}))
     with pytest.raises(DataError) as caught:
@@ -129,15 +115,9 @@ def said_of(path: Path, document: dict[str, Any]) -> str:
         (lambda d: d.update(kind="bush"), "kind is 'bush', and this version knows forest,"),
         (lambda d: d.pop("classes"), "the file has no key 'classes'."),
         (lambda d: d.update(extra=1), "the file has a key 'extra', which it should not have."),
-        (
-            lambda d: d["state"]["tree_"]["left"].__setitem__(1, 0),
-            "state.tree_ is damaged: node 1 has a child that does",
-        ),
-        (lambda d: d["state"]["tree_"]["left"].__setitem__(0, 999), "state.tree_.left must hold numbers below"),
-        (
-            lambda d: d["state"]["tree_"]["left"].__setitem__(0, 2),
-            "state.tree_ is damaged: every node but the first must",
-        ),
+        (lambda d: tree_of(d)["left"].__setitem__(1, 0), "state.tree_ is damaged: node 1 has a child that does"),
+        (lambda d: tree_of(d)["left"].__setitem__(0, 999), "state.tree_.left must hold numbers below"),
+        (lambda d: tree_of(d)["left"].__setitem__(0, 2), "state.tree_ is damaged: every node but the first must"),
         (lambda d: d["state"]["tree_"]["left"].pop(), "state.tree_.right must have size"),
         (lambda d: d["state"]["tree_"]["coef_"][0].pop(), "state.tree_.coef_ must be an array, and its rows differ"),
         (lambda d: d["state"]["tree_"].update(left=[0.5]), "state.tree_.left must hold int32 numbers."),
@@ -152,7 +132,7 @@ def said_of(path: Path, document: dict[str, Any]) -> str:
         ),
         (lambda d: d["state"]["classes_"].update(dtype="|O8"), "state.classes_ must be labels of a type of numbers"),
         (
-            lambda d: d["state"]["tree_"].update(probabilities=[[2.0] * 3] * len(d["state"]["tree_"]["left"])),
+            lambda d: tree_of(d).update(probabilities=[[2.0] * 3] * len(tree_of(d)["left"])),
             "state.tree_ is damaged: probabilities must not be negative and must add up to 1",
         ),
         (lambda d: d["state"]["tree_"].update(probabilities=[[1.0]]), "state.tree_.probabilities must have"),

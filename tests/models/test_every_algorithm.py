@@ -86,17 +86,12 @@ def test_every_kind_is_the_kind_of_some_algorithm():
     assert {kind_of(a.estimator) for a in ALGORITHMS.values()} == set(KINDS)
 
 
-def test_names_of_a_data_frame_are_kept(tmp_path):
+def test_names_of_a_data_frame_importances_and_text_are_kept(tmp_path):
     X = pd.DataFrame(NEW[: len(Y)], columns=["ä", "b c", "=d"])
-    save(oblique_cli.HHCARTClassifier().fit(X, Y), tmp_path / "m.json")
-    assert load(tmp_path / "m.json").feature_names == ("ä", "b c", "=d")
-    assert list(load(tmp_path / "m.json").estimator.feature_names_in_) == ["ä", "b c", "=d"]
-
-
-def test_importances_and_text_survive(tmp_path):
-    estimator = fitted("hhcart_a")
+    estimator = oblique_cli.HHCARTClassifier().fit(X, Y)
     oblique_cli.save(estimator, tmp_path / "m.json")
     model = oblique_cli.load(tmp_path / "m.json")
+    assert model.feature_names == ("ä", "b c", "=d") and list(model.estimator.feature_names_in_) == ["ä", "b c", "=d"]
     assert model.estimator.export_text() == estimator.export_text()
     assert same_bits(model.estimator.feature_importances_, estimator.feature_importances_)
 
@@ -109,29 +104,25 @@ class Strange(ClassifierMixin, BaseEstimator):
         return self
 
 
-def test_an_estimator_without_a_kind_is_refused_by_one_sentence(tmp_path):
-    with pytest.raises(ConfigError, match="cannot save Strange: model files have no form for it"):
-        save(Strange().fit(NEW, NEW[:, 0] > 0), tmp_path / "m.json")
+def changed(name: str, **attributes: Any) -> Any:
+    estimator = fitted(name)
+    vars(estimator).update(attributes)
+    return estimator
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Strange().fit(NEW, NEW[:, 0] > 0), "cannot save Strange: model files have no form for it"),
+        (lambda: changed("hhcart_a", surprise_=3), "no form for its attribute 'surprise_'"),
+        (lambda: oblique_cli.HHCARTClassifier(), "cannot save HHCARTClassifier: it is not fitted"),
+        (lambda: changed("knn", metric=print), r"parameter\.metric is <built-in function print>"),
+    ],
+)
+def test_what_has_no_form_in_a_file_is_refused_by_one_sentence(make, sentence, tmp_path):
+    with pytest.raises(ConfigError, match=sentence):
+        save(make(), tmp_path / "m.json")
     assert not list(tmp_path.iterdir())
-
-
-def test_an_attribute_without_a_form_is_refused_by_one_sentence(tmp_path):
-    estimator = fitted("hhcart_a")
-    estimator.surprise_ = 3
-    with pytest.raises(ConfigError, match="no form for its attribute 'surprise_'"):
-        save(estimator, tmp_path / "m.json")
-
-
-def test_an_estimator_that_is_not_fitted_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"cannot save HHCARTClassifier: it is not fitted"):
-        save(oblique_cli.HHCARTClassifier(), tmp_path / "m.json")
-
-
-def test_a_parameter_without_a_form_is_refused(tmp_path):
-    estimator = fitted("knn")
-    estimator.metric = print
-    with pytest.raises(ConfigError, match=r"parameter\.metric is <built-in function print>"):
-        save(estimator, tmp_path / "m.json")
 
 
 def test_a_generator_is_not_kept(tmp_path):

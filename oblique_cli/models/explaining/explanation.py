@@ -146,12 +146,7 @@ class Explanation:
 
 
 def explain(
-    model: Any,
-    row: Sequence[float] | Array,
-    *,
-    reference: Any = None,
-    fix: Sequence[str] = (),
-    to: str | None = None,
+    model: Any, row: Sequence[float] | Array, *, reference: Any = None, fix: Sequence[str] = (), to: str | None = None
 ) -> Explanation:
     """Explain a fitted tree's prediction for one row, and find the nearest change to another class.
 

@@ -199,13 +199,7 @@ def _refuse_cut(model: Model, procedure: Procedure, rows: Array, name: str) -> N
 
 
 def _of_trees(
-    procedure: Procedure,
-    rows: Array,
-    background: Array,
-    output: str,
-    interactions: bool,
-    most_steps: int,
-    threads: int,
+    procedure: Procedure, rows: Array, background: Array, output: str, interactions: bool, most_steps: int, threads: int
 ) -> tuple[Array, Array]:
     """Return means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
     p, n_outputs = len(procedure.cells), n_free_outputs(procedure, output)

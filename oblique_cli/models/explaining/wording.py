@@ -182,10 +182,7 @@ def importance_text(shared: Shared, title: str) -> str:
     """Return the global importance of columns as text, the largest first. title : name of the rows"""
     sizes = mean_sizes(shared.values.values)
     over = "" if shared.output == VALUE else ", mean over the classes"
-    lines = [
-        f"Mean |Shapley value| of {title} against {shared.against} ({UNITS[shared.output]}{over}):",
-        "",
-    ]
+    lines = [f"Mean |Shapley value| of {title} against {shared.against} ({UNITS[shared.output]}{over}):", ""]
     order = np.argsort(-sizes, kind="stable")
     return (
         "\n".join([*lines, *(f"  {sizes[j]:.4g}  {printable(shared.values.feature_names[j])}" for j in order)]) + "\n"

@@ -163,7 +163,6 @@ class _Graph:
         return tensors
 
     def _code(self, code_column: Coded, cells: Sequence[str]) -> str:
-        """Return a column of codes."""
         value = self._column(cells[code_column.term.cell], code_column.term.cell, code_column.term.level)
         code = self.constant(float(code_column.usual))
         for place, known in enumerate(code_column.values):
@@ -171,7 +170,6 @@ class _Graph:
         return code
 
     def _zeros(self, name: str) -> str:
-        """Return a column of zeros as long as a cell's."""
         return self.cast(self.op("Equal", name, self.constant(-7.0)), np.float64)
 
     def _column(self, name: str, cell: int, level: int) -> str:

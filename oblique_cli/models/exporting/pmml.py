@@ -199,7 +199,6 @@ class _Document:
         )
 
     def _probabilities(self) -> Iterator[Element]:
-        """Yield the outputs of the classes."""
         for label in self.procedure.classes:
             form = {"optype": "continuous", "dataType": "double", "feature": "probability", "value": label}
             yield _element("OutputField", name=self._new(f"probability({label})"), **form)

@@ -128,7 +128,6 @@ def _within(value: str, bounds: tuple[float, float], between: str = " ") -> str:
 
 
 def _moved(value: str, by: float) -> str:
-    """Return the sum of a value and a number."""
     return f"({value}) {'-' if by < 0 else '+'} {number(abs(by))}"
 
 

@@ -72,8 +72,7 @@ FOREST = Record(  # `sizes` holds the length of each tree's part of every array
     {
         "seed": Whole(),
         "sizes": Numbers("int64", ("trees", len(OF_TREE)), 0),
-        "width": Numbers("int64", ("trees",), 0),
-        "depth": Numbers("int64", ("trees",), 0),
+        **dict.fromkeys(("width", "depth"), Numbers("int64", ("trees",), 0)),
         **{name: Numbers(dtype, (name,)) for name, dtype in OF_TREE.items()},
     },
     _forest,
@@ -132,8 +131,7 @@ BOOSTED = {  # an ensemble that grows round by round
     "forest_": FOREST,
     "baseline_": Numbers("float64", ("K",)),
     "leaf_values_": Numbers("float64", ("leaves", "K")),
-    "training_loss_": Numbers("float64", ("rounds",)),
-    "validation_loss_": Numbers("float64", ("rounds",)),
+    **dict.fromkeys(("training_loss_", "validation_loss_"), Numbers("float64", ("rounds",))),
     "n_estimators_": Whole(),
 }
 

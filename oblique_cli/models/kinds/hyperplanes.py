@@ -8,19 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.models.codecs import (
-    PLAIN,
-    REAL,
-    Codec,
-    Many,
-    Maybe,
-    Numbers,
-    Pairs,
-    Record,
-    Scope,
-    Size,
-    Whole,
-)
+from oblique_cli.models.codecs import PLAIN, REAL, Codec, Many, Maybe, Numbers, Pairs, Record, Scope, Size, Whole
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, SIZES, Kind, check_binary
 
 
@@ -61,11 +49,12 @@ def _models(fields: dict[str, Any], scope: Scope) -> Any:
     return models
 
 
+CHILDREN = dict.fromkeys(("left", "right"), Numbers("int32", ("nodes",), -1, "nodes"))  # of each node
+
 LEAF_MODELS = Record(
     "oblique_cli.tree.payloads:LeafModels",
     {
-        "center": Numbers("float64", ("p",)),
-        "scale": Numbers("float64", ("p",)),
+        **dict.fromkeys(("center", "scale"), Numbers("float64", ("p",))),
         "coef": Numbers("float64", ("nodes", "C", "p")),
         "intercept": Numbers("float64", ("nodes", "C")),
         "curve": Numbers("float64", ("nodes", "C", "p")),
@@ -78,8 +67,7 @@ LEAF_MODELS = Record(
 TREE = Record(
     "oblique_cli.tree.structure:Tree",
     {
-        "left": Numbers("int32", ("nodes",), -1, "nodes"),
-        "right": Numbers("int32", ("nodes",), -1, "nodes"),
+        **CHILDREN,
         "coef_": Numbers("float64", ("nodes", "p")),
         "thresholds": Numbers("float64", ("nodes",)),
         "counts": Numbers("float64", ("nodes", "C"), 0),
@@ -120,8 +108,7 @@ KINDS.register("hyperplane_tree")(
             "fill_values_": Numbers("float64", ("p",)),
             "n_clusters_": Pairs(PLAIN, Whole()),
             "overlap_": Numbers("float64", ("clusters",), low=0),
-            "probability_strength_": REAL,
-            "leaf_penalty_": REAL,
+            **dict.fromkeys(("probability_strength_", "leaf_penalty_"), REAL),
         },
         optional=frozenset(
             {"levels_", "fill_values_", "n_clusters_", "overlap_", "probability_strength_", "leaf_penalty_"}
@@ -246,8 +233,7 @@ EQUATION_TREE = Record(
 )
 
 STRUCTURE: Mapping[str, Codec] = {
-    "left": Numbers("int32", ("nodes",), -1, "nodes"),
-    "right": Numbers("int32", ("nodes",), -1, "nodes"),
+    **CHILDREN,
     "feature": Numbers("int32", ("nodes",), -1, "p"),
     "thresholds": Numbers("float64", ("nodes",)),
 }
@@ -315,11 +301,9 @@ for _name, _class, _tree_form, _further, _left_out in (
 
 # The tree of scikit-learn's `DecisionTreeRegressor`; a leaf has -1 for children, -2 for feature.
 NODES: Mapping[str, Codec] = {
-    "left_child": Numbers("int64", ("nodes",), -1, "nodes"),
-    "right_child": Numbers("int64", ("nodes",), -1, "nodes"),
+    **dict.fromkeys(("left_child", "right_child"), Numbers("int64", ("nodes",), -1, "nodes")),
     "feature": Numbers("int64", ("nodes",), -2, "p"),
-    "threshold": Numbers("float64", ("nodes",)),
-    "impurity": Numbers("float64", ("nodes",)),
+    **dict.fromkeys(("threshold", "impurity"), Numbers("float64", ("nodes",))),
     "n_node_samples": Numbers("int64", ("nodes",), 0),
     "weighted_n_node_samples": Numbers("float64", ("nodes",)),
     "missing_go_to_left": Numbers("uint8", ("nodes",)),

@@ -21,12 +21,7 @@ def _scaler(fields: dict[str, Any], scope: Scope) -> Any:
 
 SCALER = Record(
     "sklearn.preprocessing:StandardScaler",
-    {
-        "mean_": Numbers("float64", ("p",)),
-        "var_": Numbers("float64", ("p",)),
-        "scale_": Numbers("float64", ("p",)),
-        "n_samples_seen_": REAL,
-    },
+    {**dict.fromkeys(("mean_", "var_", "scale_"), Numbers("float64", ("p",))), "n_samples_seen_": REAL},
     _scaler,
 )
 
@@ -80,8 +75,7 @@ MACHINE = Record(
     "sklearn.svm:SVC",
     {
         "kernel": TEXT,
-        "cost": REAL,
-        "width": REAL,
+        **dict.fromkeys(("cost", "width"), REAL),
         "classes_": Labels("m"),
         "class_weight_": Numbers("float64", ("m",)),
         "_gamma": REAL,
@@ -92,8 +86,7 @@ MACHINE = Record(
         "intercept_": Numbers("float64", ("pairs",)),
         "_dual_coef_": Numbers("float64", ("m less 1", "vectors")),
         "_intercept_": Numbers("float64", ("pairs",)),
-        "_num_iter": Numbers("int32", ("pairs",)),
-        "n_iter_": Numbers("int32", ("pairs",)),
+        **dict.fromkeys(("_num_iter", "n_iter_"), Numbers("int32", ("pairs",))),
         "shape_fit_": Many(Whole(1), 2, kind=tuple),
         "fit_status_": Whole(0, 2),
     },
@@ -136,8 +129,5 @@ class Machines(Codec):
 
 
 KINDS.register("support_vectors")(
-    Kind(
-        classes=("SupportVectorClassifier",),
-        state={**CLASSIFIER, "_machine": Maybe(Machines())},
-    )
+    Kind(classes=("SupportVectorClassifier",), state={**CLASSIFIER, "_machine": Maybe(Machines())})
 )

@@ -277,7 +277,6 @@ class _Work:
         return None
 
     def _rounded(self, cells: Array, digits: int) -> Array:
-        """Return the cells with numbers of some digits."""
         rounded = cells.copy()
         for cell in self.frame.numbers:
             if np.isfinite(cells[cell]):
