@@ -63,16 +63,8 @@ def test_importances_are_bars_without_a_script():
 
 def test_rows_beyond_what_a_page_holds_are_thinned_and_counted():
     data = page_data()
-    many = data.__class__(
-        data.feature_names,
-        "class",
-        {},
-        None,
-        np.tile(data.rows, (60, 1)),
-        np.tile(data.values, 60),
-        np.tile(data.leaves, 60),
-        data.parents,
-    )
+    tiled = {"values": np.tile(data.values, 60), "leaves": np.tile(data.leaves, 60)}
+    many = replace(data, rows=np.tile(data.rows, (60, 1)), **tiled)
     rows = data_of(page(view(), many))["rows"]
     assert rows["of"] == 9000 and rows["step"] == 2 and len(rows["x"]) == 4500
     cut = data_of(page(view().cut(1), data))
@@ -248,13 +240,8 @@ def test_a_column_of_words_is_a_list_that_sets_its_features(opened, birds):
     found = opened(birds(*TREE))
     found.locator("#tab-try").click()
     assert found.locator("#try label").all_inner_texts() == ["island", "mass", "length", "sex"]
-    assert found.locator("#f0 option").all_inner_texts() == [
-        "(missing)",
-        "Biscoe",
-        "Dream",
-        "Torgersen <b>",
-        "(any other)",
-    ]
+    islands = ["(missing)", "Biscoe", "Dream", "Torgersen <b>", "(any other)"]
+    assert found.locator("#f0 option").all_inner_texts() == islands
     assert found.locator("#f3 option").count() == 4 and found.locator("#f1").evaluate("f => f.tagName") == "INPUT"
     encoded = found.evaluate("cells => window.obliqueEncoded(cells)", [1, 4000, 40.5, 0])
     assert sorted(encoded) == [0, 0, 0, 1, 1, 40.5, 4000]

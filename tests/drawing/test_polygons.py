@@ -28,18 +28,12 @@ def inside(polygon, point):
     return bool((side >= -1e-12).all() or (side <= 1e-12).all())
 
 
-def test_a_diagonal_halves_the_square_at_its_corners():
+def test_a_diagonal_halves_the_square_and_a_line_outside_or_along_an_edge_leaves_it_whole():
     below, above, ends = halves(SQUARE, np.array([1.0, -1.0]), 0.0)
     assert area(below) == area(above) == 0.5
     assert sorted(map(tuple, ends)) == [(0.0, 0.0), (1.0, 1.0)]
-
-
-def test_a_line_outside_leaves_the_square_whole():
     below, above, ends = halves(SQUARE, np.array([1.0, 0.0]), 2.0)
     assert area(below) == 1.0 and len(above) == 0 and len(ends) == 0
-
-
-def test_a_line_along_an_edge_leaves_the_square_whole():
     below, above, ends = halves(SQUARE, np.array([1.0, 0.0]), 1.0)
     assert area(below) == 1.0 and area(above) == 0.0 and len(ends) == 2
 

@@ -179,20 +179,19 @@ def broken(monkeypatch: Any, **change: Any) -> None:
     monkeypatch.setitem(vars(hyperplanes.TREE), "build", other)
 
 
-def test_a_model_that_comes_back_as_another_one_is_not_written(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("change", "rows", "because"),
+    [
+        ({"thresholds": lambda t: t + 1.0}, X, r"it says something else of \d+ of 80 training rows\)\.$"),
+        ({"left": lambda left: left[::-1].copy()}, None, r".*state\.tree_ is damaged"),
+    ],
+    ids=["another model", "no model"],
+)
+def test_a_model_that_does_not_come_back_from_its_file_is_not_written(change, rows, because, tmp_path, monkeypatch):
     path, estimator = tmp_path / "m.json", fitted("hhcart_a")
     path.write_text("an old model")
-    broken(monkeypatch, thresholds=lambda thresholds: thresholds + 1.0)
-    with pytest.raises(ConfigError, match=r"^cannot save HHCARTClassifier: the file would not give the model back, so "
-                       r"none is written \(it says something else of \d+ of 80 training rows\)\.$"):  # fmt: skip
-        save(estimator, path, X)
+    broken(monkeypatch, **change)
+    start = r"^cannot save HHCARTClassifier: the file would not give the model back, so none is written \("
+    with pytest.raises(ConfigError, match=start + because):
+        save(estimator, path, rows)
     assert path.read_text() == "an old model" and os.listdir(tmp_path) == ["m.json"]
-
-
-def test_a_model_that_cannot_be_read_back_is_not_written(tmp_path, monkeypatch):
-    path, estimator = tmp_path / "m.json", fitted("hhcart_a")
-    path.write_text("an old model")
-    broken(monkeypatch, left=lambda left: left[::-1].copy())
-    with pytest.raises(ConfigError, match=r"the file would not give the model back.*state\.tree_ is damaged"):
-        save(estimator, path)
-    assert path.read_text() == "an old model"

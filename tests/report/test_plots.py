@@ -147,14 +147,10 @@ def test_learning_curves_have_the_sizes_of_the_training_sets(call):
     assert line.get_ydata()[-1] == pytest.approx(100 * sum(row.n_correct for row in whole) / 300)
 
 
-def test_calibration_needs_probabilities(call):
-    finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
+def test_regions_predict_the_training_rows_where_these_lie_and_calibration_needs_probabilities(call):
+    material = finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
     ended = call("plot", "calibration", "x")
     assert ended.code == 2 and "run it with --keep-probabilities" in ended.err
-
-
-def test_regions_predict_the_training_rows_where_these_lie(call):
-    material = finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
     made = draw("regions", material, Request(features=("petal_length", "petal_width")))
     assert "fitted to these two features alone" in made.caption
     image = made.figure.axes[0].images[0].get_array()

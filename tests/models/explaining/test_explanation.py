@@ -235,24 +235,23 @@ def test_the_training_rows_of_a_fit_have_levels_gaps_and_constants():
     assert spread.whole == twin.whole == (False, False, True) and spread.shares[1].tolist() == [1 / 3, 2 / 3]
 
 
+ROW = [1.0, 2.0, 3.0, 4.0]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "options", "message"),
+    ("row", "options", "message"),
     [
-        (([1.0],), {}, "a row has 4 columns. Got 1 values."),
-        (([1.0, 2.0, 3.0, np.inf],), {}, "column 'petal_width' of the row is infinite"),
-        (
-            ([1.0, 2.0, 3.0, 4.0],),
-            {"fix": ["petal_widht"]},
-            "no column 'petal_widht' to hold fixed. Did you mean 'petal_width'",
-        ),
-        (([1.0, 2.0, 3.0, 4.0],), {"to": "Iris-setsa"}, "no class 'Iris-setsa'. Did you mean 'Iris-setosa'"),
-        (([1.0, 2.0, 3.0, 4.0],), {"reference": np.ones((3, 2))}, "reference must have 4 columns. Got 2."),
+        ([1.0], {}, "a row has 4 columns. Got 1 values."),
+        ([1.0, 2.0, 3.0, np.inf], {}, "column 'petal_width' of the row is infinite"),
+        (ROW, {"fix": ["petal_widht"]}, "no column 'petal_widht' to hold fixed. Did you mean 'petal_width'"),
+        (ROW, {"to": "Iris-setsa"}, "no class 'Iris-setsa'. Did you mean 'Iris-setosa'"),
+        (ROW, {"reference": np.ones((3, 2))}, "reference must have 4 columns. Got 2."),
     ],
 )
-def test_what_does_not_fit_is_said_in_a_sentence(arguments, options, message):
+def test_what_does_not_fit_is_said_in_a_sentence(row, options, message):
     case = case_of("numbers")
     with pytest.raises(ConfigError) as error:
-        explain(case.model, *arguments, **{"reference": case.X, **options})
+        explain(case.model, row, **{"reference": case.X, **options})
     assert message in str(error.value)
 
 
