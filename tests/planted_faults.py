@@ -171,7 +171,7 @@ FAULTS = [
         "groups in all parts",
         "test_group.py",
     ),
-    Fault("rows[index : index + 1]", "rows[index : index + 2]", "two rows are left out", "test_leave_one_out.py"),
+    Fault("rows[index : index + 1]", "rows[index : index + 2]", "two rows are left out", "test_folds.py"),
     Fault(
         "OUT_OF_BAG = Fraction(632, 1000)",
         "OUT_OF_BAG = Fraction(368, 1000)",

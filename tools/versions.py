@@ -52,8 +52,8 @@ QUICK = (
     "tests/ground",
     "tests/models/explaining/test_shapley.py",
     "tests/models/exporting/test_sql.py",
+    "tests/tree/test_finish.py",
     "tests/tree/test_leaf_models.py",
-    "tests/tree/test_max_terms.py",
 )
 COMMANDS = (
     "run {root}/configs/bupa_hhgdt.yaml --quiet",

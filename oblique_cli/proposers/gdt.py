@@ -37,10 +37,7 @@ def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Arr
     power = common_exponent(node.X)
     X = measured(node.X, power)
     standard = Standard.of(X)
-    moments = [
-        augmented_moment(X[mask], None if node.weights is None else node.weights[mask], standard)
-        for mask in (positive, ~positive)
-    ]
+    moments = [augmented_moment(X[side], node.of_rows(side).weights, standard) for side in (positive, ~positive)]
     planes = []
     for A, B in (moments, moments[::-1]):
         w, _ = plane_of(A, B, standard)

@@ -154,19 +154,11 @@ def grow_top_down(
     in_python = growth.engine == "reference" or growth.max_features is not None
     if in_python or family is None or incomplete:
         return _grow_reference(X, y, n_classes, proposer, weights, growth)
-    options = growth_options(
-        growth.criterion, growth.stopping, growth.min_leaf, growth.ties, growth.seed, growth.finish
-    )
+    limits = (growth.criterion, growth.stopping, growth.min_leaf, growth.ties)
+    options = growth_options(*limits, growth.seed, growth.finish) | proposer.native_options()
+    counts = np.array(levels, dtype=np.int32) if levels is not None and any(levels) else None
     arrays = _core.grow(
-        X,
-        y,
-        weights,
-        n_classes,
-        family,
-        options | proposer.native_options(),
-        levels=np.array(levels, dtype=np.int32) if levels is not None and any(levels) else None,
-        n_threads=growth.n_threads,
-        signs=growth.signs,
+        X, y, weights, n_classes, family, options, levels=counts, n_threads=growth.n_threads, signs=growth.signs
     )
     tree = tree_of(arrays, levels)
     if growth.zero_gain and tree.n_leaves != growth.stopping.max_leaf_nodes:

@@ -14,6 +14,7 @@ here, and prune by the errors of these models; here trees are pruned without reg
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,13 @@ import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import level_codes
 from oblique_cli.tree.payloads import LeafModels, squares, standardized
+from oblique_cli.tree.probabilities import least_log_loss
 from oblique_cli.tree.structure import Tree
 
 Codes = NDArray[np.int32]
 Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), weights (n,) or None
 
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # candidates for cross-validation
-LEAST = float(np.finfo(np.float64).eps)  # least probability in a log loss
 TOLERANCE = 1e-13  # convergence tolerance, for the loss of one row
 LIGHT = 0.01  # rows that together have less than this share of the weight do not define the unit
 TERMS = LINEAR, SQUARES = "linear", "squares"  # terms of a model: features, or features and their squares
@@ -116,14 +117,14 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
 def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
     """Return the penalty of `PENALTIES` with the least log loss on held-out rows, the first of equals.
     folds : a tree, its training rows and held-out rows, each as features, class codes and weights"""
-    losses = np.zeros(len(PENALTIES))
-    for tree, grown_on, (X, codes, weights) in folds:
-        leaves = tree.apply(X)
-        for i, penalty in enumerate(PENALTIES):
-            shares = fitted_models(tree, *grown_on, penalty=penalty).shares(X, leaves)[np.arange(len(X)), codes]
-            each = -np.log(np.maximum(shares, LEAST))
-            losses[i] += each.sum() if weights is None else each @ weights
-    return PENALTIES[int(np.argmin(losses))]
+
+    def shares_of(tree: Tree, grown_on: Rows, X: Array, leaves: NDArray[np.int32], penalty: float) -> Array:
+        return fitted_models(tree, *grown_on, penalty=penalty).shares(X, leaves)
+
+    of_folds = (
+        (partial(shares_of, tree, grown_on, X, tree.apply(X)), *classes) for tree, grown_on, (X, *classes) in folds
+    )
+    return least_log_loss(PENALTIES, of_folds)
 
 
 def unit_of(weights: Array) -> float:

@@ -36,13 +36,8 @@ class LeafResiduals:
 
     def check(self, n_nodes: int) -> None:
         """Raise ValueError unless these are residuals of a tree of `n_nodes` nodes."""
-        starts = self.starts
-        if (
-            len(starts) != n_nodes + 1
-            or starts[0] != 0
-            or starts[-1] != len(self.values)
-            or (np.diff(starts) < 0).any()
-        ):
+        ends = self.starts[:1].tolist() + self.starts[-1:].tolist()
+        if len(self.starts) != n_nodes + 1 or ends != [0, len(self.values)] or (np.diff(self.starts) < 0).any():
             raise ValueError("starts of leaf_residuals_ must rise from 0 to the number of values, one more than nodes")
 
     def quantiles(self, leaves: NDArray[np.int32], q: Array) -> Array:
@@ -62,12 +57,8 @@ def shares_of(q: ArrayLike | Sequence[float]) -> Array:
         shares = np.atleast_1d(np.asarray(q, dtype=np.float64))
     except (TypeError, ValueError):
         shares = np.empty(0)
-    if (
-        shares.ndim != 1
-        or not len(shares)
-        or not ((shares >= 0.0) & (shares <= 1.0)).all()
-        or (np.diff(shares) <= 0).any()
-    ):
+    rising = shares.ndim == 1 and len(shares) > 0 and bool((np.diff(shares) > 0).all())
+    if not (rising and (shares >= 0.0).all() and (shares <= 1.0).all()):
         raise ConfigError(f"quantiles must be rising shares from 0 to 1, such as 0.1, 0.5, 0.9. Got {q!r}.")
     return shares
 

@@ -16,6 +16,10 @@ from oblique_cli.ground.arrays import Array
 
 # A column counts as linearly dependent if less than this share of its spread remains after projecting out others.
 ZERO = 1e-9
+# A residual sum below this share of the root's is rounding: the node is fitted exactly and is a leaf.
+PERFECT = 1e-20
+# Errors within this share are equal: the first is taken.
+EQUAL = 1e-12
 
 
 @dataclass(frozen=True)

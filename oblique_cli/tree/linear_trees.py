@@ -31,7 +31,7 @@ import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import distinct_gap, gap_middle
 from oblique_cli.tree.growing import Division, grow_by
-from oblique_cli.tree.least_squares import ZERO, scaled
+from oblique_cli.tree.least_squares import EQUAL, PERFECT, ZERO, scaled
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.pruning import PruningPath, cost_complexity_path, squared_errors
 from oblique_cli.tree.sparse import arrivals
@@ -43,9 +43,7 @@ CUTS = (BENDS, STEPS, MEANS)
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # in rows, candidates for cross-validation
 GROWN_AT = 3.0  # penalty of the models whose residuals the search for cuts uses
 LEAST_VALUES = 2  # distinct values that a slope needs, on either side of a cut
-PERFECT = 1e-20  # a residual sum below this share of the root's is rounding: the node is a leaf
 SINGULAR = 1e-12  # least penalty, as a share of the sum of squares of a node's columns
-EQUAL = 1e-12  # cross-validation errors closer than this share are equal
 
 
 @dataclass(frozen=True)

@@ -113,16 +113,11 @@ class NodeModels:
         node_losses = _core.node_losses(*inputs, self.tree.apply(test.X), self._parent, self.models)
         return np.asarray(node_losses[0]), np.asarray(node_losses[1])
 
-    def in_leaves(self, of_node: Array) -> float:
-        """Return the sum of `of_node` over the leaves of the tree."""
-        return float(of_node[self.tree.is_leaf].sum())
-
     def with_models(self) -> Tree:
         """Return the tree with the models of its leaves."""
         leaf = self.tree.is_leaf[:, None, None]
-        return self.tree.with_leaf_models(
-            self.rows.seen.as_leaf_models(np.where(leaf, self.models, 0.0), self.how.terms)
-        )
+        models = self.rows.seen.as_leaf_models(np.where(leaf, self.models, 0.0), self.how.terms)
+        return self.tree.with_leaf_models(models)
 
 
 def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
@@ -229,15 +224,8 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]]) -> int:
     errors: list[Array] = []
     for rows, test in folds:
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
-        inputs = (
-            rows.columns(LINEAR),
-            rows.codes,
-            rows.weights,
-            rows.columns(LINEAR, test.X),
-            test.codes,
-            weights,
-            rows.n_classes,
-        )
+        unseen = rows.columns(LINEAR, test.X)
+        inputs = (rows.columns(LINEAR), rows.codes, rows.weights, unseen, test.codes, weights, rows.n_classes)
         errors.append(rows.unit * np.asarray(_core.boosting_errors(*inputs, MOST_STEPS, PATIENCE)))
     if not errors:
         return MOST_STEPS
@@ -278,10 +266,14 @@ def choose(
     every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
     refined: dict[Candidate, list[Tree]] = {}
+
+    def least_loss(trial: _Trial) -> float:
+        return trial.best(log_loss_weight).loss(log_loss_weight)
+
     if len(trials) > REFINED and len(hows[0]) > 1:
         for trial in trials:
             candidates += trial.members(hows[0][len(hows[0]) // 2])
-        trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))[:REFINED]
+        trials = sorted(trials, key=least_loss)[:REFINED]
     for trial in trials:
         place = len(hows[0]) // 2
         for each in hows:
@@ -294,8 +286,7 @@ def choose(
                         break
                     place += step
     if settings is not None and folds:
-        trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
-        for trial in trials[:REFINED]:
+        for trial in sorted(trials, key=least_loss)[:REFINED]:
             best = trial.best(log_loss_weight)
             refined |= _refinements(best.start, folds, best.how, penalties, settings)
     chosen = _least([*candidates, *refined], log_loss_weight, comparison.doubling_price)
@@ -330,7 +321,7 @@ def _sparse(dense: Candidate, folds: Sequence[LogisticFold], trees: Sequence[Tre
     for fold, tree in zip(folds, trees, strict=True):
         how = replace(dense.how, chosen=forward_choice(tree, fold.rows, dense.how, most))
         models = NodeModels(tree, fold.rows, how)
-        sums = [fold.rows.unit * models.in_leaves(of_node) for of_node in models.losses(fold.test)]
+        sums = [fold.rows.unit * float(of_node[tree.is_leaf].sum()) for of_node in models.losses(fold.test)]
         wrong, log_loss, total = wrong + sums[0], log_loss + sums[1], total + fold.test.total
     return dense._replace(wrong=wrong / total, log_loss=log_loss / total, most=most)
 
@@ -393,9 +384,8 @@ class _Trial:
         for fold in self.folds:
             tree = fold.trees[self.start]
             fold_path = NodeModels(tree, fold.rows, chosen.how).path
-            trees.append(
-                fold_path.member(tree, max(int(np.searchsorted(fold_path.alphas, alpha, side="right")) - 1, 0))
-            )
+            member = max(int(np.searchsorted(fold_path.alphas, alpha, side="right")) - 1, 0)
+            trees.append(fold_path.member(tree, member))
         return trees
 
     def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.tree.growing import Division, grow_by
-from oblique_cli.tree.least_squares import Linear, Passes, left_out_error
+from oblique_cli.tree.least_squares import EQUAL, PERFECT, Linear, Passes, left_out_error
 from oblique_cli.tree.monotone import Signs, children_bounds
 from oblique_cli.tree.monotone_models import Held, fit_in_order
 from oblique_cli.tree.payloads import Equations
@@ -26,11 +26,6 @@ from oblique_cli.tree.turning_points import TurningPoints
 WEIGHTINGS = ("size", "sum")
 SMALL_CHILDREN = ("avoid", "leaf")
 SELECTIONS = ("rss", "leave_one_out")
-
-# Residuals below this share of the training set's variance are rounding errors: the node is a leaf.
-PERFECT = 1e-20
-# Among scores within this share of the node's variance, the first is taken.
-EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,6 @@ class Proposals(ABC):
         return self, self
 
 
-@dataclass(frozen=True)
 class EveryValue(Proposals):
     """RETIS: every distinct value of every feature."""
 
@@ -99,7 +93,6 @@ class EveryValue(Proposals):
         return {j: np.unique(X[:, j]) for j in range(X.shape[1])}
 
 
-@dataclass(frozen=True)
 class Means(Proposals):
     """M5 as section 2.1 describes it: the mean of every feature."""
 
@@ -223,27 +216,27 @@ def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> lis
         if len(possible) == 0:
             continue
         cuts = counts[possible].astype(np.int64)
-        left, right = passes.sides(order, cuts)
-        errors = _weighted(left, right, cuts, n, settings.weighting)
-        improvement_errors = _weighted(left, right, cuts, n, settings.improvement_by or settings.weighting)
-        columns = (thresholds[possible].tolist(), errors.tolist(), improvement_errors.tolist(), cuts.tolist())
+        errors = (each.tolist() for each in _weighted(*passes.sides(order, cuts), cuts, n, settings))
+        columns = (thresholds[possible].tolist(), *errors, cuts.tolist())
         scored_cuts += [Cut(j, *values) for values in zip(*columns, strict=True)]
     return scored_cuts
 
 
-def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, weighting: str) -> Array:
-    return left + right if weighting == "sum" else (n_left * left + (n - n_left) * right) / n
+def _weighted(left: Array, right: Array, n_left: Any, n: int, settings: Settings) -> tuple[Array, Array]:
+    """Return the scores of cuts for the choice among them, and for the least improvement, from both sides' errors."""
+    weighted, total = (n_left * left + (n - n_left) * right) / n, left + right
+    choice, improvement = (
+        total if weighting == "sum" else weighted
+        for weighting in (settings.weighting, settings.improvement_by or settings.weighting)
+    )
+    return choice, improvement
 
 
 def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
     goes_left = X[:, cut.feature] <= cut.threshold
-    left, right = (np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left))
-    n_left = np.array([cut.n_left])
-    error, improvement_error = (
-        float(_weighted(left, right, n_left, len(y), weighting)[0])
-        for weighting in (settings.weighting, settings.improvement_by or settings.weighting)
-    )
-    return replace(cut, error=error, children_error=improvement_error)
+    left, right = (np.asarray(left_out_error(X[side], y[side])) for side in (goes_left, ~goes_left))
+    error, improvement_error = _weighted(left, right, cut.n_left, len(y), settings)
+    return replace(cut, error=float(error), children_error=float(improvement_error))
 
 
 def prune(tree: Tree, X: Array, y: Array) -> Tree:

@@ -69,9 +69,7 @@ def divide_drawn(node: Node, proposer: Proposer, min_leaf: float, finish: Finish
     division = divide(part, proposer, min_leaf, finish)
     if division is None:
         return divide(node, proposer, min_leaf, finish)
-    coef = np.zeros(node.X.shape[1])
-    coef[chosen] = division.split.coef
-    return division._replace(split=division.split._replace(coef=coef))
+    return division._replace(split=division.split.over(chosen, node.X.shape[1]))
 
 
 def halved(node: Node, min_leaf: float) -> MissingDivision | None:
@@ -95,8 +93,7 @@ def halved(node: Node, min_leaf: float) -> MissingDivision | None:
     def improvement(option: MissingDivision) -> float:
         total = 0.0
         for side in (option.goes_left, ~option.goes_left):
-            w = None if node.weights is None else node.weights[side]
-            half = replace(node, X=np.nan_to_num(node.X[side]), y=node.y[side], weights=w, signs=None)
+            half = replace(node.of_rows(side), X=np.nan_to_num(node.X[side]), signs=None)
             best = search(half, [Candidates.axes()], min_leaf)
             total += 0.0 if best is None else best.gain * float(half.class_weights.sum())
         return total
@@ -111,21 +108,12 @@ def _on_complete_rows(
     rows = np.flatnonzero(~np.isnan(node.X[:, features]).any(axis=1))
     if len(features) == 0 or len(np.unique(node.y[rows])) < 2:
         return None
-    part = replace(
-        node,
-        X=np.ascontiguousarray(node.X[np.ix_(rows, features)]),
-        y=node.y[rows],
-        weights=None if node.weights is None else node.weights[rows],
-    )
+    part = replace(node.of_rows(rows), X=np.ascontiguousarray(node.X[np.ix_(rows, features)]))
     if proposer is None:
         split = search(part, [Candidates.axes()], min_leaf)
     else:
         split = best_split(part, proposer, min_leaf, finish=finish)
-    if split is None:
-        return None
-    coef = np.zeros(node.X.shape[1])
-    coef[features] = split.coef
-    return split._replace(coef=coef)
+    return None if split is None else split.over(features, node.X.shape[1])
 
 
 def _by_values(node: Node, split: Split) -> MissingDivision:
@@ -133,10 +121,7 @@ def _by_values(node: Node, split: Split) -> MissingDivision:
     missing values of other rows."""
     X = np.where(np.isnan(node.X), 0.0, node.X)
     goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
-    left, right = (
-        np.bincount(node.y[side], None if node.weights is None else node.weights[side], node.n_classes).sum()
-        for side in (goes_left, ~goes_left)
-    )
+    left, right = (node.of_rows(side).class_weights.sum() for side in (goes_left, ~goes_left))
     return MissingDivision(split, goes_left, bool(left >= right))
 
 

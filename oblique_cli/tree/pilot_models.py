@@ -19,7 +19,7 @@ import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import gap_middle
 from oblique_cli.tree.growing import Division, grow_by
-from oblique_cli.tree.least_squares import ZERO, scaled
+from oblique_cli.tree.least_squares import EQUAL, PERFECT, ZERO, scaled
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
@@ -29,11 +29,6 @@ CON, LIN, PCON, BLIN, PLIN = "con", "lin", "pcon", "blin", "plin"
 MODELS = (LIN, PCON, BLIN, PLIN)  # in the order of the core's columns
 # Degrees of freedom of CON, then of MODELS: parameters, and three more for a cut.
 DEGREES = (1, 2, 5, 5, 7)
-
-# Residuals below this share of the training set's variance are rounding errors: the node is a leaf.
-PERFECT = 1e-20
-# A residual sum below this share of the node's counts as this share, so that rounding decides nothing.
-EQUAL = 1e-12
 
 
 @dataclass(frozen=True)

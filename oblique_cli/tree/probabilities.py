@@ -7,7 +7,8 @@ change the predicted class, which is the most frequent class of the leaf.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -100,11 +101,20 @@ def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:
     """Return the strength of `STRENGTHS` with the least log loss on held-out rows, the first of equals.
     folds : for each fold, a tree and rows that it was not grown on"""
-    losses = np.zeros(len(STRENGTHS))
-    for tree, X, codes, weights in folds:
-        leaves = tree.apply(X)
-        for i, strength in enumerate(STRENGTHS):
-            shares = with_probabilities(tree, rule, strength).shares[leaves, codes]
-            each = -np.log(np.maximum(shares, LEAST))
+
+    def shares_of(tree: Tree, leaves: Nodes, strength: float) -> Array:
+        return with_probabilities(tree, rule, strength).shares[leaves]
+
+    of_folds = ((partial(shares_of, tree, tree.apply(X)), *classes) for tree, X, *classes in folds)
+    return least_log_loss(STRENGTHS, of_folds)
+
+
+def least_log_loss(candidates: Sequence[float], folds: Iterable[Any]) -> float:
+    """Return the candidate with the least log loss on held-out rows, the first of equals.
+    folds : for each fold, candidate -> shares (n, C), class codes (n,), weights (n,) or None"""
+    losses = np.zeros(len(candidates))
+    for shares_of, codes, weights in folds:
+        for i, candidate in enumerate(candidates):
+            each = -np.log(np.maximum(shares_of(candidate)[np.arange(len(codes)), codes], LEAST))
             losses[i] += each.sum() if weights is None else each @ weights
-    return STRENGTHS[int(np.argmin(losses))]
+    return candidates[int(np.argmin(losses))]

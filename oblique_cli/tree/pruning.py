@@ -82,12 +82,8 @@ def sequence_errors(
     tree: Tree, path: PruningPath, alphas: Array, X: Array, y: NDArray[np.int32], weights: Array | None = None
 ) -> Array:
     """Return the misclassified weight of every T(alpha) on given rows. alphas : (m,) ascending; returns (m,)."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    return np.asarray(
-        tree.walker.sequence_errors(
-            path.node_alpha, tree.labels, np.ascontiguousarray(alphas), X, np.ascontiguousarray(y, np.int32), weights
-        )
-    )
+    rows = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(y, np.int32), weights
+    return np.asarray(tree.walker.sequence_errors(path.node_alpha, tree.labels, np.ascontiguousarray(alphas), *rows))
 
 
 def smallest_within(errors: Array, total: float, standard_errors: float, by_group: ByGroup | None = None) -> int:
@@ -114,15 +110,12 @@ def errors_by_group(
 ) -> ByGroup:
     """Return the misclassified weight of every T(alpha) on each group's rows, and the weight of each group.
     alphas : (m,) ascending; groups : (n,) of the rows"""
-    some = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-    weigh = [float(len(group_rows)) if weights is None else float(weights[group_rows].sum()) for group_rows in some]
-    errors = [
-        sequence_errors(
-            tree, path, alphas, X[group_rows], y[group_rows], None if weights is None else weights[group_rows]
-        )
-        for group_rows in some
+    parts = [
+        LabeledRows(X[rows], y[rows], None if weights is None else weights[rows])
+        for rows in (groups == group for group in np.unique(groups))
     ]
-    return np.array(errors), np.array(weigh)
+    errors = [sequence_errors(tree, path, alphas, *part) for part in parts]
+    return np.array(errors), np.array([part.total for part in parts])
 
 
 def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
@@ -148,9 +141,7 @@ def chosen_alpha(
     path = cost_complexity_path(tree)
     if len(path.alphas) < 2 or len(parts) < 2:
         return -np.inf
-    every = np.arange(len(y))
-
-    trees = [grown(np.setdiff1d(every, out)) for out in parts]
+    trees = [grown(np.setdiff1d(np.arange(len(y)), out)) for out in parts]
     errors = np.concatenate([
         squared_errors(part, cost_complexity_path(part), path.between, X[out], y[out])
         for part, out in zip(trees, parts, strict=True)

@@ -52,13 +52,9 @@ class Units:
         try:
             center = np.array(plain["center"], dtype=np.float64)
             spread = np.array(plain["spread"], dtype=np.float64)
-            shares = {
-                int(j): np.array(level_shares, dtype=np.float64) for j, level_shares in plain["of_levels"].items()
-            }
+            shares = {int(j): np.array(each, dtype=np.float64) for j, each in plain["of_levels"].items()}
             fits = center.shape == spread.shape == (n_features,) and bool((spread > 0.0).all())
-            finite = all(
-                np.isfinite(values).all() and values.ndim == 1 for values in (center, spread, *shares.values())
-            )
+            finite = all(np.isfinite(v).all() and v.ndim == 1 for v in (center, spread, *shares.values()))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             fits = finite = False
         if not (fits and finite):
@@ -108,7 +104,7 @@ class Reading:
     """Readable form of a split: a sum, and the conditions of both sides.
 
     terms      all terms, the largest first; a single term means that the feature decides alone
-    threshold  a row goes to the first child if the sum is below or, unless `strict`, equal; with a single quantitative
+    threshold  a row goes to the first child if the sum is below or, unless `flipped`, equal; with a single quantitative
                feature the sum is the feature itself in original units, and `first` and `second` state its sides
     flipped    whether the first child is the right child in the tree
     expression, first, second   the sum as text, and the comparisons that lead to the first and the second child
@@ -117,7 +113,6 @@ class Reading:
 
     terms: tuple[Term, ...]
     threshold: float
-    strict: bool
     flipped: bool
     expression: str
     first: str
@@ -205,18 +200,8 @@ def read(
         if term.levels
     )
     condition = f"{expression} {below} {shown}{levels}{_missing(tree, node, quantitative, flipped)}"
-    return Reading(
-        tuple(terms),
-        at,
-        flipped,
-        flipped,
-        expression,
-        _side(below, shown),
-        _side(above, shown),
-        condition,
-        scale,
-        shift,
-    )
+    sides = _side(below, shown), _side(above, shown)
+    return Reading(tuple(terms), at, flipped, expression, *sides, condition, scale, shift)
 
 
 def _single(
@@ -227,43 +212,32 @@ def _single(
     scale = -1.0 if flipped else 1.0
     if isinstance(name, Indicator) and (coef <= threshold) != (threshold >= 0.0):
         is_first = (coef <= threshold) != flipped
-        statement, other = name.holds(is_first), name.holds(not is_first)
-        ways = [side[len(name.column) + 1 :] for side in (statement, other)]
-        term = Term(j, name.holds(), -1.0 if is_first else 1.0, (), True)
-        return Reading((term,), threshold / coef, flipped, flipped, name.column, ways[0], ways[1], statement, coef, 0.0)
+        condition, other = name.holds(is_first), name.holds(not is_first)
+        term, expression = Term(j, name.holds(), -1.0 if is_first else 1.0, yes=True), name.column
+        first, second = (side[len(name.column) + 1 :] for side in (condition, other))
+        return Reading((term,), threshold / coef, flipped, expression, first, second, condition, coef, 0.0)
     if j in tree.level_columns:
         scores = tree.level_scores[node, tree.level_columns[j]]
         called = _names_of(j, len(scores), level_names)
         left = [level for level, score in zip(called, scores, strict=True) if score and coef * score <= threshold]
         right = [level for level, score in zip(called, scores, strict=True) if score and coef * score > threshold]
         (left if threshold >= 0.0 else right).append("any other level")
-        first, second = (right, left) if flipped else (left, right)
-        sides = [", ".join(levels) for levels in (first, second)]
-        groups = tuple(LevelGroup(tuple(levels), sign) for levels, sign in ((first, -1.0), (second, 1.0)) if levels)
-        condition = f"{name} in {{{sides[0]}}}"
-        term = Term(j, name, 1.0, groups)
-        return Reading((term,), threshold * scale, flipped, flipped, name, sides[0], sides[1], condition, scale, 0.0)
+        sides = (right, left) if flipped else (left, right)
+        groups = tuple(LevelGroup(tuple(names), sign) for names, sign in zip(sides, (-1.0, 1.0), strict=True) if names)
+        first, second = (", ".join(names) for names in sides)
+        condition, at = f"{name} in {{{first}}}", threshold * scale
+        return Reading((Term(j, name, 1.0, groups),), at, flipped, name, first, second, condition, scale, 0.0)
     if threshold == EVERYTHING and tree.missing_left is not None:
-        below, above = ("is missing", "is known") if flipped else ("is known", "is missing")
+        first, second = ("is missing", "is known") if flipped else ("is known", "is missing")
         condition = f"{name} is {'' if flipped else 'not '}missing"
-        return Reading((Term(j, name, 1.0),), 0.0, flipped, flipped, name, below, above, condition, scale, 0.0)
-    shown = number(threshold / coef + 0.0, precision)
+        return Reading((Term(j, name, 1.0),), 0.0, flipped, name, first, second, condition, scale, 0.0)
+    shown, at = number(threshold / coef + 0.0, precision), threshold / coef
     marks = ("<=", ">") if coef > 0 else (">=", "<")
     below, above = marks[::-1] if flipped else marks
     condition = f"{name} {below} {shown}{_missing(tree, node, [j], flipped)}"
-    sign = 1.0 if (coef > 0) != flipped else -1.0
-    return Reading(
-        (Term(j, name, sign),),
-        threshold / coef,
-        flipped,
-        flipped,
-        name,
-        _side(below, shown),
-        _side(above, shown),
-        condition,
-        coef,
-        0.0,
-    )
+    term = Term(j, name, 1.0 if (coef > 0) != flipped else -1.0)
+    sides_shown = _side(below, shown), _side(above, shown)
+    return Reading((term,), at, flipped, name, *sides_shown, condition, coef, 0.0)
 
 
 def _missing(tree: Tree, node: int, quantitative: Sequence[int], flipped: bool) -> str:

@@ -122,7 +122,6 @@ class PlaneSpace(Space):
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / weights.min(), np.float64)
         self.total = float(self.weights.sum())
         self.features: list[int] = []  # of each column
-        self._level: list[int] = []  # -1 for a quantitative feature
         columns = []
         for j, count in enumerate(self.levels):
             if count == 0:
@@ -131,7 +130,7 @@ class PlaneSpace(Space):
                 feature_codes = level_codes(self.X[:, j], count)
                 columns += [(feature_codes == level).astype(np.float64) for level in range(count)]
             self.features += [j] * max(count, 1)
-            self._level += list(range(count)) if count else [-1]
+        self._of_level = np.array(self.levels)[self.features] > 0  # whether a column is that of a level
         wide = np.column_stack(columns)
         absent = np.isnan(wide)
         self._powers = exponents(wide)
@@ -164,11 +163,7 @@ class PlaneSpace(Space):
     def begin(self, tree: Tree) -> Planes:
         """Return the arrays of a tree over these features in the core's form."""
         coef = tree.coef_[:, self.features].copy()
-        at_level = 0
-        for column, level in enumerate(self._level):
-            if level >= 0:
-                coef[:, column] *= tree.level_scores[:, at_level]
-                at_level += 1
+        coef[:, self._of_level] *= tree.level_scores
         largest = int(self._powers.max())  # a plane may be scaled freely
         coef = measured(coef, largest - self._powers)
         offset = -measured(tree.thresholds, largest) + coef @ self._mean
@@ -235,23 +230,15 @@ class PlaneSpace(Space):
         threshold = coef @ self._mean - b
         smallest = int(self._powers.min())
         coef, threshold = measured(coef, self._powers - smallest), measured(threshold, -smallest)
-        p = self.X.shape[1]
-        narrow, scores = np.zeros((len(b), p)), np.zeros((len(b), sum(self.levels)))
-        at_level = 0
-        for column, (feature, level) in enumerate(zip(self.features, self._level, strict=True)):
-            if level < 0:
-                narrow[:, feature] = coef[:, column]
-            else:
-                scores[:, at_level] = coef[:, column]
-                narrow[:, feature] = np.maximum(narrow[:, feature], np.abs(coef[:, column]))
-                at_level += 1
+        narrow, scores = np.zeros((len(b), self.X.shape[1])), coef[:, self._of_level]
+        narrow[:, np.equal(self.levels, 0)] = coef[:, ~self._of_level]
         # The coefficient of a qualitative feature is the size of its largest score, and scores are shares of it.
-        at = np.cumsum((0, *self.levels))
-        for j, count in enumerate(self.levels):
-            if count:
-                size = narrow[:, j : j + 1]
-                part = scores[:, at[j] : at[j] + count]
-                scores[:, at[j] : at[j] + count] = np.where(size > 0.0, part / np.where(size > 0.0, size, 1.0), 0.0)
+        of_scores = np.array(self.features)[self._of_level]
+        for j in np.unique(of_scores):
+            part = scores[:, of_scores == j]
+            size = np.abs(part).max(axis=1, keepdims=True)
+            scores[:, of_scores == j] = np.where(size > 0.0, part / np.where(size > 0.0, size, 1.0), 0.0)
+            narrow[:, j] = size[:, 0]
         for norm in (np.inf, 2):  # tiny numbers have no squares
             size = np.linalg.norm(narrow, norm, axis=1)
             size[size == 0.0] = 1.0
@@ -389,9 +376,7 @@ def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard
             [[n_coefficients(tree) for tree in trees] for _, trees in paths],
             [lost[id(start)] for start, _ in paths],
         ))  # fmt: skip
-    error, coefficients, unrefined = (
-        np.sum([fold_result[at] for fold_result in fold_results], axis=0) for at in range(3)
-    )
+    error, coefficients, unrefined = (np.sum([result[at] for result in fold_results], axis=0) for at in range(3))
     error, coefficients, unrefined = error / total, coefficients / len(fold_results), unrefined / total
     best = float(error.min())
     spread = standard_errors * np.sqrt(best * (1.0 - best) * squares) / total if standard_errors else 0.0

@@ -14,7 +14,7 @@ model of fewer rows may predict anything away from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,26 +80,26 @@ def _below(branch: _Branch) -> list[_Branch]:
     return branches
 
 
-@dataclass(frozen=True, eq=False)
 class Problem(Space):
-    """Training rows X (n, p), y (n,), and the kind and limits of leaves."""
+    """Training rows X (n, p), y (n,), and the kind and limits of leaves. A state is a mutable tree, by its root."""
 
-    X: Array
-    y: Array
-    settings: Settings
-    Z: Array = field(init=False)
-    spread: Array = field(init=False)  # 0 for a constant column
-    total: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        Z, _, spread = scaled(self.X)
-        centered = self.y - self.y.mean()
-        for name, value in (("Z", np.ascontiguousarray(Z)), ("spread", spread), ("total", float(centered @ centered))):
-            object.__setattr__(self, name, value)
+    def __init__(self, X: Array, y: Array, settings: Settings) -> None:
+        self.X, self.y, self.settings = X, y, settings
+        Z, _, self.spread = scaled(X)  # 0 for a constant column
+        self.Z, centered = np.ascontiguousarray(Z), y - y.mean()
+        self.total = float(centered @ centered)
 
     def begin(self, tree: Tree) -> _Branch:
         """Return a tree in mutable form."""
-        return branches_of(tree)
+        models = tree.equations
+        made = [
+            _Branch(Linear(models.coef[i], float(models.intercept[i]), float(models.rss[i]), 0), tree.coef_[i].copy())
+            for i in range(tree.n_nodes)
+        ]
+        for i in np.flatnonzero(~tree.is_leaf):
+            made[i].threshold = float(tree.thresholds[i])
+            made[i].left, made[i].right = made[tree.left[i]], made[tree.right[i]]
+        return made[0]
 
     def step(self, state: Any, penalty: float, settings: Any, leaves: Any) -> tuple[Any, Run]:
         """Return the state, refined in place, and the record of the run."""
@@ -107,9 +107,32 @@ class Problem(Space):
             return state, Run(penalty, 0, True, np.zeros(1), np.zeros(1, np.int32), np.full(1, -1, np.int32))
         return state, run(self, state, penalty)
 
-    def end(self, state: Any, start: Tree, leaves: Any) -> Tree:
-        """Return the tree of the state."""
-        return tree_of(state, self)
+    def end(self, state: Any, start: Any = None, leaves: Any = None) -> Tree:
+        """Return the tree with the models of the training rows at every node; leaves keep theirs."""
+        builder, reached = TreeBuilder(self.X.shape[1], 1), self.reached(state)
+        number = {id(node): builder.add(np.array([float(len(rows))]), len(rows)) for node, rows, _ in reached}
+        models = []
+        for node, rows, _ in reached:
+            X, y = self.X[rows], self.y[rows]
+            model = node.model if node.is_leaf else model_of(X, y, self.settings)
+            residuals = y - model.predict(X)
+            models.append(replace(model, rss=float(residuals @ residuals)))
+        for node, _, _ in reached:
+            if not node.is_leaf:
+                at, left, right = (number[id(each)] for each in (node, *node.children))
+                gain = max(models[at].rss - models[left].rss - models[right].rss, 0.0)
+                builder.split(at, node.coef, node.threshold, gain, left, right)
+        return builder.finish(payload=Equations.of(models))
+
+    def reached(self, root: _Branch) -> list[tuple[_Branch, Rows, int]]:
+        """Return all nodes with the rows that reach them and their depths, parents first."""
+        reached = [(root, np.arange(len(self.y)), 0)]
+        for node, rows, depth in reached:
+            if not node.is_leaf:
+                goes_left = np.asarray(_core.project(np.ascontiguousarray(self.X[rows]), node.coef)) <= node.threshold
+                left, right = node.children
+                reached += [(left, rows[goes_left], depth + 1), (right, rows[~goes_left], depth + 1)]
+        return reached
 
     def price(self, coef: Array) -> float:
         """Return the penalty term |w|_1 / |w|_2 of a hyperplane over the standardized features, from 1 to sqrt(p)."""
@@ -144,54 +167,6 @@ class Problem(Space):
     def objective(self, branch: _Branch, penalty: float) -> float:
         """Return E of a tree."""
         return float(self.errors(branch, np.arange(len(self.y)))[0].sum()) + penalty * self.prices(branch)
-
-
-def branches_of(tree: Tree) -> _Branch:
-    """Return a tree in mutable form."""
-    equations = tree.equations
-    made = [
-        _Branch(
-            Linear(equations.coef[i], float(equations.intercept[i]), float(equations.rss[i]), 0), tree.coef_[i].copy()
-        )
-        for i in range(tree.n_nodes)
-    ]
-    for i, node in enumerate(made):
-        if not tree.is_leaf[i]:
-            node.threshold = float(tree.thresholds[i])
-            node.left, node.right = made[tree.left[i]], made[tree.right[i]]
-    return made[0]
-
-
-def _reached(branch: _Branch, problem: Problem) -> list[tuple[_Branch, Rows, int]]:
-    """Return all nodes with the rows that reach them and their depths, parents first."""
-    reached = [(branch, np.arange(len(problem.y)), 0)]
-    for node, rows, depth in reached:
-        if not node.is_leaf:
-            goes_left = np.asarray(_core.project(np.ascontiguousarray(problem.X[rows]), node.coef)) <= node.threshold
-            reached += [(node.children[0], rows[goes_left], depth + 1), (node.children[1], rows[~goes_left], depth + 1)]
-    return reached
-
-
-def tree_of(branch: _Branch, problem: Problem) -> Tree:
-    """Return the tree with the models of the training rows at every node; leaves keep theirs."""
-    builder = TreeBuilder(problem.X.shape[1], 1)
-    reached = _reached(branch, problem)
-    number = {
-        id(reached_node): builder.add(np.array([float(len(rows))]), len(rows)) for reached_node, rows, _ in reached
-    }
-    models = []
-    for reached_node, rows, _ in reached:
-        model = (
-            reached_node.model if reached_node.is_leaf else model_of(problem.X[rows], problem.y[rows], problem.settings)
-        )
-        residuals = problem.y[rows] - model.predict(problem.X[rows])
-        models.append(Linear(model.coef, model.intercept, float(residuals @ residuals), model.rank))
-    for reached_node, _, _ in reached:
-        if not reached_node.is_leaf:
-            node, left, right = (number[id(each)] for each in (reached_node, *reached_node.children))
-            gain = max(models[node].rss - models[left].rss - models[right].rss, 0.0)
-            builder.split(node, reached_node.coef, reached_node.threshold, gain, left, right)
-    return builder.finish(payload=Equations.of(models))
 
 
 class Reduced:
@@ -272,13 +247,12 @@ class Reduced:
         l1 = float(slopes.max(initial=0.0))
         normals: list[Array] = []
         start: Array | None = None
+        usable = self.problem.spread > 0.0
         for _ in range(SURROGATES if l1 > 0.0 else 0):
             l1 /= 5.0
             w, b, *_ = _core.linear_fit(Z, side, weights, l1=l1, tolerance=1e-7, start=start)
             start = np.append(w, b)
-            coef = np.where(self.problem.spread > 0.0, w, 0.0) / np.where(
-                self.problem.spread > 0.0, self.problem.spread, 1.0
-            )
+            coef = np.where(usable, w, 0.0) / np.where(usable, self.problem.spread, 1.0)
             largest = float(np.abs(coef).max(initial=0.0))
             if largest > 0.0:
                 coef /= largest
@@ -301,12 +275,11 @@ def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> flo
         (float(reduced.left.sum()) + below[0], left),
         (float(reduced.right.sum()) + below[1], right),
     ]
-    planes = [plane for coef in reduced.directions() if (plane := reduced.best_along(coef)) is not None]
     best, chosen = now - EQUAL, None
     for loss, end in ends:
         if loss < best:
             best, chosen = loss, end
-    for plane in planes:
+    for plane in filter(None, map(reduced.best_along, reduced.directions())):
         loss = plane.loss + below[0] + below[1]
         if loss < best - EQUAL:
             best, chosen = loss, _Branch(branch.model, plane.coef, plane.threshold, left, right)
@@ -322,19 +295,16 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
     converged, sweep = False, 0
     while not converged and sweep < MAX_SWEEPS:
         sweep += 1
-        before = objective[-1]
-        now = before
+        before = now = objective[-1]
         # Nodes of one depth share no rows, and an update below a node changes no row that reaches the node.
-        reached = _reached(root, problem)
-        levels = sorted(range(len(reached)), key=lambda number: (-reached[number][2], number))
-        for number in levels:
+        reached = problem.reached(root)
+        for number in sorted(range(len(reached)), key=lambda number: (-reached[number][2], number)):
             node, rows, _ = reached[number]
-            if node.is_leaf:
-                continue
-            now -= update(problem, node, rows, penalty)
-            objective.append(now)
-            nodes.append(number)
-        for node, rows, _ in _reached(root, problem):
+            if not node.is_leaf:
+                now -= update(problem, node, rows, penalty)
+                objective.append(now)
+                nodes.append(number)
+        for node, rows, _ in problem.reached(root):
             if node.is_leaf:
                 X, y = problem.X[rows], problem.y[rows]
                 model = model_of(X, y, problem.settings)

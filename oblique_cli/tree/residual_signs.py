@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.tree.growing import Division, grow_by
-from oblique_cli.tree.least_squares import Linear
+from oblique_cli.tree.least_squares import EQUAL, Linear
 from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.monotone_models import Cut, Held, best_in_order, best_of_models, fit_in_order, planes_in_order
 from oblique_cli.tree.payloads import Equations
@@ -31,7 +31,6 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 PERFECT = 1e-24  # a node below this share of the root's sum of squares is fitted exactly
 AT_ONCE = 256  # number of directions searched in one call, to avoid p x p arrays
 ZERO_COMPONENT = 1e-9  # a smaller component of a unit vector is zero: its sign may be rounding
-EQUAL = 1e-12  # errors closer than this share of the node's sum of squares are equal: the first cut is taken
 
 
 @dataclass(frozen=True)

@@ -93,10 +93,7 @@ class SizePath:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the table as plain data for JSON; the complexity of the full tree is None."""
-        rows = [
-            {**member._asdict(), "alpha": member.alpha if np.isfinite(member.alpha) else None}
-            for member in self.members
-        ]
+        rows = [each._asdict() | {"alpha": each.alpha if np.isfinite(each.alpha) else None} for each in self.members]
         return {"members": rows, "chosen": self.chosen}
 
     def __str__(self) -> str:

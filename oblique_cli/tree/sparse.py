@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
 from oblique_cli.ground.arrays import Array, Ints
-from oblique_cli.ground.geometry import level_codes
+from oblique_cli.ground.geometry import gap_middle, level_codes
 from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
 
 # A gap between two sums must be wider than this share of their range, so that prediction, which may round unlike a
@@ -316,7 +316,7 @@ def _separating(
         return None
     below, above = float(left.max()), float(right.min())
     scale = max(float(sums.max() - sums.min()), abs(below), abs(above))
-    return _middle(below, above) if above - below > LEAST_GAP * scale else None
+    return gap_middle(sums, goes_left) if above - below > LEAST_GAP * scale else None
 
 
 def _best(
@@ -341,10 +341,4 @@ def _best(
     best = int(np.argmax(scores >= scores.max() - 1e-9 * abs(scores.max()))) if np.isfinite(scores.max()) else -1
     if best < 0 or scores[best] - float(total @ total / total.sum()) < least:
         return None
-    return _middle(float(ordered[best]), float(ordered[best + 1]))
-
-
-def _middle(below: float, above: float) -> float:
-    """Return a number between two others, the lower one if rounding would give the upper."""
-    middle = below + (above - below) / 2.0
-    return middle if middle < above else below
+    return gap_middle(ordered, np.arange(len(ordered)) <= best)

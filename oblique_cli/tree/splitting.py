@@ -89,8 +89,18 @@ class Node:
 
     def of_class(self, code: int) -> tuple[Array, Array | None]:
         """Return rows and weights of one class."""
-        mask = self.y == code
-        return self.X[mask], None if self.weights is None else self.weights[mask]
+        part = self.of_rows(self.y == code)
+        return part.X, part.weights
+
+    def of_rows(self, rows: NDArray[Any]) -> Node:
+        """Return the node with some of its rows. rows : their numbers, or a mask (n,)"""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], weights=weights)
+
+    @property
+    def table(self) -> tuple[Array, NDArray[np.int32], Array | None, int]:
+        """Rows, classes, weights and number of classes, as the compiled core takes them."""
+        return self.X, self.y, self.weights, self.n_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +160,12 @@ class Split(NamedTuple):
     threshold: float
     gain: float
     order: int
+
+    def over(self, features: NDArray[np.intp], p: int) -> Split:
+        """Return the split of some features as one of all p features."""
+        coef = np.zeros(p)
+        coef[features] = self.coef
+        return self._replace(coef=coef)
 
 
 class Proposer(Declared, BaseEstimator, ABC):
@@ -256,8 +272,7 @@ def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
 def from_core(proposer: Proposer, node: Node, seed: int = 0) -> Iterator[Candidates]:
     """Yield the proposals of a heuristic's native family, if it has no Python form. seed : of its random numbers"""
     options = node.search_options(seed) | proposer.native_options()
-    groups = _core.propose(node.X, node.y, node.weights, node.n_classes, str(proposer.native), options, node.core_path)
-    yield from map(Candidates, groups)
+    yield from map(Candidates, _core.propose(*node.table, str(proposer.native), options, node.core_path))
 
 
 PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms", _fault)
@@ -316,7 +331,7 @@ def polished(node: Node, split: Split, min_leaf: float) -> Split:
     """Return a split with its hyperplane perturbed as OC1 does, if that improves it."""
     options = node.search_options(node.tree_seed) | {"min_leaf": float(min_leaf)}
     start = (split.coef, split.threshold, split.gain, node.core_path)
-    coef, threshold, gain = _core.polish(node.X, node.y, node.weights, node.n_classes, options, *start)
+    coef, threshold, gain = _core.polish(*node.table, options, *start)
     return Split(coef, threshold, gain, split.order)
 
 
@@ -361,11 +376,7 @@ def _on_chosen(
         best = polished(part, best, min_leaf)
     if along and not (best and best.gain >= along.gain - _slack(node)):
         best = along
-    if best is None:
-        return None
-    whole = np.zeros(len(coef))
-    whole[chosen] = best.coef
-    return best._replace(coef=whole)
+    return None if best is None else best.over(chosen, len(coef))
 
 
 def impurity(class_weights: Array, criterion: str) -> float:
@@ -381,19 +392,8 @@ def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exha
     candidates = [group.spec for group in groups]
     if not candidates and node.signs is None:
         return None
-    strict = node.ties == "strict"
+    strict, (low, high) = node.ties == "strict", node.bounds
     result = _core.search(
-        node.X,
-        node.y,
-        node.weights,
-        node.n_classes,
-        node.criterion,
-        candidates,
-        min_leaf,
-        strict,
-        exhaustive,
-        signs=node.signs,
-        low=node.bounds.low,
-        high=node.bounds.high,
+        *node.table, node.criterion, candidates, min_leaf, strict, exhaustive, signs=node.signs, low=low, high=high
     )
     return None if result is None else Split(*result)

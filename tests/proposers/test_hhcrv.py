@@ -80,18 +80,6 @@ def test_one_reflection_a_class_at_tau_zero():
     np.testing.assert_allclose(both[1][1], householder_vector(-principal_axes(unit_scatter(data.X[data.y == 0]))[0]))
 
 
-def test_without_any_vector_the_axes_are_searched():
-    node = node_of([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0]], [0, 0, 1])
-    assert [group[0] for group in proposals("hhcrv", node)] == ["axes"]
-
-
-def test_a_boundary_along_the_main_axis_of_the_classes_takes_one_split():
-    rng = np.random.default_rng(2)
-    X = np.outer(rng.normal(size=80), [2.0, 1.0]) + 0.1 * rng.normal(size=(80, 2))
-    y = np.arange(80) % 2
-    assert grow("hhcrv", X + np.outer(y, [-1.0, 2.0]), y).n_leaves == 2
-
-
 @pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
 def test_the_vectors_do_not_depend_on_units(exponent):
     data = real_set("glass")

@@ -1,10 +1,12 @@
-"""Directions of linear classifiers: scikit-learn's, degenerate nodes, weights, units, wide data."""
+"""Directions of linear classifiers and of Fisher: scikit-learn's, by hand, singular scatters, weights, wide data."""
 
 import numpy as np
 import pytest
-from contracts import REAL_SETS, engines_agree, real_set
+from contracts import CRITERION_NAMES, REAL_SETS, engines_agree, real_set
 from covering import few
 from node_support import cosine, node_of, proposals, split_of
+from oracles import gains
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
@@ -84,7 +86,7 @@ def test_wide_rows_are_solved_in_their_span(name):
     engines_agree(name, X, y)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "fdt"])
 def test_units_and_offsets_of_features_turn_the_directions_as_they_must(name):
     data = real_set("wine")
     units = 10.0 ** np.random.default_rng(1).integers(-6, 6, data.p)
@@ -92,3 +94,39 @@ def test_units_and_offsets_of_features_turn_the_directions_as_they_must(name):
     found = directions(name, node_of(data.X * units - 7.0 * units, data.y))
     for a, b in zip(found, expected, strict=True):
         assert cosine(a, b) == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("data_name", REAL_SETS)
+def test_the_direction_is_that_of_linear_discriminant_analysis_of_the_largest_class_against_the_rest(data_name):
+    data = real_set(data_name)
+    rest = data.y != np.argmax(np.bincount(data.y))
+    expected = LinearDiscriminantAnalysis(solver="svd").fit(data.X, rest).coef_[0]
+    (w,) = directions("fdt", node_of(data.X, data.y))
+    assert cosine(w, expected) == pytest.approx(1.0, abs=1e-7)
+
+
+def test_the_direction_by_hand():
+    # Both classes are a cross of half-lengths 2 and 1: W is proportional to diag(4, 1), and the means differ by (4, 4).
+    cross = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    (w,) = directions("fdt", node_of(np.vstack([cross, cross + 4.0]), np.repeat([0, 1], 4)))
+    np.testing.assert_allclose(w, -np.array([1.0, 4.0]) / np.sqrt(17.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_the_threshold_is_the_best_along_the_direction(criterion):
+    data = real_set("wine")
+    node = node_of(data.X, data.y, criterion=criterion)
+    split = split_of("fdt", node)
+    z = data.X @ directions("fdt", node)[0]
+    left = np.array([np.bincount(data.y[z <= t], minlength=3) for t in np.sort(z)[:-1]], dtype=float)
+    assert split.gain == pytest.approx(gains(left, node.class_weights, criterion).max(), rel=1e-9)
+
+
+def test_classes_that_differ_where_they_do_not_vary_are_told_apart_there():
+    # Both classes lie in parallel planes: Fisher's quotient is infinite across them.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) @ np.diag([5.0, 5.0, 0.0])
+    X[:20] += [0.5, -0.3, 0.1]
+    node = node_of(X, np.arange(40) // 20)
+    np.testing.assert_allclose(directions("fdt", node), [[0.0, 0.0, -1.0]], atol=1e-9)
+    assert split_of("fdt", node).gain == pytest.approx(0.5)

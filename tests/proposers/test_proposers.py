@@ -1,5 +1,7 @@
 """What every proposer promises, and what each one proposes at nodes worked out by hand."""
 
+import pkgutil
+
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, HHCART_NAMES, PROPOSER_NAMES, QUICK, REAL_SETS, real_set
@@ -87,8 +89,6 @@ def test_the_score_of_the_best_split_is_what_its_sides_give(name, criterion):
 
 
 def test_every_module_of_the_package_is_registered_on_import():
-    import pkgutil
-
     modules = {m.name for m in pkgutil.iter_modules(proposers.__path__) if not m.name.startswith("_")}
     assert {cls.__module__.rsplit(".", 1)[1] for cls in PROPOSERS.values()} == modules
 
@@ -109,14 +109,11 @@ def test_a_node_knows_its_classes():
     assert node_of([[0.0], [1.0]], [0, 1]).of_class(1)[1] is None
 
 
-def test_candidates_are_made_contiguous_whatever_they_come_as():
+def test_axis_parallel_proposes_the_axes_and_candidates_are_made_contiguous_whatever_they_come_as():
+    assert kinds(proposals("axis_parallel", node_of(np.eye(3), [0, 1, 1]))) == ["axes"]
     D = Candidates.directions(np.eye(3)[:, ::-1].T, np.arange(6.0)[::2]).spec
     assert D[1].flags.c_contiguous and D[2].flags.c_contiguous
     assert Candidates.reflection(np.arange(6.0)[::2]).spec[1].flags.c_contiguous
-
-
-def test_axis_parallel_proposes_the_axes():
-    assert kinds(proposals("axis_parallel", node_of(np.eye(3), [0, 1, 1]))) == ["axes"]
 
 
 def test_hhcart_a_reflects_every_eigenvector_by_class_and_falling_eigenvalue_and_d_the_first_of_each():
@@ -153,16 +150,13 @@ def test_an_eigenvector_within_tau_of_an_axis_brings_the_original_space_once():
     tilted = node_of(np.vstack([X @ tilt, X + 10.0]), [0] * 4 + [1] * 4)
     assert kinds(proposals("hhcart_d", tilted, tau=0.05)) == ["axes"]
     assert kinds(proposals("hhcart_d", tilted, tau=0.001)) == ["reflection", "axes"]
-
-
-def test_tau_of_two_is_the_axis_parallel_tree():
     data = real_set("bupa")
-    assert kinds(proposals("hhcart_a", node_of(data.X, data.y), tau=2.0)) == ["axes"]
+    assert kinds(proposals("hhcart_a", node_of(data.X, data.y), tau=2.0)) == ["axes"]  # the axis-parallel tree
 
 
 def test_classes_without_an_eigenvector_give_none_and_the_axes_remain_if_no_class_has_one():
     X = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 1.0], [5.0, 2.0]])
-    for name in HHCART_NAMES:
+    for name in (*HHCART_NAMES, "hhcrv"):
         assert kinds(proposals(name, node_of(X, [0, 0, 1, 1]))) == ["reflection"]  # one from the second class
         assert kinds(proposals(name, node_of(X[[0, 1, 2]], [0, 0, 1]))) == ["axes"]
 

@@ -101,7 +101,8 @@ def test_a_union_with_oc1_refuses_qualitative_columns_and_one_without_takes_them
         ([{"tau": 0.1}], "no name"),
         (["fdt", "fdt"], "fdt is there twice"),
         ([{"name": "hhgdt", "tau": 0.0}, "hhgdt"], "hhgdt is there twice"),
-        (["fdt", "union"], "no unions as members"),
+        (["fdt", "union"], "a union has no unions as members"),
+        ([UnionProposer()], "a union has no unions as members"),
         ([{"name": "hhgdt", "tua": 0.1}], "'tau' is meant"),
         ([{"name": "hhgdt", "tau": 7}], "tau of hhgdt must be a number in [0, 2]"),
         ([{"name": "hhgdt", "epsilon": 0.1}], "max_misrate of the union"),
@@ -112,12 +113,6 @@ def test_a_list_that_makes_no_union_is_one_sentence(members, fault):
         ALGORITHMS["union"].make(proposers=members)
     message = str(caught.value)
     assert message.startswith("proposers of union must be ") and fault in message and "\n" not in message
-
-
-def test_an_instance_of_a_union_is_no_member_either():
-    model = oblique_cli.UnionClassifier(proposers=[UnionProposer()])
-    with pytest.raises(ConfigError, match="a union has no unions as members"):
-        model.fit(np.eye(4), [0, 0, 1, 1])
 
 
 def test_one_heuristic_with_different_parameters_may_be_there_twice():

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runner_support import toy
+from runner_support import FAKES, PruningTree, experiment, toy
 
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.experiments.fits import no_information_error
-from oblique_cli.ground.nouns import CVSpec, Row
+from oblique_cli.evaluation.tables import summarize
+from oblique_cli.experiments.fits import Case, no_information_error, run_job
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Job, Row
 from oblique_cli.schemes import SCHEMES, check, folds, places
 
 
@@ -146,10 +147,6 @@ def test_a_run_reports_the_estimate_by_its_name_and_grows_and_tests_that_pair_fo
 
 
 def test_without_the_tree_of_all_rows_there_is_no_estimate():
-    from runner_support import experiment
-
-    from oblique_cli.evaluation.tables import summarize
-
     exp = experiment("axis_parallel", scheme="bootstrap", repeats=3)
     rows = [
         Row(str(place), "toy", "axis_parallel", *place, "ok", n_correct=5, n_test=10, n_leaves=3)
@@ -163,11 +160,6 @@ def test_without_the_tree_of_all_rows_there_is_no_estimate():
 
 
 def test_all_copies_of_a_pruning_row_leave_growth():
-    from runner_support import FAKES, PruningTree
-
-    from oblique_cli.experiments.fits import Case, run_job
-    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Job
-
     dataset = toy(30)
     case = Case(dataset, DatasetSpec("toy"), AlgorithmSpec("pruning", "pruning"), FAKES["pruning"])
     PruningTree.seen.clear()

@@ -1,5 +1,6 @@
-"""Folds: what a scheme draws, from which stream, and what it refuses."""
+"""Folds: what a scheme draws, from which stream, what it refuses, and runs of leave-one-out and of learning curves."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -8,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from runner_support import toy
+from sklearn.model_selection import LeaveOneOut, cross_val_score
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import SCHEMES, check, folds, is_stratified, places
 
@@ -189,3 +192,106 @@ def test_the_share_that_corrects_a_test_is_that_of_the_rows_of_every_fold(scheme
     cv, rows = CVSpec(scheme, folds=4, repeats=2, test_fraction=0.25), toy(80)
     for fold in folds(rows, cv, 0):
         assert len(fold.test) / (rows.n - len(fold.test)) == SCHEMES[scheme].test_over_train(cv)
+
+
+# Learning curves: training sets that lie inside each other, tested on the rows of ordinary cross-validation
+
+
+def test_training_sets_are_halved_and_lie_inside_each_other():
+    cv = CVSpec("learning", folds=4, repeats=2, options={"steps": 3})
+    drawn = folds(toy(48), cv, seed=5)
+    assert [(f.repeat, f.index) for f in drawn] == places(cv) == [(r, k) for r in (0, 1) for k in range(12)]
+    for first in range(0, len(drawn), 3):
+        small, half, whole = drawn[first : first + 3]
+        assert [len(f.train) for f in (small, half, whole)] == [9, 18, 36]
+        assert set(small.train) < set(half.train) < set(whole.train)
+        assert np.array_equal(small.test, whole.test) and np.array_equal(half.test, whole.test)
+        assert np.array_equal(np.union1d(whole.train, whole.test), np.arange(48))
+
+
+def test_the_whole_training_sets_are_those_of_ordinary_cross_validation():
+    rows = toy(30)
+    drawn = folds(rows, CVSpec("learning", folds=5, repeats=2, options={"steps": 2}), seed=3)[1::2]
+    usual = folds(rows, CVSpec("ordinary", folds=5, repeats=2), seed=3)
+    assert len(drawn) == len(usual) == 10
+    assert all(
+        np.array_equal(a.train, b.train) and np.array_equal(a.test, b.test) for a, b in zip(drawn, usual, strict=True)
+    )
+
+
+def test_too_many_steps_are_refused_with_the_number_that_fits():
+    with pytest.raises(ConfigError, match=r"has 9 training rows, halved 3 times they are 1, and 2 .*: use steps: 3"):
+        check(toy(12), CVSpec("learning", folds=4))
+    with pytest.raises(ConfigError, match="use more rows"):
+        check(toy(4), CVSpec("learning", folds=2, options={"steps": 5}))
+
+
+def test_its_mean_over_sizes_is_not_compared_as_an_accuracy(call):
+    cv = "cv: {scheme: learning, folds: 3, repeats: 2}\n"
+    (call.folder / "x.yaml").write_text("version: 1\ndataset: iris\nalgorithms: [axis_parallel, hhcart_d]\n" + cv)
+    ended = call("run", "x.yaml", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert {line["accuracy_estimate"] for line in json.loads(ended.out)["rows"]} == {"mean over training sizes"}
+    refused = call("significance", "x")
+    assert refused.code == 2 and "use a cross-validation, such as scheme ordinary" in refused.err
+    assert SCHEMES["learning"].pooling in call("table", "x").out.replace("\n", " ")
+
+
+# Leave-one-out: as many folds as rows
+
+LEAVE_ONE_OUT = (
+    "version: 1\ndatasets: [iris, wine]\nalgorithm: {name: axis_parallel, pruning: none}\ncv: {scheme: leave_one_out}\n"
+)
+
+
+def test_every_row_is_a_test_set_and_repetitions_differ_in_pruning_rows():
+    drawn = folds(toy(12), CVSpec("leave_one_out", repeats=2), seed=1)
+    assert [(f.repeat, f.index) for f in drawn] == [(r, k) for r in (0, 1) for k in range(12)]
+    assert [f.test.tolist() for f in drawn] == [[k] for k in range(12)] * 2
+    assert all(np.array_equal(np.union1d(f.train, f.test), np.arange(12)) for f in drawn)
+    assert any(not np.array_equal(a.pruning, b.pruning) for a, b in zip(drawn[:12], drawn[12:], strict=True))
+
+
+def test_its_places_need_the_data():
+    with pytest.raises(ConfigError, match="scheme leave_one_out has folds that depend on the data"):
+        places(CVSpec("leave_one_out"))
+
+
+def test_regression_and_too_few_rows_are_refused():
+    with pytest.raises(ConfigError, match="a test set of one row has no RMSE or R2 of its own: use scheme ordinary"):
+        check(toy(12, task="regression", y=np.arange(12.0), classes=()), CVSpec("leave_one_out"))
+    with pytest.raises(ConfigError, match="which leaves 1 to train on"):
+        check(toy(classes=(1, 1)), CVSpec("leave_one_out"))
+
+
+def test_a_run_is_what_scikit_learn_finds_and_its_table_comes_back_without_data(call):
+    (call.folder / "x.yaml").write_text(LEAVE_ONE_OUT)
+    assert call("validate", "x.yaml").out == "x.yaml: ok (2 data sets x 1 algorithm x 150 to 178 folds)\n"
+    ended = call("run", "x.yaml", "-j", "2", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert "328 of 328 folds" in ended.err
+    for name in ("iris", "wine"):
+        dataset = data.load(name)
+        tree = ALGORITHMS["axis_parallel"].make(pruning="none")
+        expected = 100 * cross_val_score(tree, dataset.X, dataset.y, cv=LeaveOneOut()).mean()
+        (found,) = [line for line in json.loads(ended.out)["rows"] if line["dataset"] == name]
+        assert found["accuracy_mean"] == pytest.approx(expected) and found["accuracy_sd"] is None
+        assert found["folds_expected"] == dataset.n
+    assert call("table", "x", "--format", "json").out == ended.out
+    text = call("table", "x").out
+    assert "1 x leave-one-out CV: accuracy in % over all rows, each tested once" in text
+
+
+def test_a_t_test_is_refused_in_a_sentence_and_so_is_bias_variance(call):
+    (call.folder / "x.yaml").write_text(
+        LEAVE_ONE_OUT.replace("[iris, wine]", "[iris]")
+        .replace("algorithm: ", "algorithms: [")
+        .replace("none}", "none}, hhcart_d]")
+    )
+    assert call("run", "x.yaml", "-j", "2", "--quiet", "--set", "cv.repeats=2").code == 0
+    ended = call("significance", "x")
+    assert ended.code == 0 and "iris: training and test sets are fixed; repetitions are no resampling" in ended.out
+    ended = call("bias-variance", "x.yaml", "--set", "cv.repeats=2")
+    assert (
+        ended.code == 2 and "does not test every row once a repetition, by a tree of other rows each time" in ended.err
+    )

@@ -119,7 +119,7 @@ def test_all_eigenvectors_split_the_root_at_least_as_well_as_the_dominant_ones(c
         assert a.gains[0] >= d.gains[0] * (1.0 - 1e-9), data.name
 
 
-@pytest.mark.parametrize("name", HHCART_NAMES)
+@pytest.mark.parametrize("name", [*HHCART_NAMES, "hhcrv"])
 @pytest.mark.parametrize("degrees", [10, 45, 163])
 def test_a_boundary_parallel_to_the_main_axis_of_a_class_takes_one_split(name, degrees):
     rng = np.random.default_rng(degrees)

@@ -14,6 +14,13 @@ from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import TreeBuilder
 
 
+def random_trees(number, stream, least, most):
+    """Seeds, their generators and trees of at least `least` and fewer than `most` splits."""
+    for seed in range(number):
+        rng = np.random.default_rng([stream, seed])
+        yield seed, rng, random_tree(rng, int(rng.integers(least, most)))
+
+
 def integer_errors(tree):
     return [int(e) for e in tree.errors]
 
@@ -55,9 +62,7 @@ def test_the_sequence_of_trees_full_of_ties_equals_exact_arithmetic():
 
 def test_each_member_is_the_smallest_tree_of_least_cost_at_its_alpha():
     # Breiman et al. (1984), theorem 3.10: T(alpha) minimizes R(T) + alpha * leaves.
-    for seed in range(60):
-        rng = np.random.default_rng([3, seed])
-        tree = random_tree(rng, int(rng.integers(1, 7)))
+    for seed, _, tree in random_trees(60, 3, 1, 7):
         errors, n = integer_errors(tree), int(tree.counts[0].sum())
         for alpha, internal in weakest_links(tree, errors)[1:]:
             costs = {}
@@ -114,9 +119,7 @@ def naive_errors(tree, internal, X, y, weights):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_errors_of_all_members_are_those_of_walking_each(weighted):
-    for seed in range(40):
-        rng = np.random.default_rng([5, seed])
-        tree = random_tree(rng, int(rng.integers(0, 15)))
+    for seed, rng, tree in random_trees(40, 5, 0, 15):
         X, y = rng.normal(size=(25, 2)), rng.integers(0, 3, 25)
         weights = rng.uniform(0.5, 2.0, 25) if weighted else None
         path = pruning.cost_complexity_path(tree)
@@ -127,9 +130,7 @@ def test_errors_of_all_members_are_those_of_walking_each(weighted):
 
 @pytest.mark.parametrize("standard_errors", [0.0, 0.5, 1.0])
 def test_the_smallest_member_within_c_standard_errors_of_the_best_is_kept(standard_errors):
-    for seed in range(60):
-        rng = np.random.default_rng([6, seed])
-        tree = random_tree(rng, int(rng.integers(1, 15)))
+    for seed, rng, tree in random_trees(60, 6, 1, 15):
         X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
         sequence = [internal for _, internal in weakest_links(tree, integer_errors(tree))]
         rates = [naive_errors(tree, internal, X, y, np.ones(30)) / 30 for internal in sequence]
@@ -168,9 +169,7 @@ def test_a_fixed_alpha_takes_the_member_it_names():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted):
-    for seed in range(60):
-        rng = np.random.default_rng([8, seed])
-        tree = random_tree(rng, int(rng.integers(0, 8)))
+    for seed, rng, tree in random_trees(60, 8, 0, 8):
         X, y = rng.normal(size=(20, 2)), rng.integers(0, 3, 20).astype(np.int32)
         weights = rng.integers(1, 4, 20).astype(float) if weighted else np.ones(20)
         best = min(
@@ -183,9 +182,7 @@ def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted
 
 
 def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_down():
-    for seed in range(100):
-        rng = np.random.default_rng([9, seed])
-        tree = random_tree(rng, int(rng.integers(0, 20)))
+    for seed, _, tree in random_trees(100, 9, 0, 20):
         collapsed = set()
         for node in internal_nodes(tree):
             leaves = leaves_below(tree, node)
@@ -200,9 +197,7 @@ def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_dow
 
 @pytest.mark.parametrize("m", [0, 1, 2, 16])
 def test_minimum_error_finds_the_least_expected_error_of_all_subtrees(m):
-    for seed in range(60):
-        rng = np.random.default_rng([10, seed])
-        tree = random_tree(rng, int(rng.integers(0, 8)))
+    for seed, _, tree in random_trees(60, 10, 0, 8):
         counts = [[Fraction(int(count)) for count in row] for row in tree.counts]
         prior = [count / sum(counts[0]) for count in counts[0]]
 

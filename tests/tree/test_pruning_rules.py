@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -35,12 +36,20 @@ class DepthLimit(PruningRule):
         return tree.collapse(tree.depths >= self.depth_limit)
 
 
+@contextmanager
+def registered(name, rule):
+    PRUNINGS.register(name)(rule)
+    try:
+        yield
+    finally:
+        del PRUNINGS._things[name]
+
+
 @pytest.fixture
 def depth_limit():
     """A rule of another file, registered for one test."""
-    PRUNINGS.register("depth_limit")(DepthLimit)
-    yield DepthLimit
-    del PRUNINGS._things["depth_limit"]
+    with registered("depth_limit", DepthLimit):
+        yield DepthLimit
 
 
 @pytest.fixture(scope="module")
@@ -160,24 +169,18 @@ def test_every_parameter_of_the_tree_that_no_rule_has_is_refused_to_rules(name):
     assert f"has a parameter {name!r}, which is one of the tree" in refused(rule(name))
 
 
-def test_a_rule_with_a_parameter_that_a_tree_takes_later_is_refused_then():
-    PRUNINGS.register("own")(rule("sharpness"))
-    try:
-        with pytest.raises(ConfigError, match="pruning 'own' has a parameter 'sharpness', which is one of the tree"):
-            pruning.reserve({"sharpness": Parameter(1.0)})
-    finally:
-        del PRUNINGS._things["own"]
-        pruning._RESERVED.discard("sharpness")
+def test_a_rule_with_a_parameter_that_a_tree_takes_later_is_refused_then(monkeypatch):
+    monkeypatch.setattr(pruning, "_RESERVED", set(pruning._RESERVED))
+    sentence = "pruning 'own' has a parameter 'sharpness', which is one of the tree"
+    with registered("own", rule("sharpness")), pytest.raises(ConfigError, match=sentence):
+        pruning.reserve({"sharpness": Parameter(1.0)})
 
 
 def test_a_parameter_that_the_heuristic_has_too_is_refused_where_they_meet():
-    PRUNINGS.register("own")(rule("epsilon"))
-    try:
+    with registered("own", rule("epsilon")):
         assert make("hhcart_a", pruning="own", epsilon=3).pruning.epsilon == 3
         with pytest.raises(ConfigError, match="pruning 'own' has a parameter 'epsilon', as gdt itself has; give it"):
             make("gdt", pruning="own")
-    finally:
-        del PRUNINGS._things["own"]
 
 
 @pytest.mark.long

@@ -28,7 +28,7 @@ def test_a_reading_sends_every_row_where_the_tree_does(name, raw):
             continue
         Z = (dataset.X - units.center) / units.spread
         seen = sum(term.weight * Z[:, term.feature] for term in found.terms)
-        first = seen < found.threshold if found.strict else seen <= found.threshold
+        first = seen < found.threshold if found.flipped else seen <= found.threshold
         np.testing.assert_array_equal(first[clear], (goes_left != flipped[node])[clear])
         weights = np.array([term.weight for term in found.terms])
         assert (np.diff(np.abs(weights)) <= 0).all()

@@ -7,8 +7,7 @@ import pytest
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli import ObliqueTreeRegressor
-from oblique_cli.tree import refining_equations
-from oblique_cli.tree.refining_equations import Problem, Reduced, branches_of, run, tree_of, update
+from oblique_cli.tree.refining_equations import Problem, Reduced, run, update
 from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
 
@@ -34,14 +33,14 @@ def test_the_objective_never_rises(linear, penalty):
     settings = Settings(8, linear=linear)
     problem = Problem(X, y, settings)
     tree = start_of(X, y, settings)
-    root = branches_of(tree)
+    root = problem.begin(tree)
     first = problem.objective(root, penalty)
     result = run(problem, root, penalty)
     assert result.objective[0] == first and len(result.objective) > result.sweeps
     assert (np.diff(result.objective) <= 1e-12).all()
     assert result.objective[-1] < first
     # The objective by definition, of the tree that comes out.
-    after = tree_of(root, problem)
+    after = problem.end(root)
     w = after.coef_[~after.is_leaf] * X.std(axis=0)
     prices = (np.abs(w).sum(axis=1) / np.sqrt((w * w).sum(axis=1))).sum() if len(w) else 0.0
     value = ((after.predicted(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
@@ -51,8 +50,9 @@ def test_the_objective_never_rises(linear, penalty):
 def test_every_update_of_a_node_lowers_the_objective_by_what_it_says():
     X, y = planted(120, 2)
     settings = Settings(6)
-    problem, root = Problem(X, y, settings), branches_of(start_of(X, y, settings))
-    for one, rows, _ in reversed(refining_equations._reached(root, problem)):
+    problem = Problem(X, y, settings)
+    root = problem.begin(start_of(X, y, settings))
+    for one, rows, _ in reversed(problem.reached(root)):
         if not one.is_leaf:
             before = problem.objective(root, 1e-3)
             fall = update(problem, one, rows, 1e-3)
@@ -64,9 +64,10 @@ def test_every_update_of_a_node_lowers_the_objective_by_what_it_says():
 def test_leaves_keep_the_rows_that_growth_asks_for(linear):
     X, y = planted(150, 3)
     settings = Settings(8, linear=linear)
-    problem, root = Problem(X, y, settings), branches_of(start_of(X, y, settings))
+    problem = Problem(X, y, settings)
+    root = problem.begin(start_of(X, y, settings))
     run(problem, root, 1e-3)
-    tree = tree_of(root, problem)
+    tree = problem.end(root)
     assert tree.n_rows[tree.is_leaf].min() >= 8
     assert np.array_equal(np.bincount(tree.apply(X), minlength=tree.n_nodes)[tree.is_leaf], tree.n_rows[tree.is_leaf])
 
@@ -76,11 +77,11 @@ def test_the_best_cut_of_a_small_node_is_that_of_brute_force():
     for trial in range(30):
         X, y = np.round(rng.normal(size=(14, 2)), 1), rng.normal(size=14)
         settings = Settings(2)
-        tree = start_of(X, y, settings)
-        root = branches_of(tree)
+        problem = Problem(X, y, settings)
+        root = problem.begin(start_of(X, y, settings))
         if root.is_leaf:
             continue
-        reduced = Reduced(Problem(X, y, settings), root, np.arange(14), 0.01)
+        reduced = Reduced(problem, root, np.arange(14), 0.01)
         for coef in (np.array([1.0, 0.0]), np.array([0.6, 0.8])):
             found = reduced.best_along(coef)
             values = np.unique(np.round(X @ coef, 9))

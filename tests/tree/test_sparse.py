@@ -47,15 +47,6 @@ def test_a_simplified_tree_is_as_right_as_was_asked_and_its_counts_are_true(tole
         np.testing.assert_array_equal(np.bincount(dataset.y[leaves == leaf], minlength=2), found.counts[leaf])
 
 
-def test_rows_with_missing_values_keep_their_side():
-    dataset = data.load("bupa")
-    X = dataset.X.copy()
-    X[np.random.default_rng(0).uniform(size=X.shape) < 0.05] = np.nan
-    model = make("hhcart_a", random_state=0, missing="learn", max_depth=3).fit(X, dataset.y)
-    found = sparsified(model.tree_, X, dataset.y).tree
-    np.testing.assert_array_equal(found.apply(X), model.tree_.apply(X))
-
-
 def test_a_node_of_one_term_and_a_leaf_stay_as_they_are():
     dataset, tree = fitted(algorithm="axis_parallel", max_depth=2)
     found = sparsified(tree, dataset.X, dataset.y, 0.5)
@@ -69,15 +60,39 @@ def test_the_decrease_is_that_of_gini():
     assert decrease(np.ones(4, dtype=bool), y, weights, 2) == 0.0
 
 
-def test_levels_are_scored_as_the_tree_scores_them():
-    X = np.column_stack([np.arange(40) % 4, np.linspace(0, 1, 40)]).astype(float)
-    y = (np.arange(40) % 4 < 2).astype(int)
+def gaps():
+    """Rows with missing values, their classes and a tree that takes them."""
+    dataset = data.load("bupa")
+    X = dataset.X.copy()
+    X[np.random.default_rng(0).uniform(size=X.shape) < 0.05] = np.nan
+    return X, dataset.y, make("hhcart_a", random_state=0, missing="learn", max_depth=3).fit(X, dataset.y).tree_
+
+
+def with_levels(X, y):
+    """Rows whose first column is qualitative, their classes and a tree that scores its levels."""
     model = make("hhcart_a", random_state=0).set_params(qualitative=[0]).fit(X, y)
-    tree, rows = model.tree_, model.tree_rows(X)
-    sums = scored(tree, 0, rows) @ tree.coef_[0]
-    left = sums <= tree.thresholds[0]
-    assert int(left.sum()) == int(tree.n_rows[tree.left[0]])
-    np.testing.assert_array_equal(sparsified(tree, rows, y).tree.apply(rows), tree.apply(rows))
+    return model.tree_rows(X), y, model.tree_
+
+
+def levels_and_numbers():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.integers(0, 4, 200), rng.normal(size=(200, 3))]).astype(float)
+    return with_levels(X, ((X[:, 0] >= 2) + X[:, 1] > 0.7).astype(int))
+
+
+def levels_that_tell_the_class():
+    level = np.arange(40.0) % 4
+    return with_levels(np.column_stack([level, np.linspace(0, 1, 40)]), (level < 2).astype(int))
+
+
+@pytest.mark.parametrize("case", [gaps, levels_and_numbers, levels_that_tell_the_class])
+def test_rows_with_gaps_and_scored_levels_keep_their_sides(case):
+    X, y, tree = case()
+    if tree.missing_left is None:
+        left = scored(tree, 0, X) @ tree.coef_[0] <= tree.thresholds[0]
+        assert int(left.sum()) == int(tree.n_rows[tree.left[0]])
+    for lighter in (sparsified(tree, X, y).tree, Light.of(tree, X).tree(tree)):
+        np.testing.assert_array_equal(lighter.apply(X), tree.apply(X))
 
 
 def with_pairs(n=300, seed=0):
@@ -151,20 +166,6 @@ def test_plain_data_that_do_not_fit_the_tree_are_refused_in_a_sentence(bad):
     _, tree = fitted("iris")
     with pytest.raises(DataError, match=r"^what the model leaves out of its splits \(facts.sparse\) does not fit"):
         Light.from_plain(bad, tree)
-
-
-def test_gaps_and_scored_levels_keep_their_sides_too():
-    dataset = data.load("bupa")
-    X = dataset.X.copy()
-    X[np.random.default_rng(0).uniform(size=X.shape) < 0.05] = np.nan
-    tree = make("hhcart_a", random_state=0, missing="learn", max_depth=3).fit(X, dataset.y).tree_
-    np.testing.assert_array_equal(Light.of(tree, X).tree(tree).apply(X), tree.apply(X))
-    rng = np.random.default_rng(1)
-    X = np.column_stack([rng.integers(0, 4, 200), rng.normal(size=(200, 3))]).astype(float)
-    y = ((X[:, 0] >= 2) + X[:, 1] > 0.7).astype(int)
-    model = make("hhcart_a", random_state=0).set_params(qualitative=[0]).fit(X, y)
-    rows = model.tree_rows(X)
-    np.testing.assert_array_equal(Light.of(model.tree_, rows).tree(model.tree_).apply(rows), model.tree_.apply(rows))
 
 
 def test_a_split_that_no_row_or_one_side_alone_reaches_stays_as_it_is():

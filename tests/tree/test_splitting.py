@@ -19,7 +19,8 @@ def numbers(node, *names):
     return tuple(node.rng(*names).random(3))
 
 
-def test_a_node_draws_the_same_whenever_asked():
+def test_a_node_draws_the_same_whenever_asked_and_as_when_results_were_published():
+    assert node_of(X, Y, seed=1, path=6).rng().integers(1000, size=3).tolist() == [9, 190, 717]
     assert numbers(node_of(X, Y)) == numbers(node_of(X, Y))
     assert numbers(node_of(X, Y), "restart", 3) == numbers(node_of(X[::-1], Y, criterion="entropy"), "restart", 3)
 
@@ -29,10 +30,6 @@ def test_seeds_places_and_names_have_numbers_of_their_own():
     of_names = {numbers(node_of(X, Y), *names) for names in ((), ("a",), ("a", 1), ("a", 2), ("b", 1), (1,), ("1",))}
     assert len(of_places) == 5 * 39
     assert len(of_names) == 7 and len(of_places & of_names) == 1  # the stream without a name
-
-
-def test_streams_are_what_they_were_when_results_were_published():
-    assert node_of(X, Y, seed=1, path=6).rng().integers(1000, size=3).tolist() == [9, 190, 717]
 
 
 def test_a_node_without_a_seed_says_what_is_missing():

@@ -73,19 +73,21 @@ def test_numbers_of_a_small_tree_are_as_drawn():
     assert tree.misclassification_rates.tolist() == [3 / 8, 0, 1 / 4, 0, 0]
     assert tree.intercept_.tolist() == [-1.0, 0.0, -2.0, 0.0, 0.0]
     assert tree.apply(np.array([[1.0, 9.0], [1.5, 2.0], [1.5, 2.5]])).tolist() == [1, 3, 4]
+    # A row on the plane goes left.
+    assert tree.apply(np.array([[1.0, 0.0], [np.nextafter(1.0, 2.0), 0.0]])).tolist() == [1, 3]
+    assert tree.misclassification_rates_of_parents[:3].tolist() == [np.inf, 0.0, 1 / 8]
     assert repr(tree) == "Tree(3 leaves, depth 2, 2 features)"
 
 
-def test_a_tie_of_classes_goes_to_the_lower_code():
-    builder = TreeBuilder(1, 3)
-    builder.add(np.array([1.0, 4.0, 4.0]), 9)
-    assert builder.finish().labels.tolist() == [1]
+def leaf_of(*counts):
+    builder = TreeBuilder(1, len(counts))
+    builder.add(np.array(counts), int(sum(counts)))
+    return builder.finish()
 
 
-def test_three_of_ten_is_a_rate_of_exactly_three_tenths():
-    builder = TreeBuilder(1, 2)
-    builder.add(np.array([7.0, 3.0]), 10)
-    assert builder.finish().misclassification_rates[0] == 0.3
+def test_a_tie_of_classes_goes_to_the_lower_code_and_three_of_ten_is_exactly_three_tenths():
+    assert leaf_of(1.0, 4.0, 4.0).labels.tolist() == [1]
+    assert leaf_of(7.0, 3.0).misclassification_rates[0] == 0.3
 
 
 def test_the_builder_numbers_children_above_parents_whatever_the_order_of_adding():
@@ -106,10 +108,6 @@ def test_rows_reach_the_leaf_that_a_walk_by_hand_reaches():
         assert tree.apply(X).tolist() == [walk(tree, x) for x in X], f"seed {seed}"
 
 
-def test_a_row_on_the_plane_goes_left():
-    assert small_tree().apply(np.array([[1.0, 0.0], [np.nextafter(1.0, 2.0), 0.0]])).tolist() == [1, 3]
-
-
 def test_rows_of_another_width_are_refused(tree):
     with pytest.raises(ValueError, match="X must have as many columns as the tree has features"):
         tree.apply(np.zeros((2, 3)))
@@ -128,12 +126,6 @@ def test_a_tree_cut_at_a_limit_stops_rows_where_a_walk_by_hand_does():
             marked = frozenset(np.flatnonzero(cut).tolist())
             assert stops[:, column].tolist() == [walk(tree, x, marked) for x in X], f"seed {seed}"
             assert leaves[column] == tree.collapse(cut).n_leaves, f"seed {seed}"
-
-
-def test_errors_as_a_share_of_the_parent_by_hand():
-    tree = small_tree()  # counts (5, 3) at the root, (4, 0) and (1, 3) below it
-    rates = tree.misclassification_rates_of_parents.tolist()
-    assert rates[0] == np.inf and rates[1:3] == [0.0, 1 / 8]
 
 
 def test_collapsing_nodes_makes_them_leaves_and_drops_what_is_below():
