@@ -47,8 +47,5 @@ class HHGDT(Proposer):
             yield from reflections([orient(plane[:-1], SIGNS[self.sign])], self.tau)
 
     def native_options(self) -> dict[str, Any]:
-        return {
-            "tau": float(self.tau),
-            "sign": SIGNS[self.sign],
-            "bisector_by_super_classes": self.bisector_classes == "super",
-        }
+        by_super_classes = self.bisector_classes == "super"
+        return {"tau": float(self.tau), "sign": SIGNS[self.sign], "bisector_by_super_classes": by_super_classes}

@@ -63,10 +63,8 @@ class QUEST(Proposer):
             yield plane(node, normal, discriminant_cut(scores @ direction, first, node.weights), standard)
 
     def native_options(self) -> dict[str, Any]:
-        return {
-            "eigenvalue_tolerance": float(self.eigenvalue_tolerance),
-            "searches_threshold": self.split_point == "search",
-        }
+        searches = self.split_point == "search"
+        return {"eigenvalue_tolerance": float(self.eigenvalue_tolerance), "searches_threshold": searches}
 
 
 def two_means(points: Array) -> np.ndarray:

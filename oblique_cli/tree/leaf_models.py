@@ -90,9 +90,8 @@ class ModelColumns:
             return LeafModels(self.center, self.scale, coef, intercept, curve)
         of_levels = np.zeros((n_nodes, n_classes, sum(self.levels)))
         of_levels[:, :, self.indicators[0]] = level_weights = scores[:, :, at:-1] / self._deviation
-        return LeafModels(
-            self.center, self.scale, coef, intercept - level_weights @ self._mean, curve, of_levels, self.levels
-        )
+        intercept = intercept - level_weights @ self._mean
+        return LeafModels(self.center, self.scale, coef, intercept, curve, of_levels, self.levels)
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
@@ -121,9 +120,7 @@ def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
     def shares_of(tree: Tree, grown_on: Rows, X: Array, leaves: NDArray[np.int32], penalty: float) -> Array:
         return fitted_models(tree, *grown_on, penalty=penalty).shares(X, leaves)
 
-    of_folds = (
-        (partial(shares_of, tree, grown_on, X, tree.apply(X)), *classes) for tree, grown_on, (X, *classes) in folds
-    )
+    of_folds = ((partial(shares_of, tree, rows, X, tree.apply(X)), *classes) for tree, rows, (X, *classes) in folds)
     return least_log_loss(PENALTIES, of_folds)
 
 

@@ -170,9 +170,8 @@ class LeafModels(Frozen):
     @property
     def n_coefficients(self) -> int:
         """Number of coefficients other than 0, intercepts not counted."""
-        return sum(
-            int(np.count_nonzero(array)) for array in (self.coef, self.curve, self.level_coef) if array is not None
-        )
+        arrays = (self.coef, self.curve, self.level_coef)
+        return sum(int(np.count_nonzero(array)) for array in arrays if array is not None)
 
     def n_terms(self, leaf: int) -> int:
         """Return how many coefficients a description shows for a leaf; for two classes those of the difference."""

@@ -110,10 +110,8 @@ def errors_by_group(
 ) -> ByGroup:
     """Return the misclassified weight of every T(alpha) on each group's rows, and the weight of each group.
     alphas : (m,) ascending; groups : (n,) of the rows"""
-    parts = [
-        LabeledRows(X[rows], y[rows], None if weights is None else weights[rows])
-        for rows in (groups == group for group in np.unique(groups))
-    ]
+    masks = [groups == group for group in np.unique(groups)]
+    parts = [LabeledRows(X[mask], y[mask], None if weights is None else weights[mask]) for mask in masks]
     errors = [sequence_errors(tree, path, alphas, *part) for part in parts]
     return np.array(errors), np.array([part.total for part in parts])
 

@@ -236,9 +236,8 @@ def _fault(proposer: Any) -> str | None:
     except Exception as error:
         return f"cannot be made without arguments; give every parameter a default ({error_text(error)})"
     for name in sorted(parameters.keys() ^ proposer.constraints.keys()):
-        return (
-            f"has a parameter {name!r} that its {'constructor' if name in proposer.constraints else 'constraints'} lack"
-        )
+        place = "constructor" if name in proposer.constraints else "constraints"
+        return f"has a parameter {name!r} that its {place} lack"
     for name, constraint in proposer.constraints.items():
         if message := violation(name, parameters[name], constraint, proposer.__name__):
             return f"has a default that its constraints forbid: {message.removesuffix('.')}"

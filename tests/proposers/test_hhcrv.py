@@ -150,6 +150,5 @@ def test_shrinkage_gives_a_class_of_few_rows_the_axes_of_the_pooled_variances():
     X[:3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.1, 2.0]]
     node = node_of(X, [0] * 3 + [1] * 57)
     assert proposals("hhcart_d", node)[0][0] == "reflection"
-    assert (
-        proposals("hhcart_d", node, shrinkage=True, tau=0.2)[0][0] == "axes"
-    )  # the second feature varies most within the classes
+    # The second feature varies most within the classes.
+    assert proposals("hhcart_d", node, shrinkage=True, tau=0.2)[0][0] == "axes"

@@ -214,9 +214,8 @@ def test_the_whole_training_sets_are_those_of_ordinary_cross_validation():
     drawn = folds(rows, CVSpec("learning", folds=5, repeats=2, options={"steps": 2}), seed=3)[1::2]
     usual = folds(rows, CVSpec("ordinary", folds=5, repeats=2), seed=3)
     assert len(drawn) == len(usual) == 10
-    assert all(
-        np.array_equal(a.train, b.train) and np.array_equal(a.test, b.test) for a, b in zip(drawn, usual, strict=True)
-    )
+    for a, b in zip(drawn, usual, strict=True):
+        assert np.array_equal(a.train, b.train) and np.array_equal(a.test, b.test)
 
 
 def test_too_many_steps_are_refused_with_the_number_that_fits():
@@ -292,6 +291,5 @@ def test_a_t_test_is_refused_in_a_sentence_and_so_is_bias_variance(call):
     ended = call("significance", "x")
     assert ended.code == 0 and "iris: training and test sets are fixed; repetitions are no resampling" in ended.out
     ended = call("bias-variance", "x.yaml", "--set", "cv.repeats=2")
-    assert (
-        ended.code == 2 and "does not test every row once a repetition, by a tree of other rows each time" in ended.err
-    )
+    sentence = "does not test every row once a repetition, by a tree of other rows each time"
+    assert ended.code == 2 and sentence in ended.err

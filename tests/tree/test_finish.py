@@ -20,6 +20,10 @@ NO_AXIS_GAINS = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])  # of
 # Polishing, and the cost of terms
 
 
+def plain_and_polished(node, name):
+    return [best_split(node, PROPOSERS[name](), finish=finish) for finish in (Finish(), Finish(polish=True))]
+
+
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_polishing_never_loses_and_its_gain_is_that_of_its_sides(criterion):
     better = 0
@@ -27,9 +31,7 @@ def test_polishing_never_loses_and_its_gain_is_that_of_its_sides(criterion):
         for weights in (None, np.random.default_rng(1).integers(1, 4, data.n).astype(float)):
             node = node_of(data.X, data.y, weights, criterion=criterion)
             for name in ("hhgdt", "gdt", "axis_parallel"):
-                plain, polished = (
-                    best_split(node, PROPOSERS[name](), finish=f) for f in (Finish(), Finish(polish=True))
-                )
+                plain, polished = plain_and_polished(node, name)
                 if plain is None:
                     assert polished is None
                     continue
@@ -45,24 +47,19 @@ def test_polishing_never_loses_and_its_gain_is_that_of_its_sides(criterion):
 
 def test_polishing_draws_from_the_node_alone():
     data = real_set("glass")
-    whole, top = (
-        grow("hhgdt", data.X, data.y, finish=Finish(polish=True), seed=3, stopping=Stopping(max_depth=depth))
-        for depth in (None, 2)
-    )
-    chosen = [whole.coef_[0], whole.coef_[whole.left[0]], whole.coef_[whole.right[0]]]
-    for a, b in zip(chosen, [top.coef_[0], top.coef_[top.left[0]], top.coef_[top.right[0]]], strict=True):
-        np.testing.assert_array_equal(a, b)
+    polished = {"finish": Finish(polish=True), "seed": 3}
+    whole = grow("hhgdt", data.X, data.y, **polished)
+    top = grow("hhgdt", data.X, data.y, stopping=Stopping(max_depth=2), **polished)
+    upper = [tree.coef_[[0, tree.left[0], tree.right[0]]] for tree in (whole, top)]
+    np.testing.assert_array_equal(*upper)
     order = np.random.default_rng(0).permutation(data.n)
-    again = grow("hhgdt", data.X[order], data.y[order], finish=Finish(polish=True), seed=3)
-    assert_same_tree(again, whole)
+    assert_same_tree(grow("hhgdt", data.X[order], data.y[order], **polished), whole)
 
 
 def test_a_node_of_few_rows_a_feature_is_not_polished():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(12, 6)), np.arange(12) % 2
-    plain, polished = (
-        best_split(node_of(X, y), PROPOSERS["hhgdt"](), finish=f) for f in (Finish(), Finish(polish=True))
-    )
+    plain, polished = plain_and_polished(node_of(X, y), "hhgdt")
     np.testing.assert_array_equal(plain.coef, polished.coef)
 
 

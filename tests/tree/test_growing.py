@@ -318,9 +318,8 @@ def test_the_split_of_one_node_is_that_of_the_root(name):
     normal, threshold, gain, given = _core.split(data.X, data.y, None, 3, name, at_root)
     np.testing.assert_array_equal(normal, tree["weights"][0])
     assert (threshold, gain) == (tree["thresholds"][0], tree["gains"][0])
-    assert given == (
-        name in ("gdt", "oc1_lc", "quest", "cline", "gain_ratio")
-    )  # they bring an offset of their own; the others leave it to the search
+    # These bring an offset of their own; the others leave it to the search.
+    assert given == (name in ("gdt", "oc1_lc", "quest", "cline", "gain_ratio"))
 
 
 def test_the_traversal_refuses_what_does_not_fit_the_tree():

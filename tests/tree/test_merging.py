@@ -96,9 +96,8 @@ def test_the_children_go_where_more_of_their_rows_are_on_their_own_side():
     y = np.array([0, 0, 1, 1, 1], dtype=np.int32)
     for coef, left in (([1.0, 0.0], [2, 0]), ([-1.0, 0.0], [0, 3])):
         plane = Plane(np.array(coef), 4.0 * coef[0], 0.1)
-        tree = grow_bottom_up(
-            X, y, 2, [np.arange(2), np.arange(2, 5)], [(0, 1)], lambda X, group, merge, plane=plane: plane
-        )
+        clusters = [np.arange(2), np.arange(2, 5)]
+        tree = grow_bottom_up(X, y, 2, clusters, [(0, 1)], lambda X, group, merge, plane=plane: plane)
         assert tree.counts[tree.left[0]].tolist() == left
         np.testing.assert_array_equal(tree.labels[tree.apply(X)], y)
 

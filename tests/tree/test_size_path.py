@@ -112,10 +112,9 @@ def test_weights_probabilities_and_labels_go_with_it():
 
 def test_the_front_is_what_no_smaller_member_matches(fitted):
     path = fitted[1].path_
-    expected = [k for k, one in enumerate(path) if all(one.accuracy > other.accuracy for other in list(path)[k + 1 :])][
-        ::-1
-    ]
-    assert path.front() == expected and path.front()[0] == len(path) - 1
+    accuracies = [member.accuracy for member in path]
+    front = [k for k, accuracy in enumerate(accuracies) if all(accuracy > other for other in accuracies[k + 1 :])]
+    assert path.front() == front[::-1] and path.front()[0] == len(path) - 1
 
 
 def test_the_table_is_text_and_json(fitted):
