@@ -49,7 +49,7 @@ SECTIONS = {
         "tree": ("tree.tree", "Look at a tree: of a table, a stored fold, a model."),
         "fit": ("fit.fit", "Fit a model to a table, and estimate its accuracy."),
         "predict": ("predict.predict", "Predict new rows by a model."),
-        "score": ("score.score", "Score a model on rows with known answers."),
+        "score": ("predict.score", "Score a model on rows with known answers."),
         "explain": ("explain.explain", "Explain one prediction, and what would change it."),
         "verify": ("verify.verify", "Prove a property of a model, or refute it."),
         "export": ("export.export", "Write a model in C, Python, SQL, ONNX and more."),
@@ -57,7 +57,7 @@ SECTIONS = {
     "Experiments": {
         "run": ("run.run", "Run or resume configurations, or compare on a table."),
         "compare": ("compare.compare", "Compare algorithms data set by data set."),
-        "bias-variance": ("bias_variance.bias_variance", "Split errors into bias and variance."),
+        "bias-variance": ("run.bias_variance", "Split errors into bias and variance."),
         "validate": ("validate.validate", "Check configurations, or print their JSON schema."),
     },
     "Results": {

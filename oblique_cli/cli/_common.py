@@ -42,8 +42,8 @@ class Runner:
     jobs: int | str = declare.JOBS
     scheduler: str | None = declare.option(
         "--scheduler",
+        "Run folds on the workers of a Dask cluster, whose scheduler is there, as in tcp://host:8786.",
         metavar="ADDRESS",
-        help="Run folds on the workers of a Dask cluster, whose scheduler is there, as in tcp://host:8786.",
     )
     results: str = declare.RESULTS
     data_dir: str | None = declare.DATA_DIR
@@ -57,7 +57,7 @@ class Runner:
     output: str | None = declare.OUTPUT
     quiet: bool = declare.flag("--quiet", "Print failures only, no progress and no summary.")
     no_color: bool = declare.option(
-        "--no-color", is_flag=True, callback=_without_color, help="No colors; also by the variable NO_COLOR."
+        "--no-color", "No colors; also by the variable NO_COLOR.", is_flag=True, callback=_without_color
     )
 
     def run(

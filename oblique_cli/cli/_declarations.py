@@ -1,7 +1,6 @@
 """Options of commands, each declared once: as the default of a command's argument or of a dataclass field.
 
-@click.command()
-@declare.parameters
+@declare.command()
 def table(run: str = declare.argument(), mark: bool = declare.flag("--mark", "Mark the best.")) -> None:
 
 A `group` is an argument or a field whose type is a dataclass of options.
@@ -61,9 +60,15 @@ class Group:
     changes: Mapping[str, Mapping[str, Any]] | None = None
 
 
-def option(*names: str, **about: Any) -> Any:
-    """Declare an option, named after its argument or field; the help shows a default that is not empty."""
-    return Declaration(click.option, names, {"show_default": about.get("default") not in (None, ""), **about})
+def option(*words: str, **about: Any) -> Any:
+    """Declare an option, named after its argument or field; the help shows a default that is not empty.
+
+    words : its names, then its help text
+    """
+    names = tuple(word for word in words if word.startswith("-"))
+    help_text = {"help": words[-1]} if len(names) < len(words) else {}
+    shown = {"show_default": about.get("default") not in (None, "")}
+    return Declaration(click.option, names, {**shown, **help_text, **about})
 
 
 def flag(name: str, text: str) -> Any:
@@ -107,6 +112,11 @@ def parameters(command: Callable[..., None]) -> Command:
     for decorator in reversed(decorators):
         decorator(called)
     return called
+
+
+def command(name: str | None = None, of: Any = click, **about: Any) -> Callable[[Callable[..., None]], Any]:
+    """Declare a command with the options of its arguments. of : its group; about : its class, and what that takes"""
+    return lambda function: of.command(name, **about)(parameters(function))
 
 
 def _decorators(declaration: Any, name: str, **changes: Any) -> Iterator[Any]:

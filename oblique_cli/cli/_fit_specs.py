@@ -58,22 +58,21 @@ class Params:
     data: str = declare.argument(shell_complete=declare.complete_dataset_or_file)
     options: OwnOptions = declare.group(OwnOptions)
     weights: str = declare.option(
-        "--weights", metavar="COLUMN", default="", help="Own data: column of non-negative weights of rows in the fit."
+        "--weights", "Own data: column of non-negative weights of rows in the fit.", metavar="COLUMN", default=""
     )
     algorithm: str = declare.option(
         "--algorithm",
+        "Algorithm (oblique list algorithms).",
         metavar="auto|NAME",
         default=AUTO,
-        help="Algorithm (oblique list algorithms).",
         shell_complete=declare.complete_algorithm,
     )
     overrides: tuple[str, ...] = declare.changes("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
     seconds: float = declare.option(
         "--time",
+        "Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the clock.",
         type=TIME,
         default="40s",
-        help="Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the "
-        "clock.",
     )
     metric: str | None = declare.metric(
         "--metric",
@@ -82,37 +81,34 @@ class Params:
     )
     monotone: tuple[str, ...] = declare.option(
         "--monotone",
+        "The answer may only rise, or fall, with it: the number, or the share of the last of two classes.",
         multiple=True,
         metavar="COLUMN[:+|-]",
-        help="The answer may only rise, or fall, with it: the number, or the share of the last of two classes.",
     )
     threshold: str | None = declare.option(
         "--threshold",
+        "Two classes: say the one of fewer rows (or of recall:CLASS) from this share of it on.",
         metavar="auto|SHARE",
-        help="Two classes: say the one of fewer rows (or of recall:CLASS) from this share of it on.",
     )
     coverage: float | None = declare.option(
-        "--coverage",
-        metavar="SHARE",
-        type=float,
-        help="Sets or intervals that hold the truth for this share of new rows.",
+        "--coverage", "Sets or intervals that hold the truth for this share of new rows.", metavar="SHARE", type=float
     )
     guarantee: str = declare.option(
         "--guarantee",
+        "With --coverage: lac, aps, class or leaf; of numbers absolute, normalized or quantile.  [default: lac, "
+        "or absolute]",
         metavar="NAME",
         default="",
-        help="With --coverage: lac, aps, class or leaf; of numbers absolute, normalized or quantile.  [default: lac, "
-        "or absolute]",
     )
     calibration: str | None = declare.option(
         "--calibration",
+        "With --coverage: limits by cross-validation, or by a quarter of the rows, kept for it.  [default: cross]",
         type=click.Choice(("cross", "split")),
-        help="With --coverage: limits by cross-validation, or by a quarter of the rows, kept for it.  [default: cross]",
     )
     readable: bool = declare.flag("--readable", "auto: the smallest tree with a split within one standard error.")
     tune: bool = declare.flag("--tune", "Choose parameters by cross-validation, from a usual grid without --set.")
     folds: int | None = declare.option(
-        "--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]"
+        "--folds", "Of cross-validation.  [default: 10, of auto 5]", type=click.IntRange(2, 100)
     )
     seed: int = declare.seed(1)
     output: str | None = declare.file("-o", "--output", help="Write the model to FILE, a *.json.")
@@ -123,23 +119,23 @@ class Params:
     precision: int = declare.precision("Digits of the tree.")
     memory: int | None = declare.option(
         "--memory",
+        "Grow from the disk if a Parquet or .npy file would take more, as in 1GB (docs/scale.md).",
         type=SIZE,
-        help="Grow from the disk if a Parquet or .npy file would take more, as in 1GB (docs/scale.md).",
     )
     scratch: str | None = declare.option(
-        "--scratch", metavar="FOLDER", help="With --memory: where the copy of the rows goes.  [default: temporary]"
+        "--scratch", "With --memory: where the copy of the rows goes.  [default: temporary]", metavar="FOLDER"
     )
     jobs: int | str | None = declare.option(
         "-j",
         "--jobs",
+        "Processors, or workers, at work on one model.  [default: auto; with --memory or --scheduler 1]",
         metavar="N|auto",
         type=declare.Jobs(),
-        help="Processors, or workers, at work on one model.  [default: auto; with --memory or --scheduler 1]",
     )
     scheduler: str | None = declare.option(
         "--scheduler",
+        "Workers of Dask do the work: on a forest, or on a tree of a table beyond --memory.",
         metavar="local|ADDRESS",
-        help="Workers of Dask do the work: on a forest, or on a tree of a table beyond --memory.",
     )
     path: bool = declare.flag("--path", "Show trees of all sizes: terms, leaves, what each does on other rows.")
     path_figure: str | None = declare.file(
@@ -244,7 +240,7 @@ def _refuse_unmet(algorithm: str, keyed: Sequence[str], monotone: Sequence[str])
 def _entries(keyed: Sequence[str], task: str, params: Params) -> tuple[Mapping[str, Any], ...]:
     """Return the candidates of `auto` that support the options."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.fitting.candidates import candidates
+    from oblique_cli.fitting.budget import candidates
 
     entries = candidates(task)
     if params.readable:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.own.front import Columns
     from oblique_cli.data.own.text import TextOptions
     from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
+    from oblique_cli.models.model import Model
 
 STDIN = "-"
 # Suffixes of files of rows; each may be followed by the suffix of a compressed file.
@@ -41,38 +42,32 @@ SIZES: Sizes = {"repeats": ("--set cv.repeats={}", 1), "folds": ("--set cv.folds
 TREATMENTS = {"missing": "impute", "encoding": "onehot"}
 
 
+def _own(name: str, text: str, **about: Any) -> Any:
+    return declare.option(name, f"Own data: {text}", **about)
+
+
 @dataclass(frozen=True)
 class LineOptions:
     """Options for the format of the lines of a file; without them the format is detected."""
 
-    delimiter: str | None = declare.option(
-        "--delimiter", metavar="SIGN", help="Own data: the sign between cells: ';', tab, space, ..."
-    )
-    charset: str | None = declare.option(
-        "--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."
-    )
-    missing_marks: tuple[str, ...] = declare.option(
+    delimiter: str | None = _own("--delimiter", "the sign between cells: ';', tab, space, ...", metavar="SIGN")
+    charset: str | None = _own("--charset", "character set, such as utf-8 or cp1252.", metavar="NAME")
+    missing_marks: tuple[str, ...] = _own(
         "--na",
+        "a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
+        "'nonnumeric' stands for every cell of a column of numbers that is no number.",
         metavar="MARK",
         multiple=True,
-        help="Own data: a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
-        "'nonnumeric' stands for every cell of a column of numbers that is no number.",
     )
     only_marks: bool = declare.flag("--only-na", "Own data: the marks of --na replace the usual ones.")
-    header: str | None = declare.option(
+    header: str | None = _own(
         "--header",
+        "none if the first line has no column names; columns are then named 'column 1', 'column 2', ...",
         type=click.Choice(("first", "none")),
-        help="Own data: none if the first line has no column names; columns are then named 'column 1', 'column 2', ...",
     )
-    skip: int | None = declare.option(
-        "--skip", type=click.IntRange(0), metavar="N", help="Own data: lines to skip above the header."
-    )
-    skip_end: int | None = declare.option(
-        "--skip-end", type=click.IntRange(0), metavar="N", help="Own data: lines to skip below the table."
-    )
-    comment: str | None = declare.option(
-        "--comment", metavar="SIGN", help="Own data: skip lines that begin so, such as '#'; or none."
-    )
+    skip: int | None = _own("--skip", "lines to skip above the header.", type=click.IntRange(0), metavar="N")
+    skip_end: int | None = _own("--skip-end", "lines to skip below the table.", type=click.IntRange(0), metavar="N")
+    comment: str | None = _own("--comment", "skip lines that begin so, such as '#'; or none.", metavar="SIGN")
 
     @property
     def text(self) -> TextOptions:
@@ -88,47 +83,41 @@ class LineOptions:
 class FileOptions(LineOptions):
     """Options for reading a file, including its numbers."""
 
-    decimal: str | None = declare.option(
-        "--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."
-    )
-    thousands: str | None = declare.option(
+    decimal: str | None = _own("--decimal", "the decimal mark.", type=click.Choice(("point", "comma")))
+    thousands: str | None = _own(
         "--thousands",
+        "the sign between thousands.",
         type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
-        help="Own data: the sign between thousands.",
     )
 
 
 def _columns(name: str, text: str) -> Any:
-    return declare.option(name, multiple=True, metavar="COLUMN", help=text)
+    return _own(name, text, multiple=True, metavar="COLUMN")
 
 
 @dataclass(frozen=True)
 class OwnOptions(FileOptions):
     """Options for a training table: the roles of its columns and the format of its file."""
 
-    target: str | None = declare.option("--target", metavar="COLUMN", help="Own data: the column to predict.")
-    task: str | None = declare.option(
-        "--task",
-        type=click.Choice(("classification", "regression")),
-        help="Own data: kind of target.  [default: detected]",
+    target: str | None = _own("--target", "the column to predict.", metavar="COLUMN")
+    task: str | None = _own(
+        "--task", "kind of target.  [default: detected]", type=click.Choice(("classification", "regression"))
     )
-    drop: tuple[str, ...] = _columns("--drop", "Own data: ignore this column, or these: a,b; may be repeated.")
+    drop: tuple[str, ...] = _columns("--drop", "ignore this column, or these: a,b; may be repeated.")
     keep: tuple[str, ...] = _columns(
-        "--keep", "Own data: use this column, or these (a,b), even if it looks like an identifier; '*' for all."
+        "--keep", "use this column, or these (a,b), even if it looks like an identifier; '*' for all."
     )
-    features: tuple[str, ...] = _columns("--features", "Own data: use only these columns: a,b; may be repeated.")
+    features: tuple[str, ...] = _columns("--features", "use only these columns: a,b; may be repeated.")
     qualitative: tuple[str, ...] = _columns(
-        "--qualitative", "Own data: treat this column, or these (a,b), as levels, even if it has numbers."
+        "--qualitative", "treat this column, or these (a,b), as levels, even if it has numbers."
     )
-    groups: str | None = declare.option(
-        "--groups",
-        metavar="COLUMN",
-        help="Own data: column of groups, such as patients; rows of one group stay in one fold.",
+    groups: str | None = _own(
+        "--groups", "column of groups, such as patients; rows of one group stay in one fold.", metavar="COLUMN"
     )
-    dates: str | None = declare.option(
+    dates: str | None = _own(
         "--dates",
+        "convert dates to days since 1970-01-01; or give their form, such as dd/mm/yyyy.",
         metavar="days|FORM",
-        help="Own data: convert dates to days since 1970-01-01; or give their form, such as dd/mm/yyyy.",
     )
 
     @property
@@ -203,6 +192,17 @@ def spare(*inputs: str | None) -> None:
         for name in inputs:
             if name and name != STDIN and Path(name).exists() and Path(name).samefile(output):
                 raise ConfigError(f"{name!r} is read, and would be written over; give another file to write.")
+
+
+def loaded(model: str, *inputs: str | None) -> Model:
+    """Return the model of a command that reads tables; ConfigError if the command would overwrite one of its inputs."""
+    from oblique_cli.models.model import load
+    from oblique_cli.models.new_rows import needs_table
+
+    spare(model, *inputs)
+    fitted = load(model)
+    needs_table(fitted, model)
+    return fitted
 
 
 def with_arrays(data: str, options: OwnOptions, weights: str) -> tuple[OwnOptions, str, dict[str, str]]:
@@ -314,7 +314,7 @@ def experiment_of(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import how_pruned
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.digests import digest
+    from oblique_cli.experiments.jobs import digest
 
     options = options.taking_groups(overrides)[0]
     if options.groups is not None:

@@ -83,11 +83,7 @@ class Params:
 
     sources: tuple[str, ...] = declare.argument(metavar="[FILE|RUN]...", nargs=-1)
     scheme: str = declare.option(
-        "--cv",
-        type=SchemeName(),
-        default="nested",
-        shell_complete=declare.complete_scheme,
-        help="See oblique list schemes.",
+        "--cv", "See oblique list schemes.", type=SchemeName(), default="nested", shell_complete=declare.complete_scheme
     )
     algorithms: tuple[str, ...] = declare.names(
         "--algorithm",
@@ -101,14 +97,12 @@ class Params:
         help="Names, as in a,b, or all; may be repeated.  "
         "[default: those of Table 5.3 that are there, but not letter, which takes minutes]",
     )
-    repeats: int = declare.option("--repeats", type=click.IntRange(2), default=REPEATS, help="Repetitions.")
+    repeats: int = declare.option("--repeats", "Repetitions.", type=click.IntRange(2), default=REPEATS)
     folds: int | None = declare.option(
-        "--folds",
-        type=click.IntRange(2),
-        help="Folds, also of the CV that tunes.  [default: 10, or those of the scheme]",
+        "--folds", "Folds, also of the CV that tunes.  [default: 10, or those of the scheme]", type=click.IntRange(2)
     )
     seed: int = declare.seed(20260101)
-    rule: str = declare.option("--rule", type=click.Choice(RULES), default="1-SD", help="Rule for a better mean.")
+    rule: str = declare.option("--rule", "Rule for a better mean.", type=click.Choice(RULES), default="1-SD")
     metrics: tuple[str, ...] = declare.metrics()
     options: OwnOptions = declare.group(OwnOptions)
     runner: Runner = declare.group(Runner)
@@ -126,8 +120,7 @@ class Params:
         write(text, output)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def compare(params: Params = declare.group(Params)) -> None:
     """Compare algorithms on each data set by accuracy, leaves or other metrics, with a verdict.
 
@@ -239,8 +232,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     """Return the lines of stored runs as one table."""
     from oblique_cli.config.result_tables import table_of
     from oblique_cli.errors import ConfigError
-    from oblique_cli.evaluation.joining import joined
-    from oblique_cli.evaluation.paired import StoredRun
+    from oblique_cli.evaluation.paired import StoredRun, joined
     from oblique_cli.experiments.store import Store
     from oblique_cli.schemes import SCHEMES
 
@@ -259,7 +251,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
 def _digest(experiment: Experiment) -> str:
     """Return eight letters as a digest of a run's settings, including its metrics."""
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.digests import digest
+    from oblique_cli.experiments.jobs import digest
 
     whole, measured = experiment.digest(), to_measure(experiment.metrics)
     return (digest([whole, measured]) if measured else whole)[:8]

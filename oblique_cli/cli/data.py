@@ -42,8 +42,7 @@ def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
     }
 
 
-@data.command("list")
-@declare.parameters
+@declare.command("list", of=data)
 def list_(data_dir: str | None = declare.DATA_DIR, as_json: bool = declare.AS_JSON) -> None:
     """List all data sets: name, code in the papers, size, and where the files are.
 
@@ -61,8 +60,7 @@ def list_(data_dir: str | None = declare.DATA_DIR, as_json: bool = declare.AS_JS
     click.echo(columns([keys, *cells], right={2, 3, 4}, header=True))
 
 
-@data.command()
-@declare.parameters
+@declare.command(of=data)
 def show(
     name: str = declare.argument(shell_complete=declare.complete_dataset),
     data_dir: str | None = declare.DATA_DIR,
@@ -103,8 +101,7 @@ def show(
     click.echo(columns([(key, value) for key, value in facts if value]))
 
 
-@data.command()
-@declare.parameters
+@declare.command(of=data)
 def verify(
     names: tuple[str, ...] = declare.argument(nargs=-1, metavar="[NAME]...", shell_complete=declare.complete_dataset),
     data_dir: str | None = declare.DATA_DIR,
@@ -133,8 +130,7 @@ def verify(
         raise DataError(f"{len(faults)} of {len(checks)} data sets are bad or absent: {', '.join(faults)}")
 
 
-@data.command()
-@declare.parameters
+@declare.command(of=data)
 def fetch(
     names: tuple[str, ...] = declare.argument(nargs=-1, metavar="NAME...", shell_complete=declare.complete_dataset),
     all_sets: bool = declare.flag("--all", "Fetch every set that the UCI archive has."),
@@ -172,8 +168,7 @@ def fetch(
         raise DataError(f"{len(failed)} of {len(wanted)} data sets could not be fetched: {', '.join(failed)}")
 
 
-@data.command()
-@declare.parameters
+@declare.command(of=data)
 def convert(
     source: str = declare.argument(type=click.Path()),
     target: str = declare.argument(type=click.Path()),

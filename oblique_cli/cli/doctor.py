@@ -13,8 +13,7 @@ from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, DataError, ObliqueError, no
 from oblique_cli.ground import versions
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def doctor(
     results: str = declare.RESULTS, data_dir: str | None = declare.DATA_DIR, as_json: bool = declare.AS_JSON
 ) -> None:

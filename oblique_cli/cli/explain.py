@@ -13,7 +13,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import called, working, write, write_json
-from oblique_cli.cli._own import FileOptions, spare
+from oblique_cli.cli._own import FileOptions, loaded
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
@@ -32,29 +32,26 @@ class Params:
     model: str = declare.argument()
     new: str | None = declare.argument(required=False)
     row: int | None = declare.option(
-        "--row", type=click.IntRange(1), metavar="N", help="The row of NEW, from 1 below the header."
+        "--row", "The row of NEW, from 1 below the header.", type=click.IntRange(1), metavar="N"
     )
     values: tuple[str, ...] = declare.option(
-        "--values", multiple=True, metavar="NAME=VALUE,...", help="Values of a row; other columns are missing."
+        "--values", "Values of a row; other columns are missing.", multiple=True, metavar="NAME=VALUE,..."
     )
     fix: tuple[str, ...] = declare.option(
-        "--fix", multiple=True, metavar="COLUMN", help="Do not change this column; may be repeated."
+        "--fix", "Do not change this column; may be repeated.", multiple=True, metavar="COLUMN"
     )
-    to: str | None = declare.option(
-        "--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]"
-    )
+    to: str | None = declare.option("--to", "The class to reach.  [default: the nearest other one]", metavar="CLASS")
     shap: bool = declare.flag("--shap", "Exact Shapley values as well; of all rows, without --row: importances.")
     background: str | None = declare.option(
-        "--background", metavar="TABLE", help="Rows to compare with, at most 100.  [default: rows of NEW itself]"
+        "--background", "Rows to compare with, at most 100.  [default: rows of NEW itself]", metavar="TABLE"
     )
-    terms: int = declare.option("--terms", type=click.IntRange(1), default=5, help="Columns shown of a sum.")
+    terms: int = declare.option("--terms", "Columns shown of a sum.", type=click.IntRange(1), default=5)
     format_: str = declare.form(("text", "json"))
     output: str | None = declare.OUTPUT
     file: FileOptions = declare.group(FileOptions)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def explain(params: Params = declare.group(Params)) -> None:
     """Explain the prediction of MODEL, a file of oblique fit, for one row of the table NEW, or for typed values.
 
@@ -85,16 +82,12 @@ def explain(params: Params = declare.group(Params)) -> None:
     if params.shap and not params.background and (params.new is None or params.new == "-"):
         raise click.UsageError("--shap compares a row with others; give a table of them, --background FILE")
 
-    from oblique_cli.models import load
     from oblique_cli.models.explaining import explain as explained
     from oblique_cli.models.explaining import wording as report
-    from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.procedure import procedure_of
 
-    spare(params.model, params.new, params.background)
-    fitted = load(params.model)
+    fitted = loaded(params.model, params.new, params.background)
     procedure = procedure_of(fitted)
-    needs_table(fitted, params.model)
     explanation, shared = None, None
     with working(f"reading {called(params.new)}" if params.new else "reading the row") as progress:
         if params.new is not None and params.row is not None:

@@ -19,17 +19,16 @@ FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 BINARY = ("onnx",)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def export(
     model: str = declare.argument(metavar="MODEL"),
     format_: str | None = declare.option(
         "--format",
+        "Language.  [default: by the ending of --output]",
         type=declare.KnownName(FORMATS, "models.exporting:FORMATS"),
-        help="Language.  [default: by the ending of --output]",
     ),
     name: str = declare.option(
-        "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
+        "--name", "Table in sql, prefix of functions in c, model in pmml and onnx.", metavar="NAME", default=""
     ),
     precision: int | None = declare.precision("Digits in rules, dot and latex; the others are exact.", None),
     output: str | None = declare.OUTPUT,

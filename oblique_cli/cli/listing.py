@@ -113,8 +113,7 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 }
 
 
-@click.command("list")
-@declare.parameters
+@declare.command("list")
 def list_(
     kind: str = declare.argument(type=click.Choice(list(KINDS)), metavar="|".join(KINDS)),
     names: tuple[str, ...] = declare.argument(metavar="[NAME]...", nargs=-1),

@@ -24,16 +24,12 @@ class Params:
     x: str = declare.metric("--x", "The other metric of a scatter.", default="leaves")
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS
     algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS
-    parameter: str = declare.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
-    features: str = declare.option(
-        "--features", metavar="A,B", default="", help="The two features of decision regions."
-    )
+    parameter: str = declare.option("--parameter", "The parameter of a tuning curve.", metavar="NAME", default="")
+    features: str = declare.option("--features", "The two features of decision regions.", metavar="A,B", default="")
     form: str | None = declare.option(
-        "--format", type=click.Choice(declare.PICTURES), help="Form of the picture.  [default: as the file is named]"
+        "--format", "Form of the picture.  [default: as the file is named]", type=click.Choice(declare.PICTURES)
     )
-    width: float = declare.option(
-        "--width", type=declare.NumberRange(40, 400), default=85.0, help="Width in millimeters."
-    )
+    width: float = declare.option("--width", "Width in millimeters.", type=declare.NumberRange(40, 400), default=85.0)
     output: str | None = declare.file(
         "-o", "--output", help="Output file.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]"
     )
@@ -42,8 +38,7 @@ class Params:
     offline: bool = declare.OFFLINE
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def plot(params: Params = declare.group(Params)) -> None:
     """Draw stored runs (oblique status lists them), and print a caption for a paper.
 

@@ -1,4 +1,4 @@
-"""`oblique predict`: predictions of a model for new rows."""
+"""`oblique predict` and `oblique score`: predictions for new rows, and metrics on rows with known targets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import called, note, working
-from oblique_cli.cli._own import FileOptions, spare
+from oblique_cli.cli._common import called, columns, note, working, write, write_json
+from oblique_cli.cli._own import FileOptions, loaded
 
 FORMATS = ("csv", "json", "parquet")
 
@@ -29,17 +29,17 @@ class Params:
     intervals: bool = declare.flag("--intervals", "Also the ends of the interval of a model fitted with --coverage.")
     quantiles: str | None = declare.option(
         "--quantiles",
-        metavar="SHARES",
-        help="Also quantiles of the target, such as 0.1,0.5,0.9, by the training rows of the leaf; a tree of numbers "
+        "Also quantiles of the target, such as 0.1,0.5,0.9, by the training rows of the leaf; a tree of numbers "
         "that was fitted with --set leaf_residuals=true.",
+        metavar="SHARES",
     )
     abstain: bool = declare.flag("--abstain", "No prediction where the set does not have exactly one class.")
     keep: tuple[str, ...] = declare.option(
         "--keep",
+        "A column of NEW to put before the predictions; may be repeated; none keeps none.  [default: identifiers "
+        "that fit left out]",
         metavar="COLUMN",
         multiple=True,
-        help="A column of NEW to put before the predictions; may be repeated; none keeps none.  [default: identifiers "
-        "that fit left out]",
     )
     format_: str = declare.form(FORMATS, "csv", title="Form of the predictions")
     escape: bool = declare.ESCAPE
@@ -47,8 +47,7 @@ class Params:
     file: FileOptions = declare.group(FileOptions)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def predict(params: Params = declare.group(Params)) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
@@ -75,15 +74,12 @@ def predict(params: Params = declare.group(Params)) -> None:
              zcat new.csv.gz | oblique predict model.json - --format json
     """
     from oblique_cli.data import files
-    from oblique_cli.models.model import load
-    from oblique_cli.models.new_rows import WRITERS, Request, Unseen, identifiers, needs_table, predictions
+    from oblique_cli.models.new_rows import WRITERS, Request, Unseen, identifiers, predictions
     from oblique_cli.tree.leaf_quantiles import shares_of
 
     if params.format_ == "parquet" and params.output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
-    spare(params.model, params.new)
-    fitted = load(params.model)
-    needs_table(fitted, params.model)
+    fitted = loaded(params.model, params.new)
     unseen, notes = Unseen(), list[str]()
     keep: tuple[str, ...] = ()
     if params.keep != ("none",):
@@ -103,3 +99,57 @@ def predict(params: Params = declare.group(Params)) -> None:
             writer.close()
         sys.stdout.buffer.flush()
     note(*(f"note: {sentence}" for sentence in [*notes, *unseen.sentences()]))
+
+
+@declare.command()
+def score(
+    model: str = declare.argument(type=click.Path()),
+    test: str = declare.argument(type=click.Path()),
+    metrics: tuple[str, ...] = declare.metrics("accuracy and balanced_accuracy, or rmse, mae and r2"),
+    format_: str = declare.form(("text", "json")),
+    output: str | None = declare.OUTPUT,
+    file: FileOptions = declare.group(FileOptions),
+) -> None:
+    """Compare the predictions of MODEL, a file of oblique fit, for the table TEST ("-": standard input) with its
+    target.
+
+    TEST must contain the columns of the training table and the target. Scores on training rows are too optimistic;
+    oblique fit prints an estimate for new rows.
+
+    \b
+    Example: oblique score model.json test.csv
+             oblique score model.json test.csv --metric roc_auc --metric confusion
+    """
+    from oblique_cli.evaluation.metrics import METRICS
+    from oblique_cli.fitting import scoring
+
+    for name in metrics:
+        METRICS[name]  # raises UnknownName before a file is read
+    fitted = loaded(model, test)
+    with working(f"scoring {called(test)}"):
+        scores = scoring.score(fitted, test, called(test), metrics, file.text)
+    if format_ == "json":
+        write_json({"model": model, "rows": scores.rows, "metrics": scores.values}, output)
+    else:
+        lines = [("rows", str(scores.rows), "")]
+        text = ""
+        for name, value in scores.values.items():
+            if METRICS[name].matrix and not isinstance(value, str):
+                text += f"\n{METRICS[name].title}, rows: the class, columns: the prediction\n"
+                text += _matrix(value, scores.classes) + "\n"
+            else:
+                lines.append((str(METRICS[name].title), *_shown(value, str(METRICS[name].unit))))
+        write(columns(lines, {1}) + "\n" + text, output)
+    note(*(f"note: {sentence}" for sentence in [*scores.notes, *scores.unseen.sentences()]))
+
+
+def _shown(value: Any, unit: str) -> tuple[str, str]:
+    if isinstance(value, str):
+        return "-", value
+    return (f"{value:.2f}" if unit == "%" else f"{value:.4g}"), unit
+
+
+def _matrix(counts: Any, classes: tuple[str, ...]) -> str:
+    head = ("", *classes)
+    rows = [(label, *(f"{count:g}" for count in row)) for label, row in zip(classes, counts, strict=True)]
+    return columns([head, *rows], set(range(1, len(head))))

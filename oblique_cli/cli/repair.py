@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from oblique_cli.ground.nouns import Job
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def repair(
     run: str | None = declare.run(required=False),
     check: bool = declare.flag("--check", "Only say what is damaged; exit code 5 if anything is."),

@@ -22,8 +22,7 @@ MODEL_SUFFIX = ".json"  # names of runs never end in it
 PICTURED = 12  # maximal number of leaves of a tree that is also drawn
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def report(
     runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN...|MODEL"),
     metric: str = declare.metric("--metric", "Metric of the plots.  [default: accuracy, or RMSE]", default=""),
@@ -31,12 +30,12 @@ def report(
     algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS,
     trees: int | None = declare.option(
         "--trees",
-        type=click.IntRange(0),
-        help="Show the trees of so many folds of every algorithm and data set; 0 for none.  [default: of one fold each "
+        "Show the trees of so many folds of every algorithm and data set; 0 for none.  [default: of one fold each "
         "the smallest 24]",
+        type=click.IntRange(0),
     ),
     table: str | None = declare.option(
-        "--rows", metavar="TABLE", help="Of MODEL: its training rows, for curves along the columns."
+        "--rows", "Of MODEL: its training rows, for curves along the columns.", metavar="TABLE"
     ),
     output: str | None = declare.file(
         "-o", "--output", help="Output file.  [default: the name of the first run or of the model, .html]"

@@ -1,4 +1,4 @@
-"""`oblique run`: run or resume experiments, and print their tables."""
+"""`oblique run` and `oblique bias-variance`: run or resume experiments, and print their tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import Runner, columns, database, rendered, write
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, refuse_strays
-from oblique_cli.errors import EXIT_OK, ConfigError
+from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.running import Shard
@@ -50,23 +50,22 @@ class Params:
     options: OwnOptions = declare.group(OwnOptions)
     metrics: tuple[str, ...] = declare.metrics()
     overrides: tuple[str, ...] = declare.changes("cv.repeats=2")
-    repeats: int | None = declare.option("--repeats", type=click.IntRange(1), help="The same as --set cv.repeats=N.")
-    folds: int | None = declare.option("--folds", type=click.IntRange(2), help="The same as --set cv.folds=N.")
-    seed: int | None = declare.option("--seed", type=click.IntRange(0), help="The same as --set seed=N.")
+    repeats: int | None = declare.option("--repeats", "The same as --set cv.repeats=N.", type=click.IntRange(1))
+    folds: int | None = declare.option("--folds", "The same as --set cv.folds=N.", type=click.IntRange(2))
+    seed: int | None = declare.option("--seed", "The same as --set seed=N.", type=click.IntRange(0))
     runner: Runner = declare.group(Runner)
     shard: Shard | None = declare.option(
         "--shard",
+        "Run part I of N, as on N machines; oblique merge puts the parts together.",
         metavar="I/N",
         type=Part(),
-        help="Run part I of N, as on N machines; oblique merge puts the parts together.",
     )
     allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration.")
     allow_code: bool = declare.ALLOW_CODE
     dry_run: bool = declare.flag("--dry-run", "Print what would run and the estimated time, and run nothing.")
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def run(params: Params = declare.group(Params)) -> None:
     """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your FILE.
 
@@ -189,3 +188,31 @@ def _plan(experiment: Experiment, runner: Runner) -> str:
         about = f", {time_left or 'and no stored fold to tell the time from'}"
     table = columns(lines, right=range(2, 7), header=True)
     return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run{about}\n{table}\n"
+
+
+@declare.command()
+def bias_variance(
+    config: str = declare.argument(metavar="CFG"),
+    overrides: tuple[str, ...] = declare.changes("cv.repeats=20"),
+    jobs: Any = declare.JOBS,
+    data_dir: str | None = declare.DATA_DIR,
+    offline: bool = declare.OFFLINE,
+    allow_code: bool = declare.ALLOW_CODE,
+    format_: str = declare.TABLE_FORM,
+    output: str | None = declare.OUTPUT,
+) -> None:
+    """Split the error of the algorithms of configuration CFG into squared bias and variance.
+
+    Runs all folds of all repetitions again and stores nothing. The error equals that of oblique run with the same
+    configuration. The exit code is 3 if folds failed.
+
+    Example: oblique bias-variance smoke --set cv.repeats=10
+    """
+    from oblique_cli.config import load, outside
+    from oblique_cli.experiments.decomposing import decompose
+    from oblique_cli.experiments.running import count_workers, load_datasets
+
+    experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)
+    decomposition = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
+    write(rendered(decomposition, format_, output), output)
+    raise SystemExit(EXIT_FAILED_FOLDS if any(record["message"] for record in decomposition.records) else EXIT_OK)

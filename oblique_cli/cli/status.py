@@ -20,12 +20,9 @@ FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def status(
-    run: str | None = declare.run(required=False),
-    results: str = declare.RESULTS,
-    as_json: bool = declare.AS_JSON,
+    run: str | None = declare.run(required=False), results: str = declare.RESULTS, as_json: bool = declare.AS_JSON
 ) -> None:
     """List stored runs: completed, failed and missing folds, the remaining time, and the processes that write.
 

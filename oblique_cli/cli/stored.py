@@ -67,11 +67,10 @@ class Tidy(Printed):
 
 def _level(largest: float) -> Any:
     limits = declare.NumberRange(0, largest, min_open=True, max_open=largest == 1)
-    return declare.option("--alpha", type=limits, default=0.05, help="Level of the tests.")
+    return declare.option("--alpha", "Level of the tests.", type=limits, default=0.05)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def table(
     run: str = declare.run(),
     metrics: tuple[str, ...] = declare.metrics(),
@@ -89,8 +88,7 @@ def table(
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
     from oblique_cli.config.result_tables import table_of
-    from oblique_cli.evaluation.marking import marked
-    from oblique_cli.evaluation.paired import StoredRun
+    from oblique_cli.evaluation.paired import StoredRun, marked
 
     with printed.store() as store:
         stored_run = read_run(store, run)
@@ -101,8 +99,7 @@ def table(
     write(rendered(shown, printed.format_, printed.output), printed.output)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def folds(
     run: str = declare.run(),
     inner: bool = declare.flag("--inner", "The candidates that parameters were chosen from, one line each, instead."),
@@ -124,8 +121,7 @@ def folds(
         printed.write((tidy.choices if inner else tidy.folds)(store, read_run(store, run)))
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def predictions(
     run: str = declare.run(),
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS,
@@ -160,25 +156,24 @@ def predictions(
         printed.write(lines)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def significance(
     runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN..."),
     metrics: tuple[str, ...] = declare.metrics(),
     alpha: float = _level(0.5),
     rope: float = declare.option(
         "--rope",
+        "Accuracies that differ by less are practically the same; of a metric without %, hundredths.",
         metavar="POINTS",
         type=declare.NumberRange(0, 100),
         default=1.0,
-        help="Accuracies that differ by less are practically the same; of a metric without %, hundredths.",
     ),
     rope_leaves: float = declare.option(
         "--rope-leaves",
+        "Leaves, errors and times that differ by a smaller share are practically the same.",
         metavar="SHARE",
         type=declare.NumberRange(0, 10),
         default=0.1,
-        help="Leaves, errors and times that differ by a smaller share are practically the same.",
     ),
     printed: Printed = declare.group(Printed),
     diagram: str | None = declare.file(
@@ -212,8 +207,7 @@ def significance(
     write(rendered(verdicts, printed.format_, printed.output), printed.output)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def rescore(
     run: str = declare.run(),
     metrics: tuple[str, ...] = declare.metric(
@@ -243,13 +237,12 @@ def rescore(
     write(render(table_of(stored_run.experiment, rows, metrics, remarks), printed.format_), printed.output)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def diff(
     first: str = declare.argument(),
     second: str = declare.argument(),
     second_results: str | None = declare.option(
-        "--second-results", metavar="DIR", help="Folder of results of SECOND.  [default: that of FIRST]"
+        "--second-results", "Folder of results of SECOND.  [default: that of FIRST]", metavar="DIR"
     ),
     alpha: float = _level(1),
     metrics: tuple[str, ...] = declare.metrics(),
@@ -281,8 +274,7 @@ def diff(
     write(render(comparison, printed.format_), printed.output)
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def merge(
     run: str = declare.run(),
     folders: tuple[str, ...] = declare.argument(metavar="FOLDER...", nargs=-1, required=True),

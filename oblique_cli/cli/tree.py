@@ -29,14 +29,12 @@ MODEL_SUFFIX = ".json"
 class Place:
     """Fold of a stored run."""
 
-    fold: int | None = declare.option(
-        "--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN."
-    )
+    fold: int | None = declare.option("--fold", "The tree of this fold of the stored run RUN.", type=click.IntRange(0))
     repeat: int | None = declare.option(
-        "--repeat", type=click.IntRange(0), help="With --fold: its repetition.  [default: 0]"
+        "--repeat", "With --fold: its repetition.  [default: 0]", type=click.IntRange(0)
     )
     dataset: str | None = declare.option(
-        "--dataset", metavar="NAME", help="With --fold: which data set, if the run has several."
+        "--dataset", "With --fold: which data set, if the run has several.", metavar="NAME"
     )
     results: str = declare.RESULTS
 
@@ -47,21 +45,20 @@ class Drawing:
 
     format_: str = declare.form(FORMATS, spelled={"htm": "html", "gv": "dot", "tex": "tikz"})
     html: bool = declare.flag("--html", "The same as --format html.")
-    depth: int | None = declare.option("--depth", type=click.IntRange(1), help="Show this many levels of splits.")
+    depth: int | None = declare.option("--depth", "Show this many levels of splits.", type=click.IntRange(1))
     raw: bool = declare.flag("--raw", "Weights in the features' own units, not per standard deviation.")
     full: bool = declare.flag("--full", "Every term, also those that move no training row or are small.")
     sparse: bool = declare.flag("--sparse", "Drop terms, from JSON too, while every training row keeps its side.")
     tolerance: float | None = declare.option(
         "--tolerance",
+        "With --sparse: drop more, while at most this share of the training rows more is wrong.",
         type=click.FloatRange(0, 1),
-        help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
     )
     precision: int = declare.precision("Digits.")
     output: str | None = declare.OUTPUT
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def tree(
     request: Request = declare.group(
         Request,

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from oblique_cli.ground.nouns import DatasetSpec, Experiment
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def validate(
     configs: tuple[str, ...] = declare.argument(metavar="CFG...", nargs=-1),
     overrides: tuple[str, ...] = declare.changes("cv.repeats=2"),

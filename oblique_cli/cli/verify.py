@@ -8,7 +8,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import called, note, working, write, write_json
-from oblique_cli.cli._own import spare
+from oblique_cli.cli._own import loaded
 from oblique_cli.errors import EXIT_REFUTED, ConfigError, DataError, quoted
 
 if TYPE_CHECKING:
@@ -17,25 +17,24 @@ if TYPE_CHECKING:
 BLOCK = 16_384  # rows read at once
 
 
-@click.command()
-@declare.parameters
+@declare.command()
 def verify(
     model: str = declare.argument(),
     monotone: tuple[str, ...] = declare.option(
-        "--monotone", multiple=True, metavar="COLUMN[:+|-]", help="The prediction only rises, or falls, with it."
+        "--monotone", "The prediction only rises, or falls, with it.", multiple=True, metavar="COLUMN[:+|-]"
     ),
     of: str | None = declare.option(
-        "--of", metavar="CLASS", help="The class whose share --monotone is about.  [default: the last one]"
+        "--of", "The class whose share --monotone is about.  [default: the last one]", metavar="CLASS"
     ),
     never_uses: tuple[str, ...] = declare.option(
-        "--never-uses", multiple=True, metavar="COLUMN", help="No prediction depends on this column."
+        "--never-uses", "No prediction depends on this column.", multiple=True, metavar="COLUMN"
     ),
     robust: float | None = declare.option(
-        "--robust", type=declare.NumberRange(0, min_open=True), metavar="REACH", help="Rows keep their class within it."
+        "--robust", "Rows keep their class within it.", type=declare.NumberRange(0, min_open=True), metavar="REACH"
     ),
-    rows: str | None = declare.option("--rows", metavar="TABLE", help="The rows of --robust."),
+    rows: str | None = declare.option("--rows", "The rows of --robust.", metavar="TABLE"),
     within: tuple[str, ...] = declare.option(
-        "--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Only rows with numbers in this range."
+        "--within", "Only rows with numbers in this range.", multiple=True, metavar="COLUMN=LEAST:MOST"
     ),
     format_: str = declare.form(("text", "json")),
     output: str | None = declare.OUTPUT,
@@ -59,15 +58,11 @@ def verify(
     if (robust is None) != (rows is None):
         raise click.UsageError("--robust and --rows go together: how far rows may move, and which rows")
 
-    from oblique_cli.models import load
-    from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.verifying import verify as verified
     from oblique_cli.models.verifying.verdict_text import plain_of, text_of
     from oblique_cli.models.verifying.verification import PROVED
 
-    spare(model, rows)
-    fitted = load(model)
-    needs_table(fitted, model)
+    fitted = loaded(model, rows)
     with working("looking for a counterexample"):
         verification = verified(
             fitted,
