@@ -1,4 +1,4 @@
-"""Pairing of stored folds: results of all methods of some runs on the same partitions of the same data.
+"""Stored runs side by side: folds paired on the same partitions of the same data, joined tables, marks in tables.
 
 Tests on one data set pair folds, so they need shared folds; tests over data sets pair means. Both use the
 repetitions that are complete for every method, since means over other repetitions are means over other partitions.
@@ -6,8 +6,9 @@ repetitions that are complete for every method, since means over other repetitio
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -18,8 +19,21 @@ from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.evaluation.tables import listed, not_measured, task_of_experiment, title_of
+from oblique_cli.evaluation.tables import (
+    BEST,
+    SAME,
+    Line,
+    ResultTable,
+    listed,
+    not_measured,
+    task_of_experiment,
+    title_of,
+)
 from oblique_cli.ground.nouns import AlgorithmSpec, Experiment, Row
+
+ALPHA = 0.05  # level of marks in tables
+
+Marks = Mapping[tuple[str, str, str], str]
 
 
 @dataclass(frozen=True)
@@ -252,3 +266,85 @@ def _scores(
     means = {name: {m: float(sum(v) / len(v)) for m, v in each.items()} for name, each in repetitions.items()}
     ratio = schemes.SCHEMES[cv.scheme].test_over_train(cv)
     return PairedScores(dataset, exact, means, folds, undefined, ratio)
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> ResultTable:
+    """Return the lines of several runs, by name, as one table with the metrics that all of them show.
+
+    Raise ConfigError if two runs have different data under one data set name, or different tasks.
+    """
+    data: dict[str, tuple[str, str]] = {}
+    for run, stored in runs.items():
+        for name, digest in stored.data.items():
+            first, known = data.setdefault(name, (run, digest))
+            if digest != known:
+                raise ConfigError(
+                    f"runs {first!r} and {run!r} have different data under the name {name!r}: give one of them another "
+                    "name (--set dataset.name=...) and run it again."
+                )
+    metrics = [table.metrics for table in tables.values()]
+    common = tuple(name for name in metrics[0] if all(name in other for other in metrics))
+    if len(common) < 2 and any(other != metrics[0] for other in metrics):
+        raise ConfigError(f"runs {listed(list(tables))} have no metrics in common, as they predict different things.")
+    seen = Counter((line.dataset, line.algorithm) for table in tables.values() for line in table.lines)
+    lines: dict[tuple[str, str], Line] = {}
+    for run, table in tables.items():
+        for line in table.lines:
+            if seen[line.dataset, line.algorithm] > 1:
+                line = replace(line, algorithm=f"{line.algorithm}@{run}", label=f"{line.label} ({run})")
+            lines[line.dataset, line.algorithm] = line
+    datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
+    notes = dict.fromkeys(f"{run}: {note}" for run, table in tables.items() for note in table.notes)
+    ways = {
+        name: {partition(run, name) for run in runs.values() if name in {spec.name for spec in run.experiment.datasets}}
+        for name in datasets
+    }
+    if apart := [name for name in datasets if len(ways[name]) > 1]:
+        notes[f"The runs divided the rows of {listed(apart)} in different ways, so their folds are not paired."] = None
+    return ResultTable(
+        title=f"runs {listed(list(tables))}" if len(tables) > 1 else next(iter(tables.values())).title,
+        lines=tuple(sorted(lines.values(), key=lambda line: datasets.index(line.dataset))),
+        references=(),
+        notes=tuple(notes),
+        metrics=common,
+    )
+
+
+def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks:
+    """Return (data set, algorithm, metric) -> BEST, or SAME for a mean not significantly worse than the best.
+
+    Uses the corrected resampled t test, two-sided, on shared folds. Raise ConfigError if there is nothing to compare.
+    """
+    from oblique_cli.evaluation.significance_tests import corrected_resampled_t
+
+    cell_marks: dict[tuple[str, str, str], str] = {}
+    paired = pair([run], {}, metrics)
+    for scores in paired.scores:
+        for metric in metrics:
+            means = scores.means[metric]
+            if not means:
+                continue
+            best = max(means.values()) if METRICS[metric].larger_is_better else min(means.values())
+            leader = next(method for method, mean in means.items() if mean == best)
+            folds = scores.folds.get(metric)
+            for method, mean in means.items():
+                ratio, d = scores.test_over_train, None if folds is None else folds[leader] - folds[method]
+                if mean == best:
+                    cell_marks[scores.dataset, method, metric] = BEST
+                elif ratio is not None and d is not None and len(d) > 1 and corrected_resampled_t(d, ratio).p > alpha:
+                    cell_marks[scores.dataset, method, metric] = SAME
+    return cell_marks
+
+
+def marked(table: ResultTable, run: StoredRun, alpha: float = ALPHA) -> ResultTable:
+    """Return the table of a run with marks on the best cells and a note; raise ConfigError as in `marks`."""
+    metrics = [name for name in table.metrics if name in METRICS and not METRICS[name].matrix]
+    if not metrics:
+        raise ConfigError(f"{run.experiment.name}: the table shows no metric whose best could be marked.")
+    cell_marks = marks(run, metrics, alpha)
+    test = f"at {alpha:g} by the corrected resampled t test"
+    note = f"{BEST} the best on its data set; {SAME} not significantly worse {test}."
+    return replace(table, notes=(*table.notes, note), marks=cell_marks)

@@ -178,7 +178,13 @@ class ResultTable:
             notes=self.notes,
             records=tuple(self._record(line, clusters) for line in self.lines),
             facts={
-                "published": [_facts(reference) for reference in self.references],
+                "published": [
+                    {
+                        name: getattr(published.find(reference), name)
+                        for name in ("source", "table", "caption", "citation")
+                    }
+                    for reference in self.references
+                ],
                 **({"accuracy": self.estimate} if self.estimate and "accuracy" in self.metrics else {}),
             },
         )
@@ -505,11 +511,6 @@ def _published_clusters(shown: list[published.PublishedTable], dataset: str, tit
         if cluster_counts:
             return f"({', '.join(cluster_counts)})"
     return ""
-
-
-def _facts(reference: str) -> dict[str, str]:
-    table = published.find(reference)
-    return {"source": table.source, "table": table.table, "caption": table.caption, "citation": table.citation}
 
 
 # -- notes -------------------------------------------------------------------------------------------------------------

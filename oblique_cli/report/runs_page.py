@@ -21,7 +21,7 @@ from oblique_cli.drawing import markup
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.drawing.palette import STYLES
 from oblique_cli.errors import ConfigError, DataError, StoreError
-from oblique_cli.evaluation.marking import ALPHA, marked
+from oblique_cli.evaluation.paired import ALPHA, marked
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
 from oblique_cli.experiments import environment as environments

@@ -1,13 +1,13 @@
 """Marks of the best, and of what is not significantly worse."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation.marking import marked, marks
-from oblique_cli.evaluation.paired import pair
+from oblique_cli.evaluation.paired import marked, marks, pair
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t
 from oblique_cli.evaluation.tables import BEST, SAME, render
 from oblique_cli.experiments.store import Store
@@ -64,16 +64,11 @@ def test_marks_look_as_the_format_has_them_and_change_no_number(run, call):
     assert ended.code == 0 and ended.out == text
 
 
-def test_nothing_is_marked_where_nothing_is_compared(call):
+def test_nothing_is_marked_where_nothing_is_compared(call, run):
     (call.folder / "y.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}\n")
     assert call("run", "y.yaml", "--quiet").code == 0
     ended = call("table", "y", "--mark")
     assert ended.code == 2 and "a test needs two" in ended.err
-
-
-def test_a_table_of_a_matrix_alone_has_no_best(run):
-    from dataclasses import replace
-
     with pytest.raises(ConfigError, match="shows no metric whose best could be marked"):
         marked(replace(run.table(), metrics=()), run.stored())
     assert np.isfinite(run.rows[0].fit_seconds)
