@@ -25,8 +25,7 @@ from oblique_cli.errors import ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.experiments.fits import Case
-from oblique_cli.fitting.budget import cost_of, seen_columns
-from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.budget import candidates, cost_of, seen_columns
 from oblique_cli.fitting.choosing import fit_to_all, part, rows_in_turn
 from oblique_cli.fitting.goals import Goal
 from oblique_cli.ground import seeds

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import joblib
 import numpy as np
 
 from oblique_cli import schemes
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.significance_tests import BiasVariance
@@ -21,9 +21,6 @@ from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.fits import Case, first_line, predictions, tune
 from oblique_cli.ground.nouns import Experiment
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
 from oblique_cli import plugins
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, PluginError
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, is_outside
 from oblique_cli.estimators.encoding import ColumnEncoder, fold_encoder, own_labels, prepared
@@ -38,9 +39,6 @@ from oblique_cli.ground.nouns import (
     Tuning,
     TuningPair,
 )
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,8 +329,8 @@ def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tupl
 
 def fit_on(
     case: Case,
-    train: np.ndarray,
-    pruning: np.ndarray,
+    train: np.ndarray | slice,
+    pruning: np.ndarray | None,
     seed: int,
     params: Mapping[str, Any],
     limits: Mapping[str, float] | None = None,
@@ -340,6 +338,7 @@ def fit_on(
 ) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and its encoder (or None).
 
+    pruning : training rows to prune on; None to let the estimator draw them
     limits : as in `AlgorithmSpec`; with any limit, the estimator is fitted in a separate process
     shared : results that fits of one fold may reuse (`BottomUpTreeClassifier.fit`)
     """
@@ -351,14 +350,14 @@ def fit_on(
     arguments: dict[str, Any] = {**fit_arguments(case, estimator, train)}
     if shared is not None and not limits and has_fit_parameter(estimator, "shared"):
         arguments["shared"] = shared
-    if getattr(estimator, "needs_pruning_rows", False):
+    if pruning is not None and getattr(estimator, "needs_pruning_rows", False):
         if case.dataset.groups is not None and len(np.unique(case.dataset.groups[train])) < 2:
             raise ConfigError(
                 f"one group of column {case.dataset.group_column!r} is left to train on, and {case.spec.id} keeps "
                 "whole groups to prune on: use a column with more groups, or pruning: none."
             )
         # Positions of the pruning rows among the training rows, including all copies of a bootstrap row.
-        arguments["pruning_rows"] = np.flatnonzero(np.isin(train, pruning))
+        arguments["pruning_rows"] = np.flatnonzero(np.isin(np.arange(case.dataset.n)[train], pruning))
     if limits and not is_outside(case.spec.name):
         from oblique_cli.estimators.outside.remote import LimitedEstimator
 

@@ -1,26 +1,48 @@
 """Jobs of an experiment: one for each algorithm on each fold of each data set.
 
-A job has its key before anything runs. The key is a digest of configuration, data, seed and fold (`digests`), so
-a job is done if a good row with its key is stored, after any kill and in any order of the jobs. The environment, code
-included, is stored beside the row (`environment`).
+A job has its key before anything runs. The key is a digest of configuration, data, seed and fold, so a job is done if a
+good row with its key is stored, after any kill and in any order of the jobs. The environment, code included, is stored
+beside the row (`environment`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from oblique_cli import schemes
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, is_outside, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
 from oblique_cli.evaluation import metrics
-from oblique_cli.experiments import digests
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
+# The content of a key begins with its format, which never changes, because stored results use it.
+FORM = 2
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of plain data, in hexadecimal."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
+    """Return a digest of the part of `content` that determines an algorithm's folds on a data set.
+
+    The number of repetitions is excluded: repetition 3 of 5 is repetition 3 of 10.
+    """
+    cv = {key: value for key, value in content["cv"].items() if key != "repeats"}
+    (plain,) = [a for a in content["algorithms"] if a["id"] == algorithm]
+    method = AlgorithmSpec(**plain).on(dataset)
+    (spec,) = [d for d in content["datasets"] if d["name"] == dataset]
+    how = [method.id, method.name, method.params, method.grid]
+    how += [part for part in (method.prepare, content.get("code")) if part]  # newer than the first results
+    data = [dataset, content["data"][dataset], spec["missing"], spec["encoding"]]
+    return digest([FORM, content["seed"], cv, how, data, *([content["metrics"]] if "metrics" in content else [])])
 
 
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
@@ -32,31 +54,26 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
         data_content = content(experiment, [dataset])
-        bases = {a.id: digests.base(data_content, dataset.name, a.id) for a in experiment.algorithms}
+        bases = {a.id: _base(data_content, dataset.name, a.id) for a in experiment.algorithms}
         for repeat, fold in schemes.places(experiment.cv, dataset):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
-                key = digests.of_fold(base, repeat, fold)
-                jobs.append(Job(key, dataset.name, algorithm, repeat, fold, seed))
+                jobs.append(Job(digest([base, repeat, fold]), dataset.name, algorithm, repeat, fold, seed))
     return jobs
 
 
 def shared_tuning(experiment: Experiment, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
     """Return the job that chooses parameters for all folds of a data set: fold -1, as it has no test rows."""
-    key = digests.of_tuning(digests.base(content(experiment, [dataset]), dataset.name, algorithm.id))
-    return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
+    base = _base(content(experiment, [dataset]), dataset.name, algorithm.id)
+    seed = seeds.integer(experiment.seed, dataset.name, "tuning")
+    return Job(digest([base, "tuning"]), dataset.name, algorithm.id, 0, -1, seed)
 
 
 def content(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, Any]:
     """Return everything that determines the results of `experiment`, including the data, as plain data."""
-    digests = {dataset.name: dataset.digest for dataset in datasets}
-    return {**experiment.content(), **_measured(experiment), "data": digests}
-
-
-def _measured(experiment: Experiment) -> dict[str, list[str]]:
-    """Return the additional metrics of the rows, under the key of the configuration; {} if none."""
-    names = metrics.to_measure(experiment.metrics)
-    return {"metrics": list(names)} if names else {}
+    names = metrics.to_measure(experiment.metrics)  # of the rows, in addition to those of every run
+    measured = {"metrics": list(names)} if names else {}
+    return {**experiment.content(), **measured, "data": {dataset.name: dataset.digest for dataset in datasets}}
 
 
 def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:

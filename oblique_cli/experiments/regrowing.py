@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from oblique_cli import schemes
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.estimators.algorithms import is_outside
 from oblique_cli.experiments import jobs as jobs_of
@@ -16,9 +17,6 @@ from oblique_cli.experiments.fits import Case, fitted
 from oblique_cli.experiments.running import load_datasets
 from oblique_cli.experiments.store import Run
 from oblique_cli.ground.nouns import Experiment, Row
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import joblib
 import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.data import catalogue
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_INTERRUPTED, EXIT_OK, EXIT_TERMINATED, ConfigError, StoreError
 from oblique_cli.estimators.outside import known
 from oblique_cli.evaluation.metrics import METRICS
@@ -33,22 +34,14 @@ from oblique_cli.experiments.stored_predictions import Labels, pack_labels
 from oblique_cli.ground.nouns import Experiment, Fold, Job, Row, Tuning, TuningPair
 from oblique_cli.schemes import SCHEMES
 
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
-
 Cell = tuple[str, str]  # data set, algorithm
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Summary of a run.
+    """Summary of a run: folds of the experiment, good rows now in the store, and those that were there before.
 
-    total      folds of the experiment
-    done       good rows now in the store; `resumed` of them were there before
-    failures   the rows that failed in this call
-    stopped    the signal that stopped the run, 0 if none did
-    seconds    from start to end
-    fold_counts    as in `Experiment`
+    failures : the rows that failed in this call; stopped : the signal that stopped the run, 0 if none did
     """
 
     name: str

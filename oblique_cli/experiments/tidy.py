@@ -52,20 +52,18 @@ def folds(store: Store, run: Run) -> Table:
     }
     columns |= {f"made_by.{name}": str for name in machine}
 
-    def lines() -> list[Line]:
-        return [
-            (
-                run.name,
-                *(getattr(row, name) for name in list(_PLACE)[1:]),
-                *(getattr(row, name) for name in plain),
-                row.n_correct / row.n_test if row.n_test and row.per_class else None,
-                *(_cell(getattr(row, group).get(name), columns[c]) for c, (group, name) in extra.items()),
-                *(known[row.environment].get(name) for name in machine),
-            )
-            for row in rows
-        ]
-
-    return Table(columns, [lines()])
+    lines: list[Line] = [
+        (
+            run.name,
+            *(getattr(row, name) for name in list(_PLACE)[1:]),
+            *(getattr(row, name) for name in plain),
+            row.n_correct / row.n_test if row.n_test and row.per_class else None,
+            *(_cell(getattr(row, group).get(name), columns[c]) for c, (group, name) in extra.items()),
+            *(known[row.environment].get(name) for name in machine),
+        )
+        for row in rows
+    ]
+    return Table(columns, [lines])
 
 
 def choices(store: Store, run: Run) -> Table:
@@ -75,38 +73,29 @@ def choices(store: Store, run: Run) -> Table:
     """
     made: list[Row | Tuning] = [row for row in store.rows(run.name) if row.inner]
     made += [tuning for tuning in store.tunings(run.name) if tuning.inner]
-    names = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line["params"]))
-    numbers = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line if name != "params"))
+    candidates = [line for choice in made for line in choice.inner]
+    names = list(dict.fromkeys(name for line in candidates for name in line["params"]))
+    numbers = list(dict.fromkeys(name for line in candidates for name in line if name != "params"))
     columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
     titles = {name: METRIC_OF.get(name, name) for name in numbers}
     # A class of any library may have a parameter with the name of a column.
     taken = (*columns, *titles.values())
     column_of = {name: f"params.{name}" if name in taken else name for name in names}
-    columns |= {
-        column_of[name]: _type_of([line["params"].get(name) for choice in made for line in choice.inner])
-        for name in names
-    }
-    columns |= {
-        title: _type_of([line.get(name) for choice in made for line in choice.inner]) for name, title in titles.items()
-    }
+    columns |= {column_of[name]: _type_of([line["params"].get(name) for line in candidates]) for name in names}
+    columns |= {title: _type_of([line.get(name) for line in candidates]) for name, title in titles.items()}
 
-    def lines() -> list[Line]:
-        return [
-            (
-                run.name,
-                choice.dataset,
-                choice.algorithm,
-                getattr(choice, "repeat", None),
-                getattr(choice, "fold", None),
-                all(choice.chosen.get(name) == value for name, value in line["params"].items()),
-                *(_cell(line["params"].get(name), columns[column_of[name]]) for name in names),
-                *(line.get(name) for name in numbers),
-            )
-            for choice in made
-            for line in choice.inner
-        ]
-
-    return Table(columns, [lines()])
+    lines: list[Line] = [
+        (
+            run.name,
+            *(getattr(choice, name, None) for name in list(_PLACE)[1:]),
+            all(choice.chosen.get(name) == value for name, value in line["params"].items()),
+            *(_cell(line["params"].get(name), columns[column_of[name]]) for name in names),
+            *(line.get(name) for name in numbers),
+        )
+        for choice in made
+        for line in choice.inner
+    ]
+    return Table(columns, [lines])
 
 
 def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda row: True) -> Table:

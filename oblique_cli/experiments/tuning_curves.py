@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from oblique_cli import schemes
 from oblique_cli.experiments import jobs as jobs_of
@@ -49,20 +48,14 @@ def tuning_curves(
             else:
                 seed = job_seeds[dataset.name, index]
             chosen, table = tune(case, fold.tuning, seed)
-            yield _curve(dataset.name, spec.id, index, parameter, chosen, table)
+            yield Curve(
+                dataset.name,
+                spec.id,
+                index,
+                tuple(entry["params"][parameter] for entry in table),
+                tuple(100.0 * entry["n_correct"] / entry["n_rows"] for entry in table),
+                tuple(entry["n_leaves"] / entry["n_trees"] for entry in table),
+                chosen[parameter],
+            )
             if index < 0:
                 break
-
-
-def _curve(
-    dataset: str, algorithm: str, fold: int, parameter: str, chosen: dict[str, Any], table: list[dict[str, Any]]
-) -> Curve:
-    return Curve(
-        dataset,
-        algorithm,
-        fold,
-        tuple(entry["params"][parameter] for entry in table),
-        tuple(100.0 * entry["n_correct"] / entry["n_rows"] for entry in table),
-        tuple(entry["n_leaves"] / entry["n_trees"] for entry in table),
-        chosen[parameter],
-    )

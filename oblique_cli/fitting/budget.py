@@ -1,4 +1,4 @@
-"""Cost of a fit and remaining budget, computed from rows, columns and classes, not from the clock.
+"""Candidates of `auto`; cost of a fit and remaining budget, computed from rows, columns and classes, not the clock.
 
 A choice that depends on the clock would give another model on a busy machine. So the budget, in seconds, is spent
 according to the table in costs.yaml, and the clock is only a brake: if the work takes much longer than computed, the
@@ -12,16 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.default_pruning import BY_HOLDOUT
 from oblique_cli.experiments.fits import Case
-from oblique_cli.fitting.candidates import table
 from oblique_cli.ground.nouns import CVSpec
+from oblique_cli.ground.strict_yaml import Problems, parse, read
 from oblique_cli.schemes import SCHEMES
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 # Planned seconds of work per second of the budget: on other data and machines the work may take longer than measured,
 # and the clock stops it at twice the planned time.
@@ -32,6 +31,28 @@ COMPARISON_SECONDS = 40.0 * PLANNED  # for a cross-validation whose size the use
 SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # tried in this order
 
 GROWTHS = 10  # cost of a tree pruned by cross-validation, relative to a tree pruned on separate rows
+
+
+def candidates(task: str) -> tuple[dict[str, Any], ...]:
+    """Return the algorithms that auto compares for a task, in the form of a configuration, each with name and id.
+
+    task : "classification" or "regression"; with the suffix "_readable", the additional candidates for a readable tree
+    """
+    entries = ({"name": item} if isinstance(item, str) else item for item in table("candidates.yaml")[task])
+    return tuple({"id": entry["name"], **entry} for entry in entries)
+
+
+def recommended(task: str) -> str:
+    """Return the name of the algorithm that auto compares first."""
+    return str(table("candidates.yaml")["recommended"][task])
+
+
+@cache
+def table(name: str) -> dict[str, Any]:
+    """Return the content of a file in this folder."""
+    problems = Problems()
+    plain: dict[str, Any] = parse(read(Path(__file__).with_name(name), name, problems), problems).plain()
+    return plain
 
 
 @dataclass(frozen=True)
@@ -75,8 +96,6 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
 
 def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float]:
     """Return the cross-validation that COMPARISON_SECONDS allow, and the seconds that `cv` would take.
-
-    The number of repetitions is reduced first, then the number of folds.
 
     cases : the algorithms on their data sets; unlisted algorithms cost nothing
     least : key of SMALLER_SIZES -> its minimum; other keys stay. The smallest size may take longer.

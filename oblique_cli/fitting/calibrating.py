@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.conformal_limits import (
     CROSS,
@@ -26,9 +27,6 @@ from oblique_cli.fitting.choosing import part
 from oblique_cli.fitting.estimating import division, folds_of
 from oblique_cli.ground import seeds
 from oblique_cli.models.model import Model
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 SPLIT_PARTS = 4  # SPLIT reserves one of this number of parts for calibration
 
@@ -50,10 +48,7 @@ class Promise:
 
 
 def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArray[np.intp]:
-    """Return the training rows of the model: all rows, or with SPLIT all but the calibration rows.
-
-    Stochasticity: calibration rows are drawn with a seed named after `seed` and the data set.
-    """
+    """Return the training rows of the model: all rows, or with SPLIT all but the calibration rows."""
     if promise is None or promise.how != SPLIT:
         return np.arange(dataset.n)
     split_seed = seeds.integer(seed, dataset.name, "calibration")
@@ -64,8 +59,6 @@ def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, see
     """Return the model with its guarantee. dataset : all rows; with SPLIT, `model` is fitted to `training_rows`
 
     With CROSS the same procedure is fitted again without each fold, and scores the rows of the fold.
-
-    Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
     """
     train = training_rows(dataset, promise, seed)
     spreads = _spreads(model, dataset, train, promise)

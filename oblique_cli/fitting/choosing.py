@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, ObliqueError
-from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import fits
 from oblique_cli.experiments.fits import Case
-from oblique_cli.fitting.budget import Budget, Step, cost_of
-from oblique_cli.fitting.candidates import recommended
+from oblique_cli.fitting.budget import Budget, Step, cost_of, recommended
 from oblique_cli.fitting.estimating import (
     Estimate,
     Validated,
@@ -33,9 +32,6 @@ from oblique_cli.fitting.estimating import (
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.tree_sizes import cut_to_goal
 from oblique_cli.ground import seeds
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 Cases = Callable[["Dataset"], Mapping[str, Case]]
 
@@ -70,11 +66,9 @@ class Size:
 class Candidate:
     """Algorithm in the comparison, identified by its id.
 
-    estimate  None if there is none; size : median size of the models of the folds
-    written   size of the model that is fitted to all rows, None if there is none
+    size      median of the models of the folds; written : size of the model that is fitted to all rows
     failure   reason for a missing estimate, or for a missing estimate on more rows
     rows      of its comparison; dropped : whether other algorithms went on to more rows without it
-    is_tree   whether its model is a single tree
     """
 
     algorithm: str
@@ -94,12 +88,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan for spending a budget.
-
-    tested    number of test folds of the nested cross-validation; 0 for a single held-out part
-    entrants  ids of the algorithms whose fits to all rows the budget allows
-    work      seconds of counted work of one comparison
-    """
+    """Plan for a budget: test folds of the nested cross-validation (0 for a held-out part), ids of the algorithms whose
+    fits to all rows the budget allows, and seconds of counted work of one comparison."""
 
     tested: int
     entrants: tuple[str, ...]
@@ -166,6 +156,7 @@ def _loss(candidate: Candidate) -> float:
 
 
 def _limit(candidates: Sequence[Candidate]) -> float:
+    """Return the largest loss that counts as good as the best."""
     best = min((c.estimate for c in candidates if c.estimate), key=lambda e: e.loss)
     return best.loss + best.loss_error
 
@@ -194,10 +185,8 @@ def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
 def planned(by_id: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
     """Return the plan of the budget for n rows: nested cross-validation, if the budget allows half of the algorithms.
 
-    by_id : the algorithms. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
-    of the estimate; the comparisons share the rest. If that does not suffice for all algorithms on all rows, only the
-    rows of `FEW_TESTED` folds are predicted, which leaves more for each comparison. The recommended algorithm comes
-    first, so it is compared whenever the budget allows its fits.
+    Half of the work may go into fits of the chosen algorithm; the comparisons share the rest. If that does not suffice
+    for all algorithms on all rows, only the rows of `FEW_TESTED` folds are predicted.
     """
     cheapest = in_turn_of(by_id, by_id, n, folds)
     half = cheapest[: max(1, len(cheapest) // 2)]
@@ -239,18 +228,12 @@ def choose(
     work: float,
     entrants: Sequence[str],
 ) -> Choice:
-    """Compare algorithms on the same folds and choose the best; ties in size by loss, then by order.
+    """Compare algorithms, the `entrants`, on the same folds and choose the best; ties in size by loss, then by order.
 
-    cases     the algorithms on some rows of the data set, by id
-    work      seconds of counted work that the comparison may do
-    entrants  ids of the algorithms to compare
-    If `work` suffices for all of them on all rows, there is one comparison. Otherwise each round has an equal part of
-    the work, uses as many rows as that allows, and keeps the better half for the next round. If `LEAST_ROWS` rows
-    take more than half of the work, the most expensive are excluded before the first round. The rows of a round are
-    part of those of the next. From `HELD_OUT_FROM` rows on, only one fold is tested.
-    Raise ConfigError if no algorithm could be fitted.
-
-    Stochasticity: the order of the rows is named after `seed`, as are the folds.
+    If `work`, in seconds of counted work, suffices for all of them on all rows, there is one comparison. Otherwise each
+    round has an equal part of the work, uses as many rows as that allows, and keeps the better half. If `LEAST_ROWS`
+    rows take more than half of the work, the most expensive are excluded before the first round. Raise ConfigError if
+    no algorithm could be fitted.
     """
     by_id = cases(dataset)
     compared = {name: Candidate(name, None, Size(), NOT_PAID) for name in by_id}
@@ -353,33 +336,20 @@ def rows_in_turn(dataset: Dataset, n: int, seed: int) -> NDArray[np.intp]:
 
 
 def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the estimator fitted to all rows, its encoder (or None), and the parameters chosen by a grid.
-
-    Stochasticity: the fit has the same seed as in `oblique tree`.
-    """
+    """Return the estimator fitted to all rows, its encoder (or None), and the parameters chosen by a grid."""
     dataset, chosen = case.dataset, {}
     if case.spec.grid:
         pairs = tuning_pairs(dataset, folds, seed)
         chosen = fits.tune(case, pairs, seeds.integer(seed, dataset.name, "tuning"))[0]
     tree_seed = seeds.integer(seed, dataset.name, "tree")
-    params = {**case.spec.params, **chosen}
-    cut = cut_to_goal(case, np.arange(dataset.n), goal, params, tree_seed)
-    encoder = fold_encoder(dataset, case.policy, dataset.X)
-    X = dataset.X if encoder is None else encoder.transform(dataset.X)
-    estimator = prepared(case.algorithm.make(tree_seed, **{**params, **cut}), dataset, case.policy)
-    with own_labels(dataset, encoder):
-        estimator.fit(X, dataset.y, **fits.fit_arguments(case, estimator))
-    return estimator, encoder, chosen
+    cut = cut_to_goal(case, np.arange(dataset.n), goal, {**case.spec.params, **chosen}, tree_seed)
+    return *fits.fit_on(case, slice(None), None, tree_seed, {**chosen, **cut}), chosen
 
 
 def estimated(
     dataset: Dataset, cases: Cases, plan: Plan, folds: int, seed: int, goal: Goal, budget: Budget
 ) -> tuple[Validated, Choice]:
-    """Return out-of-fold predictions of the whole procedure, and the choice of the first training set.
-
-    Each training set repeats the comparison and fits its choice; the test rows of the fold have no part in
-    either. If the clock stops the work, or by the plan, not all folds are tested.
-    """
+    """Return out-of-fold predictions of the whole procedure, of some or all folds, and the choice of the first."""
     cv = division(dataset, folds, tuned=True)
     if dataset.groups is None and not any(case.spec.grid for case in cases(dataset).values()):
         cv = replace(cv, scheme="ordinary")  # without the inner folds of a grid search

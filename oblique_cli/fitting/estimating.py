@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from oblique_cli import schemes
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.n_jobs import in_turn
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.holdout_report import reliability, residuals
@@ -27,10 +28,6 @@ from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.tree_sizes import cut_to_goal
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
-
 
 FARTHEST = 1e150  # its square is finite
 
@@ -64,10 +61,7 @@ class Estimate:
 
     @classmethod
     def of(cls, answers: Answers, goal: Goal, folds: int, nested: bool, tested: int | None = None) -> Estimate:
-        """Return the estimate from predictions of rows. Raise Undefined for a metric without a value on them.
-
-        tested : number of folds that the rows belong to, default: all
-        """
+        """Return the estimate from predictions of rows of `tested` folds; Undefined for a metric without a value."""
         of_folds = folds if tested is None else min(tested, folds)
         measured = goal.measured(answers)
         return cls(*measured, folds, nested, len(answers.y), goal.metric.name, of_folds, answers.group_column)
@@ -160,10 +154,7 @@ def tuning_pairs(dataset: Dataset, folds: int, seed: int) -> list[TuningPair]:
 
 
 def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, Any]:
-    """Return the predictions for the test rows of a fold by a fit to its training rows, and the fitted estimator.
-
-    Grid search and pruning use only the training rows.
-    """
+    """Return the predictions for the test rows of a fold by a fit to its training rows, and the fitted estimator."""
     chosen = fits.tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     cut = cut_to_goal(case, fold.train, goal, {**case.spec.params, **chosen}, seed)
     estimator, encoder = fits.fit_on(case, fold.train, fold.pruning, seed, {**chosen, **cut})
@@ -178,10 +169,7 @@ def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, 
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """Cross-validated algorithm.
-
-    answers : for every tested row; estimators : those of the folds; tested : number of tested folds, None for all
-    """
+    """Cross-validated algorithm: answers for every tested row, and the estimators of its `tested` folds (None: all)."""
 
     answers: Answers
     estimators: list[Any]
@@ -199,11 +187,7 @@ def cross_validated(
 ) -> Validated:
     """Predict each row by a fit of one algorithm that has not seen it; grids are searched inside each training set.
 
-    held_out : test only the rows of the first fold
-
-    Folds are fitted in the threads of `estimators.n_jobs.threads`, if any.
-
-    Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
+    held_out : test only the rows of the first fold. Folds are fitted in the threads of `estimators.n_jobs.threads`.
     """
     tuned = bool(case.spec.grid)
     cv = division(case.dataset, folds, tuned)

@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from oblique_cli import __version__
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -39,9 +40,6 @@ from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light
 from oblique_cli.tree.structure import of_classes
 
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
-
 RATES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # of misclassification, for a node to become a leaf
 # Default grids of --tune: the first one whose parameters the algorithm has.
 GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
@@ -60,10 +58,8 @@ GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
 class Outcome:
     """Fitted model, its estimate, and the comparison if there was one.
 
-    chosen    parameters by a grid; X : training rows as the estimator received them; rows : their row numbers
-    tree      the best single tree, fitted to all rows, if the model is not a single tree; else None; tree_X : its rows
-    path      trees of all sizes with their scores on held-out rows; () without
-    warnings  most important sentences for the reader, the most severe first
+    chosen : parameters by a grid; X : training rows as the estimator received them; rows : their row numbers
+    tree, tree_X : the best single tree, fitted to all rows, if the model is not a single tree, and its rows
     """
 
     model: Model
@@ -149,7 +145,10 @@ def fit(
     model = estimated.model(estimated.case, fitted, estimate, extra)
     if promise is not None:
         model = _guaranteed(task, estimated.case, model, promise)
-    tree, tree_X = (None, None) if beside is None else (_tree_beside(estimated, beside), beside.X)
+    tree, tree_X = None, None
+    if beside is not None and choice is not None and best is not None:
+        assert choice.best_tree is not None and choice.best_tree.estimate is not None
+        tree, tree_X = estimated.model(best, beside, choice.best_tree.estimate, {}), beside.X
     models = {id(estimated.case): model, id(best): model if tree is None else tree}
     steps = _path(task, estimated, models) if path else _cuts(task, best or estimated.case, models)
     how = (estimated.case, fitted.X, goal, task.budget, rows)
@@ -180,11 +179,7 @@ class _Fitted:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Data, algorithms and criteria of a fit.
-
-    called   the data set with its original name
-    folds    as set by the user, or None; usual : of every cross-validation
-    """
+    """Data, algorithms and criteria of a fit. called : the data set with its original name; folds : set by the user"""
 
     called: Dataset
     columns: Columns | None
@@ -268,14 +263,6 @@ class _Task:
         self.budget.counted += cost_of(case, case.dataset.n, self.usual)
         X = case.dataset.X if encoder is None else encoder.transform(case.dataset.X)
         return _Fitted(estimator, encoder, chosen, X)
-
-
-def _tree_beside(estimated: _Estimated, fitted: _Fitted) -> Model:
-    """Return the best single tree if the chosen model is not one."""
-    assert estimated.choice is not None
-    best, case = estimated.choice.best_tree, estimated.best_case
-    assert best is not None and best.estimate is not None and case is not None
-    return estimated.model(case, fitted, best.estimate, {})
 
 
 def _path(task: _Task, estimated: _Estimated, models: Mapping[int, Model]) -> tuple[Sized, ...]:
@@ -440,10 +427,7 @@ def whole_numbers(dataset: Dataset) -> list[str]:
 
 
 def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """Return the ranges of the columns of the table, to detect new rows outside of them.
-
-    Each column has its number of missing cells; numbers have minimum and maximum, levels their count.
-    """
+    """Return missing cells of each column, minimum and maximum of numbers, and the count of levels."""
     cells: dict[str, dict[str, Any]] = {}
     for j, name in enumerate(dataset.feature_names):
         known = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
@@ -456,11 +440,9 @@ def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
 
 
 def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None) -> ColumnEncoder | None:
-    """Return the encoder with values for empty cells, even if no training row had one.
+    """Return the encoder with values for empty cells, even if no training row had one: medians, most frequent levels.
 
-    With missing "impute", new rows may have empty cells in other columns than training rows: quantitative columns get
-    their median, qualitative columns their most frequent level. Complete rows are encoded as before. For trees that
-    score levels themselves nothing is added, since they use columns in their original order.
+    For trees that score levels themselves nothing is added, since they use columns in their original order.
     """
     if policy.missing != "impute" or (encoder is None and dataset.qualitative):
         return encoder

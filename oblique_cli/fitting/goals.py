@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import LABELS, METRICS, Metric, Scored, Undefined
 from oblique_cli.ground.row_groups import spread_of_sums
-
-if TYPE_CHECKING:
-    from oblique_cli.data.dataset import Dataset
 
 Array = NDArray[np.float64]
 
 GROUPS = 20  # of rows, for the standard error of a metric that is not a mean over rows
 MOST_THRESHOLDS = 99  # number of thresholds that an automatic choice compares
 AUTO = "auto"
+OF_ROWS = ("rows", "y", "predicted", "shares", "groups")  # the arrays of `Answers`
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,24 +51,19 @@ class Answers:
         groups = None if dataset.groups is None else dataset.groups[rows]
         return cls(rows, dataset.y[rows], predicted, shares, n_classes, groups, dataset.group_column)
 
-    @classmethod
-    def together(cls, parts: list[Answers]) -> Answers:
+    @staticmethod
+    def together(parts: list[Answers]) -> Answers:
         """Return the answers of several folds as one."""
-        shares = [part.shares for part in parts if part.shares is not None]
-        groups = [part.groups for part in parts if part.groups is not None]
-        rows, y, predicted = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "y", "predicted")
-        )
-        whole = np.concatenate(shares) if len(shares) == len(parts) else None
-        of_groups = (np.concatenate(groups) if groups else None, parts[0].group_column)
-        return cls(rows, y, predicted, whole, parts[0].n_classes, *of_groups)
+        values = {name: [getattr(part, name) for part in parts] for name in OF_ROWS}
+        absent = {name for name, several in values.items() if any(value is None for value in several)}
+        whole: dict[str, Any] = {name: None for name in absent}
+        whole |= {name: np.concatenate(several) for name, several in values.items() if name not in absent}
+        return replace(parts[0], **whole)
 
     def part(self, rows: NDArray[Any]) -> Answers:
         """Return the answers for some of the rows, selected by mask or index."""
-        shares = None if self.shares is None else self.shares[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        of_rows = (self.rows[rows], self.y[rows], self.predicted[rows], shares, self.n_classes)
-        return Answers(*of_rows, groups, self.group_column)
+        values = {name: getattr(self, name) for name in OF_ROWS}
+        return replace(self, **{name: value[rows] for name, value in values.items() if value is not None})
 
     def value(self, metric: Metric) -> float:
         """Return the value of a metric of predictions or probabilities. Raise Undefined if it has none."""
@@ -213,9 +207,8 @@ def labels_at(shares: Array, positive: int, threshold: float) -> NDArray[np.int6
 def goal_of(
     metric: str | None, threshold: str | None, task: str, classes: tuple[str, ...], counts: NDArray[Any], owner: str
 ) -> Goal:
-    """Return the goal of --metric and --threshold.
+    """Return the goal of --metric and --threshold. counts : (C,) rows of each class; owner : start of error messages
 
-    counts : (C,) rows of each class; owner : start of error messages
     The threshold is for the class in the metric's name, or else the class of fewer rows, the second on a tie.
     """
     usual = Goal.usual(task)

@@ -66,7 +66,6 @@ def cut_to_goal(
 ) -> dict[str, Any]:
     """Return parameters that prune an algorithm's tree by a metric; {} if it is pruned by errors, or not at all.
 
-    train : rows to fit to
     The smallest tree whose loss is within `standard_errors` of the least is chosen. If the metric has no value on the
     rows of the folds, the tree is pruned by errors.
     """
@@ -134,12 +133,9 @@ def refuse_without(case: Case) -> None:
 
 
 def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Sized, ...]:
-    """Return the trees of a fit, by the terms of their splits and from the largest.
+    """Return the trees of a fit, by the terms of their splits and from the largest; ConfigError without a path.
 
-    fitted : the tree of all rows, which is marked if it is among the trees; few : whether to also grow trees with
-    splits of few features
-    Each tree is scored on held-out rows, as in pruning; the score of the best is optimistic. Raise ConfigError for an
-    algorithm without a path.
+    fitted : the tree of all rows, which is marked; few : whether to also grow trees with splits of few features
     """
     refuse_without(case)
     max_terms = case.spec.params.get("max_terms")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import ConfigError, StoreError
-from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
+from oblique_cli.experiments.store._schema import APPLICATION_ID, LAYOUT, SCHEMA_VERSION
 
 LONGEST = 500  # bytes of a path: SQLite's limit of 512 includes the suffix of the log file
 # SQLite's errors where it cannot create the two files of a write-ahead log.
@@ -94,10 +94,8 @@ class Database:
             with self.transaction():
                 # Two processes may start at once on a new file: the second finds the existing tables.
                 if not self.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                    for statement in (*TABLES.values(), *INDEXES):
+                    for statement in LAYOUT:
                         self.execute(statement)
-                    self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                    self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         self.execute("PRAGMA synchronous = NORMAL")
 
     def _tables(self) -> int:

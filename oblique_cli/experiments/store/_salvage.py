@@ -13,7 +13,7 @@ from typing import Any
 from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store._database import free_name, missing
 from oblique_cli.experiments.store._records import is_intact
-from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
+from oblique_cli.experiments.store._schema import LAYOUT, TABLES
 
 LARGEST_PAGE = 64  # records; fewer fit on a page
 
@@ -40,11 +40,9 @@ def salvage(path: Path) -> tuple[int, Path]:
     try:
         with closing(sqlite3.connect(saved, isolation_level=None)) as new, closing(sqlite3.connect(path)) as old:
             new.execute("BEGIN")
-            for statement in (*TABLES.values(), *INDEXES):
+            for statement in LAYOUT:
                 new.execute(statement)
             n = sum(_copied(old, new, table) for table in TABLES)
-            new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             new.execute("COMMIT")
             new.execute("PRAGMA journal_mode = WAL")  # as for every results file, to allow readers beside a writer
         if not n:

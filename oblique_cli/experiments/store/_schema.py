@@ -48,6 +48,12 @@ TABLES = {
     "labels": "CREATE TABLE labels (data TEXT PRIMARY KEY, packed BLOB NOT NULL, digest TEXT NOT NULL)",
     "displaced": "CREATE TABLE displaced (run TEXT NOT NULL, record TEXT NOT NULL)",
 }
-INDEXES = ("CREATE INDEX rows_by_key ON rows (key)", "CREATE INDEX sessions_by_run ON sessions (run)")
+LAYOUT = (  # statements that make a new file
+    *TABLES.values(),
+    "CREATE INDEX rows_by_key ON rows (key)",
+    "CREATE INDEX sessions_by_run ON sessions (run)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
 # Tables with records of a run -> column with the name of the run.
 OF_A_RUN = {**dict.fromkeys(("sessions", "rows", "tunings", "predictions", "displaced"), "run"), "runs": "name"}

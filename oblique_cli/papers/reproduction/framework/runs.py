@@ -18,7 +18,7 @@ from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, DataError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tables import Line, ResultTable, method_of, method_titles, summarize
-from oblique_cli.experiments import digests
+from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.fits import failed
@@ -270,7 +270,7 @@ def measuring(measure: Callable[..., Mapping[str, float]]) -> Callable[..., Row]
 
 def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:
     """Return the job of a step. `decides` is plain data on which its result also depends."""
-    key = digests.digest([digests.FORM, study, dataset, algorithm, repeat, seed, *decides])
+    key = jobs_of.digest([jobs_of.FORM, study, dataset, algorithm, repeat, seed, *decides])
     return Job(key, dataset, algorithm, repeat, 0, seed)
 
 
@@ -283,7 +283,7 @@ def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
     """
     started = time.perf_counter()
     by_key = {job.key: (job, function, arguments) for job, function, arguments in calls}
-    name = f"reproduce/{study}-{digests.digest(sorted(by_key))[:16]}"
+    name = f"reproduce/{study}-{jobs_of.digest(sorted(by_key))[:16]}"
     progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
     code = EXIT_OK
 

@@ -24,8 +24,8 @@ from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
-from oblique_cli.experiments.digests import digest
 from oblique_cli.experiments.dispatching import Call
+from oblique_cli.experiments.jobs import digest
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.reproduction.framework.runs import Number, Ours, cells, mean_sd, measuring, step, take
