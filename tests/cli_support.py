@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import csv
 import fcntl
 import inspect
+import io
 import json
 import os
 import shutil
@@ -65,6 +67,11 @@ def start(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str
     """Start the installed command in `folder`."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
     return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment(folder), **options)
+
+
+def records(text: str) -> list[dict[str, str]]:
+    """The lines of a CSV that a command printed."""
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def oblique(folder: Path, *arguments: str) -> Ended:

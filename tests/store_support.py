@@ -1,7 +1,10 @@
 """Rows, runs and results files for tests of the store."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.store import Store
@@ -32,3 +35,19 @@ def filled(path: Path, n: int = 20) -> Path:
             store.append("one", row(i))
         store.add_tuning("one", Tuning("t", "bupa", "gdt", "ok", chosen={"tau": 1}))
     return path
+
+
+def sql(path: Path, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    """Change or read a results file without the store."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA ignore_check_constraints = 1")
+        return db.execute(statement, values).fetchall()
+
+
+def n_stored(folder: Path, where: str = "1") -> int:
+    """The number of folds that a run in `folder` has stored so far."""
+    try:
+        with closing(sqlite3.connect(f"file:{folder}/results/oblique.sqlite?mode=ro", uri=True)) as db:
+            return int(db.execute(f"SELECT count(*) FROM rows WHERE {where}").fetchone()[0])
+    except sqlite3.OperationalError:  # not there yet, or just being made
+        return 0

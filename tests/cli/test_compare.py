@@ -68,37 +68,25 @@ def test_sets_that_are_in_the_data_directory_join_in_their_place(planned):
     assert note == "left out: seeds and climate_crashes (get with: oblique data fetch seeds climate_crashes)."
 
 
-def test_sets_asked_for_by_name_are_taken_as_they_are(planned):
+def test_algorithms_and_sets_asked_for_by_name_are_taken_as_they_are_and_the_name_follows_the_content(planned):
     experiment, note = planned("--dataset", "letter, seeds,BUPA")
     assert [spec.name for spec in experiment.datasets] == ["letter", "seeds", "bupa"] and note == ""
+    experiment, _ = planned("--algorithm", "hhcart_a,axis_parallel,gdt")
+    assert [dict(spec.grid) == {} for spec in experiment.algorithms] == [True, True, False]
+    assert experiment.published == ("wickramarachchi2015:5.3",)
+    names = {planned(*options)[0].name for options in ((), ("--seed", "3"), ("--repeats", "9"), ("--rule", "2-SD"))}
+    assert len(names) == 3, "the rule changes no result"
 
 
-def test_two_stage_stands_beside_table_5_2(planned):
+def test_two_stage_stands_beside_table_5_2_and_what_has_no_number_there_beside_none(planned):
     experiment, _ = planned("--cv", "two_stage", "--repeats", "5", "--folds", "4", "--seed", "9")
     assert experiment.published == ("wickramarachchi2015:5.2",) and experiment.algorithms[0].grid
     cv = experiment.cv
     assert (cv.scheme, cv.folds, cv.repeats, cv.tune_folds, experiment.seed) == ("two_stage", 4, 5, 4, 9)
-
-
-def test_a_scheme_that_chooses_nothing_uses_defaults_and_no_published_table(planned):
     experiment, _ = planned("--cv", "stratified")
     assert not any(spec.grid for spec in experiment.algorithms) and experiment.published == ()
-
-
-def test_other_algorithms_keep_their_defaults(planned):
-    experiment, _ = planned("--algorithm", "hhcart_a,axis_parallel,gdt")
-    assert [dict(spec.grid) == {} for spec in experiment.algorithms] == [True, True, False]
-    assert experiment.published == ("wickramarachchi2015:5.3",)
-
-
-@pytest.mark.parametrize("options", [("--algorithm", "hhcart_a,axis_parallel"), ("--dataset", "iris")])
-def test_a_table_without_a_number_of_this_comparison_is_not_shown(planned, options):
-    assert planned(*options)[0].published == ()
-
-
-def test_the_name_follows_the_content(planned):
-    names = {planned(*options)[0].name for options in ((), ("--seed", "3"), ("--repeats", "9"), ("--rule", "2-SD"))}
-    assert len(names) == 3, "the rule changes no result"
+    for options in (("--algorithm", "hhcart_a,axis_parallel"), ("--dataset", "iris")):
+        assert planned(*options)[0].published == ()
 
 
 def test_the_choices_of_the_help_are_those_there_are():

@@ -71,7 +71,7 @@ def test_show_tells_all_by_any_name(no_user_folders):
     assert (code, message) == (2, "unknown data set 'bupaa'. Did you mean 'bupa'? (oblique data list)")
 
 
-def test_verify_passes_over_what_was_never_fetched_unless_named(toys, no_user_folders):
+def test_verify_ends_with_4_at_damage_or_what_is_named_and_absent_and_changes_nothing(toys, no_user_folders):
     code, result, message = run("verify")
     assert (code, message) == (0, "")
     assert result.stdout.splitlines() == [
@@ -82,8 +82,6 @@ def test_verify_passes_over_what_was_never_fetched_unless_named(toys, no_user_fo
     code, _, message = run("verify", "marbles", "quartz")
     assert (code, message) == (4, "1 of 2 data sets are bad or absent: quartz")
 
-
-def test_verify_ends_with_4_at_damage_and_changes_nothing(toys, no_user_folders):
     no_user_folders.mkdir(parents=True)
     (no_user_folders / "pebbles.csv").write_text("damaged")
     (toys / "marbles.csv").unlink()

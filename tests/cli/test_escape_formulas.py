@@ -3,21 +3,15 @@
 import csv
 import io
 
-import pytest
-
 from oblique_cli.data.csv_text import escaped
 
 TEXTS = ("=1+1", "@SUM(A1)", "+cmd", "-x", "\tq")
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_escaped(text):
-    assert escaped(text) == f"'{text}"
-
-
-@pytest.mark.parametrize("cell", ["-1", "+2.5e-3", "-0.0", "", "a=b", -1, -2.5, None, True])
-def test_numbers_and_other_texts_stay(cell):
-    assert escaped(cell) is cell
+def test_a_text_is_escaped_and_numbers_and_other_texts_stay():
+    assert [escaped(text) for text in TEXTS] == [f"'{text}" for text in TEXTS]
+    for cell in ("-1", "+2.5e-3", "-0.0", "", "a=b", -1, -2.5, None, True):
+        assert escaped(cell) is cell
 
 
 def rows(text: str) -> list[list[str]]:

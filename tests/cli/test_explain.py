@@ -78,7 +78,7 @@ def test_values_may_be_one_text_or_several(call, fitted):
     assert "Glukose (mg/dl) missing" in one.out and "Glukose (mg/dl)" in one.out.split("Held fixed: ")[1]
 
 
-def test_columns_can_be_held_and_a_class_asked_for(call, fitted):
+def test_columns_can_be_held_a_class_asked_for_and_terms_written(call, fitted):
     held = json.loads(call("explain", fitted, WILD, "--row", "3", "--fix", "Gewicht (kg)", "--format", "json").out)
     assert "Gewicht (kg)" not in [one["column"] for one in held["change"]["columns"]] and "Gewicht (kg)" in held["held"]
     to = json.loads(call("explain", fitted, WILD, "--row", "3", "--to", "auffällig", "--format", "json").out)
@@ -88,6 +88,9 @@ def test_columns_can_be_held_and_a_class_asked_for(call, fitted):
     names = ("Größe (cm)", "Gewicht (kg)", "Glukose (mg/dl)", "Thrombozyten (10²/µl)")
     all_held = call("explain", fitted, WILD, "--row", "3", *(word for name in names for word in ("--fix", name)))
     assert "No change of the other columns leads to another class. Held fixed: Größe (cm), " in all_held.out
+    few = call("explain", fitted, WILD, "--row", "3", "--terms", "1", "--output", "said.txt")
+    assert (few.code, few.out) == (0, "")
+    assert "and 5 smaller" in (call.folder / "said.txt").read_text(encoding="utf-8")
 
 
 def test_numbers_are_explained_by_the_equation_of_the_leaf(call):
@@ -100,12 +103,6 @@ def test_numbers_are_explained_by_the_equation_of_the_leaf(call):
     found = json.loads(call("explain", "m.json", "my.csv", "--row", "5", "--format", "json").out)
     total = found["equation"]["intercept"] + sum(term["amount"] for term in found["equation"]["terms"])
     assert total == pytest.approx(found["predicted"]) and "change" not in found
-
-
-def test_terms_and_output(call, fitted):
-    few = call("explain", fitted, WILD, "--row", "3", "--terms", "1", "--output", "said.txt")
-    assert (few.code, few.out) == (0, "")
-    assert "and 5 smaller" in (call.folder / "said.txt").read_text(encoding="utf-8")
 
 
 def test_a_typed_row_of_one_column_may_be_empty(call):
@@ -128,7 +125,7 @@ def test_the_numbers_that_are_printed_lead_to_the_class_that_is_promised(call):
     assert call("explain", "m.json", "--values", f"a=1.25,b={line[3]}").out.startswith("the row: class q")
 
 
-def test_shapley_values_are_shown_beside_the_way_down_and_add_up(call, fitted):
+def test_shapley_values_add_up_beside_the_way_down_and_are_importances_of_a_table(call, fitted):
     plain = call("explain", fitted, WILD, "--row", "3").out
     ended = call("explain", fitted, WILD, "--row", "3", "--shap", "--terms", "2")
     assert (ended.code, ended.err) == (0, "")
@@ -142,8 +139,6 @@ def test_shapley_values_are_shown_beside_the_way_down_and_add_up(call, fitted):
     share = counts[predicted] / sum(counts.values())
     assert sum(own["values"][predicted].values()) + own["base"][predicted] == pytest.approx(share, abs=1e-10)
 
-
-def test_shapley_values_of_a_table_are_importances(call, fitted):
     ended = call("explain", fitted, WILD, "--shap", "--background", WILD)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith(f"Mean |Shapley value| of the rows of {WILD} against 80 rows of {WILD} (probability")

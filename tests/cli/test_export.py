@@ -91,15 +91,12 @@ def test_the_program_compiles_and_has_the_columns_in_its_head(call, fitted):
     assert "int befund_predict(const double *row);" in source
 
 
-def test_precision_is_for_what_is_read(call, fitted):
+def test_precision_is_for_what_is_read_and_without_onnx_the_sentence_says_what_to_install(call, fitted, monkeypatch):
     short, long = (
         call("export", str(fitted), "--format", "rules", "--precision", digits).out for digits in ("2", "17")
     )
     assert len(short) < len(long) and short.count("\n") == long.count("\n")
     assert json.loads(call("export", str(fitted), "--format", "json").out)["schema"] == "oblique-export/1"
-
-
-def test_without_onnx_the_sentence_says_what_to_install(call, fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     ended = call("export", str(fitted), "--output", "m.onnx")
     assert ended.code == 2 and "format onnx needs the package onnx: pip install 'oblique-trees[onnx]'." in ended.err

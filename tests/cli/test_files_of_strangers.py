@@ -70,19 +70,16 @@ def test_score_counts_a_class_that_the_model_does_not_know_as_an_error(model, ca
     assert "perhaps" in call("score", model, "t.csv", *asked).out
 
 
-def test_a_qualitative_target_is_a_class(call):
-    rows = [[f"{i / 7:.2f}", "U" if i % 15 == 0 else str(i % 5)] for i in range(90)]
-    (call.folder / "t.csv").write_text(text(rows, ["x", "grade"]))
-    ended = call("tree", "t.csv", "--target", "grade", "--qualitative", "grade")
-    assert ended.code == 0 and "# Classification: 6 classes of 'grade'" in ended.out
-
-
-def test_a_table_without_names_is_told_from_a_wrong_target(call):
+def test_a_table_without_names_is_told_from_a_wrong_target_and_a_qualitative_target_is_a_class(call):
     (call.folder / "t.data").write_text("\n".join("   ".join(row) for row in ROWS))
     ended = call("tree", "t.data", "--target", "y")
     assert ended.code == 4 and "--header none" in ended.err
     ended = call("tree", "t.data", "--target", "column 4", "--header", "none")
     assert ended.code == 0 and "Read with blanks between cells" in ended.out
+    rows = [[f"{i / 7:.2f}", "U" if i % 15 == 0 else str(i % 5)] for i in range(90)]
+    (call.folder / "t.csv").write_text(text(rows, ["x", "grade"]))
+    ended = call("tree", "t.csv", "--target", "grade", "--qualitative", "grade")
+    assert ended.code == 0 and "# Classification: 6 classes of 'grade'" in ended.out
 
 
 def test_parts_of_files_are_words_of_the_command_line(call):

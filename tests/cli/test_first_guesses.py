@@ -10,7 +10,7 @@ import pytest
 from cli_support import forked, on_a_terminal
 from document_support import ROOT
 
-from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.budget import candidates
 
 FILES = ROOT / "tests" / "files"
 
@@ -67,11 +67,14 @@ def test_the_ending_of_the_output_is_the_form_of_a_table(call):
     assert (call.folder / "t.txt").read_text().startswith("dataset,")
 
 
-def test_a_model_that_is_not_kept_is_said_to_be_none(call, folder):
+def test_a_model_that_is_not_kept_is_said_to_be_none_and_its_progress_shows_on_a_terminal_alone(call, folder):
     ended = call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt")
     assert ended.err == "the model is not kept: --output model.json writes it, for predict, explain and export\n"
     ended = call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
     assert ended.err == "model written to model.json\n"
+    words = ("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+    shown = on_a_terminal(folder, 100, *words).out
+    assert re.search(r"fdt  \d+/11  \d+ %", shown)
 
 
 def without_progress(shown):
@@ -82,31 +85,28 @@ def without_progress(shown):
 def test_what_is_said_of_a_tree_fits_the_terminal(folder):
     words = ("tree", "wild.csv", "--target", "Befund", "--algorithm", "fdt")
     ended = on_a_terminal(folder, 40, *words)
-    code, shown = ended.code, ended.out
-    said = [line for line in shown.splitlines() if line.startswith("#")]
-    assert code == 0 and max(map(len, said)) <= 40
+    said = [line for line in ended.out.splitlines() if line.startswith("#")]
+    assert ended.code == 0 and max(map(len, said)) <= 40
     assert " ".join(line.removeprefix("#").strip() for line in said).count("--keep brings a column back.") == 1
 
 
 def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder):
     words = ("tree", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--html")
     ended = on_a_terminal(folder, 100, *words)
-    code, shown = ended.code, ended.out
-    assert (code, without_progress(shown)) == (0, "written to plain.html\n")
+    assert (ended.code, without_progress(ended.out)) == (0, "written to plain.html\n")
     page = (folder / "plain.html").read_bytes()
     assert page.startswith(b"<!doctype html>")
-    ended = on_a_terminal(folder, 100, *words)
-    code, shown = ended.code, ended.out
-    assert code == 2 and shown.startswith("error: 'plain.html' is there already: say --output plain.html to write over")
+    again = on_a_terminal(folder, 100, *words)
+    there = "error: 'plain.html' is there already: say --output plain.html to write over"
+    assert again.code == 2 and again.out.startswith(there)
     ended = on_a_terminal(folder, 100, "tree", "model.json", "--format", "svg")
-    code, shown = ended.code, ended.out
-    assert (code, shown) == (0, "written to model.svg\n") and (folder / "model.svg").exists()
+    assert (ended.code, ended.out) == (0, "written to model.svg\n") and (folder / "model.svg").exists()
 
 
 # ---- names and orders ------------------------------------------------------------------------------------------------
 
 
-def test_the_name_of_a_file_changes_no_tree(call, folder, monkeypatch):
+def test_the_name_of_a_file_changes_no_tree_and_messages_name_it_as_it_is_typed(call, folder, monkeypatch):
     def rules(*words):
         ended = call(*words, "--target", "variety")
         assert ended.code == 0
@@ -124,8 +124,6 @@ def test_the_name_of_a_file_changes_no_tree(call, folder, monkeypatch):
     fits = [rules("fit", name, "--algorithm", "hhgdt") for name in ("plain.csv", "renamed.csv")]
     assert fits[0] == fits[1]
 
-
-def test_messages_name_files_as_they_are_typed(call, folder):
     for name in ("plain.csv", str(folder / "plain.csv"), "./plain.csv"):
         ended = call("fit", name, "--target", "varity")
         assert ended.err == "error: plain.csv: there is no column 'varity' to use as target. Did you mean 'variety'?\n"
@@ -167,7 +165,7 @@ def test_a_comparison_of_trees_for_numbers_has_its_points_in_line(call, folder):
     assert max(len(line) for line in ended.out.splitlines() if not line.endswith(".")) <= 130
 
 
-def test_a_model_file_says_what_it_is_of(call, folder):
+def test_a_model_file_says_what_it_is_of_and_shares_of_right_answers_have_as_many_digits(call, folder):
     lines = call("tree", "model.json").out.splitlines()
     assert re.fullmatch(r"# FDT in model\.json: \d+ leaves, \d+ terms, depth \d+", lines[0])
     assert lines[1] == "# Classification: 3 classes of 'variety', fitted to 240 rows."
@@ -175,9 +173,6 @@ def test_a_model_file_says_what_it_is_of(call, folder):
         r"# On new rows: \d\d\.\d % right, standard error \d\.\d points \(cross-validation\)\.", lines[2]
     )
     assert '/*\n * fdt: class "variety" by a tree of ' in call("export", "model.json", "--format", "c").out
-
-
-def test_shares_of_right_answers_have_as_many_digits_each(call, folder):
     ended = call("score", "model.json", "plain.csv")
     assert all(re.search(r" \d+\.\d\d  %$", line) for line in ended.out.splitlines()[1:])
 
@@ -195,10 +190,3 @@ def test_the_help_of_the_program_cuts_no_sentence_and_names_every_command(call):
         < shown.index("\nResults:\n")
         < shown.index("\nPublished results:\n")
     )
-
-
-def test_how_far_a_fit_is_shows_on_a_terminal_alone(call, folder):
-    words = ("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
-    assert call(*words).err == "model written to model.json\n"
-    shown = on_a_terminal(folder, 100, *words).out
-    assert re.search(r"fdt  \d+/11  \d+ %", shown)

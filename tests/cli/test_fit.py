@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 import re
 import shutil
@@ -10,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import forked
+from cli_support import forked, records
 
 from oblique_cli.cli.fit import fit
 from oblique_cli.data.own.front import chunks
-from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.budget import candidates
 from oblique_cli.models import load
 from oblique_cli.models.new_rows import ROWS
 
@@ -45,10 +44,6 @@ def wild(call, models):
     """The command beside a model of the wild table, wild.json."""
     shutil.copy(models / "wild.json", call.folder)
     return call
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 # ---- fit -------------------------------------------------------------------------------------------------------------
@@ -83,18 +78,15 @@ def test_the_tree_is_that_of_oblique_tree(call):
     assert rules == [line for line in shown.out.splitlines() if not line.startswith("#")]
 
 
-def test_json_holds_facts_and_files(call):
-    ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--output", "m.json", "--format", "json")
+def test_json_holds_facts_files_and_importances_which_are_told_and_shown_with_the_tree(plain):
+    ended = plain("fit", str(PLAIN), "--target", "variety", *QUICK, "--output", "m.json", "--format", "json")
     document = json.loads(ended.out)
     assert document["algorithm"] == "hhgdt" and document["rows"] == 240
     assert document["estimate"]["folds"] == 3 and 0 < document["estimate"]["accuracy"] <= 1
     assert [Path(path).name for path in document["written"]] == ["m.json"]
     assert document["classes"] == ["amber", "durum", "spelt"]
 
-
-def test_importances_are_told_and_shown_with_the_tree(plain):
     told = plain("fit", str(PLAIN), "--target", "variety", *QUICK).out
-    document = json.loads(plain("fit", str(PLAIN), "--target", "variety", *QUICK, "--format", "json").out)
     found = document["importances"]
     assert (found["by"], found["output"], found["rows"], found["background"]) == ("shapley", "probability", 100, 50)
     names = [name for name, _ in sorted(found["values"].items(), key=lambda one: -one[1])]
@@ -132,7 +124,7 @@ def test_tune_says_what_was_chosen(call):
 def test_predictions_are_those_of_the_model(wild):
     ended = wild("predict", "wild.json", str(WILD), "--proba", "--leaf")
     assert ended.code == 0 and ended.err == ""
-    found, model = rows(ended.out), load(wild.folder / "wild.json")
+    found, model = records(ended.out), load(wild.folder / "wild.json")
     X = np.concatenate([chunk.X for chunk in chunks(WILD, model.columns)])
     assert [row["row"] for row in found] == [str(i) for i in range(1, 321)]
     assert [row["prediction"] for row in found] == model.predict(X).tolist()
@@ -141,15 +133,12 @@ def test_predictions_are_those_of_the_model(wild):
     assert [int(row["leaf"]) for row in found] == model.apply(X).tolist()
 
 
-def test_columns_are_found_by_name_in_any_order(plain):
+def test_columns_go_by_name_in_any_order_in_packed_files_and_on_standard_input(plain):
     table = list(csv.reader(PLAIN.read_text().splitlines()))
     mixed = [[row[5], "x", row[6], *row[:5]] for row in table]
     mixed[0][1] = "remark"
     (plain.folder / "mixed.csv").write_text("\n".join(";".join(row) for row in mixed))
     assert plain("predict", "plain.json", "mixed.csv").out == plain("predict", "plain.json", str(PLAIN)).out
-
-
-def test_standard_input_and_packed_files_are_read(plain, monkeypatch):
     expected = plain("predict", "plain.json", str(PLAIN)).out
     (plain.folder / "new.csv.gz").write_bytes(gzip.compress(PLAIN.read_bytes()))
     assert plain("predict", "plain.json", "new.csv.gz").out == expected
@@ -157,47 +146,38 @@ def test_standard_input_and_packed_files_are_read(plain, monkeypatch):
     assert (piped.code, piped.out) == (0, expected), piped.err
 
 
-def test_json_is_a_list_of_objects(plain):
+def test_json_and_parquet_hold_the_same_and_the_ending_of_the_output_decides_the_format(plain):
     found = json.loads(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf", "--format", "json").out)
-    table = rows(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf").out)
+    table = records(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf").out)
     assert len(found) == 240 and list(found[0]) == ["row", "prediction", "probabilities", "leaf"]
     assert [entry["prediction"] for entry in found] == [row["prediction"] for row in table]
     assert found[7]["probabilities"] == {name: float(table[7][f"p({name})"]) for name in ("amber", "durum", "spelt")}
-
-
-def test_the_ending_of_the_output_decides_its_format(plain):
     for name in ("out.csv", "out.json", "out"):
         assert plain("predict", "plain.json", str(PLAIN), "--output", name).code == 0
     assert json.loads((plain.folder / "out.json").read_text())[0]["row"] == 1
     assert (plain.folder / "out.csv").read_text() == (plain.folder / "out").read_text()
     assert not list(plain.folder.glob(".*.tmp"))
-
-
-def test_parquet_holds_the_same(plain):
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'oblique-trees[parquet]'")
     assert plain("predict", "plain.json", str(PLAIN), "--proba", "--output", "out.parquet").code == 0
     found = parquet.read_table(plain.folder / "out.parquet").to_pylist()
-    table = rows(plain("predict", "plain.json", str(PLAIN), "--proba").out)
+    table = records(plain("predict", "plain.json", str(PLAIN), "--proba").out)
     assert [str(row["row"]) for row in found] == [row["row"] for row in table]
     assert [row["prediction"] for row in found] == [row["prediction"] for row in table]
     assert [row["p(spelt)"] for row in found] == [float(row["p(spelt)"]) for row in table]
 
 
-def test_an_unknown_level_is_named_and_counts_as_none(wild):
+def test_an_unknown_level_is_named_and_counts_as_none_or_above_the_ordinal_codes(wild):
     text = WILD.read_text(encoding="utf-8-sig").replace(";Innere;", ";Mond;")
     (wild.folder / "moon.csv").write_text(text, encoding="utf-8")
     ended = wild("predict", "wild.json", "moon.csv")
     n = text.count(";Mond;")
     assert ended.code == 0
     assert f"note: 'Station': {n} rows have a level that the training rows did not have ('Mond')" in ended.err
-    assert len(rows(ended.out)) == 320
-
-
-def test_an_unknown_level_among_ordinal_codes_is_said_to_be_above_them(call):
-    (call.folder / "o.csv").write_text("w,x,y\n" + "".join(f"{'lmh'[i % 3]},{i}.5,{'pq'[i > 20]}\n" for i in range(40)))
-    (call.folder / "n.csv").write_text("w,x\nz,1.5\n")
-    call("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--output", "o.json")
-    ended = call("predict", "o.json", "n.csv")
+    assert len(records(ended.out)) == 320
+    (wild.folder / "o.csv").write_text("w,x,y\n" + "".join(f"{'lmh'[i % 3]},{i}.5,{'pq'[i > 20]}\n" for i in range(40)))
+    (wild.folder / "n.csv").write_text("w,x\nz,1.5\n")
+    wild("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--output", "o.json")
+    ended = wild("predict", "o.json", "n.csv")
     assert ended.code == 0 and "('z'); its code is one above the last (encoding ordinal)." in ended.err
 
 
@@ -219,7 +199,7 @@ def test_a_table_without_rows_gives_a_table_without_rows(plain):
 def test_a_forest_has_a_leaf_in_each_tree(call):
     call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--output", "f.json")
     (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
-    found = rows(call("predict", "f.json", "new.csv", "--leaf").out)
+    found = records(call("predict", "f.json", "new.csv", "--leaf").out)
     assert list(found[0]) == ["row", "prediction", "leaf 1", "leaf 2", "leaf 3"]
 
 
@@ -228,8 +208,8 @@ def test_rows_are_read_and_answered_block_by_block(plain):
     many = [header, *(lines * 120)]  # 28,800 rows, two blocks
     (plain.folder / "many.csv").write_text("\n".join(many))
     assert len(many) - 1 > ROWS
-    found = rows(plain("predict", "plain.json", "many.csv").out)
-    once = [row["prediction"] for row in rows(plain("predict", "plain.json", str(PLAIN)).out)]
+    found = records(plain("predict", "plain.json", "many.csv").out)
+    once = [row["prediction"] for row in records(plain("predict", "plain.json", str(PLAIN)).out)]
     assert [row["prediction"] for row in found] == once * 120
     assert [int(row["row"]) for row in found] == list(range(1, len(many)))
 
@@ -238,8 +218,8 @@ def test_rows_are_read_and_answered_block_by_block(plain):
 
 
 def test_the_score_counts_right_answers(plain):
-    found = rows(plain("predict", "plain.json", str(PLAIN)).out)
-    truth = [row["variety"] for row in rows(PLAIN.read_text())]
+    found = records(plain("predict", "plain.json", str(PLAIN)).out)
+    truth = [row["variety"] for row in records(PLAIN.read_text())]
     right = sum(row["prediction"] == label for row, label in zip(found, truth, strict=True))
     document = json.loads(plain("score", "plain.json", str(PLAIN), "--format", "json").out)
     assert document["rows"] == 240 and document["metrics"]["accuracy"] == pytest.approx(100 * right / 240)

@@ -1,7 +1,6 @@
 """`oblique fit` of rare classes, by other metrics, with thresholds, within a budget, from the table to the export."""
 
 import csv
-import io
 import json
 import re
 import subprocess
@@ -9,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from cli_support import records
 
 from oblique_cli.cli._fit_specs import TIME
 from oblique_cli.cli.fit import tree_beside
@@ -39,7 +39,7 @@ def fitted(command, *arguments: str) -> str:
     return ended.out
 
 
-def test_a_model_that_is_of_no_use_says_so_in_its_first_line(rare):
+def test_a_model_that_is_of_no_use_says_so_in_its_first_line_and_json_and_the_model_what_is_said(rare):
     lines = fitted(rare, "--algorithm", "axis_parallel", "--folds", "4", "--set", "max_depth=0").splitlines()
     assert lines[0] == "# This model is no better than always saying 'ok', by accuracy."
     assert lines[1].startswith("# Few rows of some classes ('fault' 20 rows)")
@@ -48,8 +48,6 @@ def test_a_model_that_is_of_no_use_says_so_in_its_first_line(rare):
     assert "#          fault    ok   recall" in lines and "#   fault      0    20    0.0 %" in lines
     assert "#   ok         0  1980  100.0 %" in lines and "# Area under the ROC curve: 0.500." in lines
 
-
-def test_json_and_the_model_have_what_is_said(rare):
     document = json.loads(fitted(rare, *QUICK, "--format", "json", "--output", "m.json"))
     model = load(rare.folder / "m.json")
     for facts in (document, model.facts):
@@ -69,15 +67,11 @@ def found_of(rare, *arguments: str) -> tuple[float, dict]:
 
 
 @pytest.mark.long
-def test_weights_find_the_rare_class(rare):
+def test_weights_and_an_automatic_threshold_find_the_rare_class(rare):
     plain, _ = found_of(rare, *QUICK)
     heavy, printed = found_of(rare, *QUICK, "--metric", "balanced_accuracy", "--set", "class_weight=balanced")
     assert heavy > plain + 0.2
     assert printed["parameters"]["class_weight"] == "balanced" and printed["estimate"]["balanced_accuracy"] > 60
-
-
-@pytest.mark.long
-def test_an_automatic_threshold_finds_the_rare_class(rare):
     tree = ("--algorithm", "axis_parallel", "--folds", "4", "--set", "pruning=none", "--set", "max_depth=1")
     plain, _ = found_of(rare, *tree)
     auto, said = found_of(rare, *tree, "--metric", "balanced_accuracy", "--threshold", "auto")
@@ -113,28 +107,21 @@ def model(rare):
     return rare
 
 
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def test_predictions_and_scores_go_by_the_threshold(model):
-    found = rows(model("predict", "t.json", "rare.csv", "--proba").out)
+def test_predictions_scores_and_the_tree_go_by_the_threshold(model):
+    found = records(model("predict", "t.json", "rare.csv", "--proba").out)
     expected = ["fault" if float(row["p(fault)"]) >= 0.8 else "ok" for row in found]
     assert [row["prediction"] for row in found] == expected
     assert any(float(row["p(fault)"]) > 0.5 and row["prediction"] == "ok" for row in found)
     scored = json.loads(model("score", "t.json", "rare.csv", "--format", "json").out)
-    truth = [row["state"] for row in rows((model.folder / "rare.csv").read_text())]
+    truth = [row["state"] for row in records((model.folder / "rare.csv").read_text())]
     right = np.mean([a == b for a, b in zip(expected, truth, strict=True)])
     assert scored["metrics"]["accuracy"] == pytest.approx(100 * right)
-
-
-def test_the_tree_of_a_model_says_its_threshold(model):
     shown = model("tree", "t.json")
     assert shown.code == 0 and "# Predicts 'fault' from a share of 0.8 in a leaf on." in shown.out.splitlines()
 
 
 def test_exports_go_by_the_threshold(model):
-    expected = [row["prediction"] for row in rows(model("predict", "t.json", "rare.csv").out)]
+    expected = [row["prediction"] for row in records(model("predict", "t.json", "rare.csv").out)]
     assert model("export", "t.json", "--output", "t.py").code == 0
     code = (
         "import csv, t; "
@@ -153,7 +140,7 @@ def test_exports_go_by_the_threshold(model):
 def test_a_forest_with_a_threshold_predicts_by_it_and_is_not_exported(rare):
     forest = ("--algorithm", "hhgdt_forest", "--set", "n_estimators=9", "--folds", "2")
     fitted(rare, *forest, "--threshold", "0.2", "--output", "f.json")
-    found = rows(rare("predict", "f.json", "rare.csv", "--proba").out)
+    found = records(rare("predict", "f.json", "rare.csv", "--proba").out)
     assert all((row["prediction"] == "fault") == (float(row["p(fault)"]) >= 0.2) for row in found)
     ended = rare("export", "f.json", "--format", "python")
     assert ended.code == 2 and "with a threshold cannot be exported or explained" in ended.err
@@ -204,20 +191,14 @@ def test_a_tree_is_written_beside_a_forest(rare):
     assert rare("predict", "model.tree.json", "w.csv").code == 0
 
 
-def test_the_file_of_the_tree_beside():
-    assert tree_beside("model.json") == "model.tree.json" and tree_beside("a/b.model") == "a/b.model.tree.json"
-
-
 # ---- what cannot be --------------------------------------------------------------------------------------------------
 
 
-def test_times_as_people_write_them():
+def test_times_as_people_write_them_help_states_the_budget_and_the_file_of_the_tree_beside(call):
     found = {text: TIME.convert(text, None, None) for text in ("30s", "2m", "1h", "45", "1.5m", " 2 M ")}
     assert list(found.values()) == [30, 120, 3600, 45, 90, 120]
-
-
-def test_help_states_the_budget(call):
     assert "[default: 40s]" in call("fit", "--help").out
+    assert tree_beside("model.json") == "model.tree.json" and tree_beside("a/b.model") == "a/b.model.tree.json"
 
 
 def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):

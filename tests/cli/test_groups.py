@@ -96,15 +96,12 @@ def test_the_option_and_the_key_of_a_configuration_are_one(files, command):
     assert two.code == 2
 
 
-def test_a_comparison_by_groups(files):
+def test_comparisons_and_configurations_divide_by_groups(files):
     options = ("compare", "p.csv", "--target", "t", "--groups", "patient", "--repeats", "2", "--folds", "3", "-j", "1")
     ended = files(*options, "--algorithm", "axis_parallel,hhgdt")
     assert ended.code == 0, ended.err
     assert "2 x 3-fold CV (group by patient)" in ended.out
     assert files(*options, "--cv", "two_stage").code == 2
-
-
-def test_a_configuration_that_names_groups_divides_by_them(files):
     (files.folder / "x.yaml").write_text(
         "version: 1\ndataset: {csv: p.csv, target: t}\nalgorithm: {name: hhgdt, pruning: cv}\n"
         "cv: {groups: patient, folds: 3, repeats: 1}\n"
@@ -132,7 +129,7 @@ def test_a_column_that_names_the_rows_of_one_person_is_warned_of(files, command)
     assert "warning: column 'patient'" in files(*command).err
 
 
-def test_ordinary_columns_are_not_warned_of(call):
+def test_copies_of_rows_are_warned_of_and_ordinary_columns_are_not(call):
     """A column of words that predicts well, and one that repeats and predicts nothing."""
     rng = np.random.default_rng(0)
     lines = ["town,shop,age,price"]
@@ -143,8 +140,6 @@ def test_ordinary_columns_are_not_warned_of(call):
     ended = call("tree", "p.csv", "--target", "price", "--task", "regression")
     assert ended.code == 0 and "warning" not in ended.err, ended.err
 
-
-def test_copies_of_rows_are_warned_of(call):
     rng = np.random.default_rng(0)
     rows = [f"{a:.4f},{b:.4f},{'yes' if a + b > 0 else 'no'}" for a, b in rng.normal(size=(100, 2))]
     (call.folder / "p.csv").write_text("\n".join(["a,b,t", *rows, *rows]) + "\n")

@@ -49,7 +49,7 @@ def test_the_model_says_what_it_promises_and_the_table_has_it(call, guarantee, c
         assert [[line["low"], line["high"]] for line in plain] == ends.tolist()
 
 
-def test_abstaining_answers_where_the_set_has_one_class(call):
+def test_abstaining_answers_where_the_set_has_one_class_and_the_document_has_the_guarantee(call):
     fitted(call, "class")
     lines = json.loads(call("predict", "model.json", PLAIN, "--sets", "--abstain", "--format", "json").out)
     counts = {len(line["set"]) for line in lines}
@@ -57,9 +57,6 @@ def test_abstaining_answers_where_the_set_has_one_class(call):
     assert all(line["prediction"] == (line["set"][0] if len(line["set"]) == 1 else None) for line in lines)
     lines = list(csv.DictReader(call("predict", "model.json", PLAIN, "--abstain").out.splitlines()))
     assert "set" not in lines[0] and {"", "amber"} <= {line["prediction"] for line in lines}
-
-
-def test_the_document_of_a_fit_has_the_guarantee(call):
     document = json.loads(fitted(call, "lac", "split", "--format", "json"))
     assert document["guarantee"]["coverage"] == 0.8 and document["rows"] == 180
 

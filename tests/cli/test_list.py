@@ -24,14 +24,11 @@ from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.pruning import PRUNINGS
 
 
-def test_every_algorithm_is_one_line(call):
+def test_algorithms_are_lines_and_named_ones_have_source_and_all_parameters(call):
     ended = call("list", "algorithms")
     lines = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
     assert ended.code == 0 and list(lines) == list(ALGORITHMS)
     assert all(ALGORITHMS[name].title in line for name, line in lines.items())
-
-
-def test_a_named_algorithm_is_shown_with_source_and_all_its_parameters(call):
     blocks = call("list", "algorithms", *ALGORITHMS).out.split("\n\n")
     for block, (name, algorithm) in zip(blocks, ALGORITHMS.items(), strict=True):
         heading, _, *lines = block.splitlines()
@@ -121,7 +118,7 @@ def test_doctor_says_what_each_extra_lacks(call, monkeypatch, changed, lacking):
     }
 
 
-def test_doctor_knows_every_extra_of_the_package(call):
+def test_doctor_knows_every_extra_of_the_package_and_says_where_there_is_none(call, monkeypatch):
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     said = json.loads(call("doctor", "--format", "json").out)
     assert {name for name in said if name.startswith("extra ")} == {
@@ -129,8 +126,6 @@ def test_doctor_knows_every_extra_of_the_package(call):
     }
     assert said["extra figures"] == "there"
 
-
-def test_doctor_without_an_installed_package_says_so(call, monkeypatch):
     def requires(name):
         raise importlib.metadata.PackageNotFoundError(name)
 

@@ -48,13 +48,17 @@ def test_h_is_short_for_help(tmp_path):
     assert ended == oblique(tmp_path, "data", "list", "--help") and ended.code == 0
 
 
-def test_every_option_says_what_it_does():
+def test_every_option_says_what_it_does_and_the_help_tells_the_exit_codes(call):
     for words in every_command():
         command = cli
         for word in words:
             command = command.get_command(click.Context(command), word)
         for option in command.params:
             assert not isinstance(option, click.Option) or option.help, (words, option.name)
+    out = " ".join(call("--help").out.split())
+    for name, code in vars(errors).items():
+        if name.startswith("EXIT_") and name != "EXIT_PIPE":
+            assert f" {code} " in out, name
 
 
 def test_every_module_beside_the_group_is_a_command():
@@ -63,13 +67,6 @@ def test_every_module_beside_the_group_is_a_command():
         place.split(".")[0] for place in COMMANDS.values() if not place.startswith(extensions.PAPERS)
     }
     assert not modules & set(dir(builtins)), "a module would hide a builtin in the package"
-
-
-def test_the_help_tells_the_exit_codes(call):
-    out = " ".join(call("--help").out.split())
-    for name, code in vars(errors).items():
-        if name.startswith("EXIT_") and name != "EXIT_PIPE":
-            assert f" {code} " in out, name
 
 
 @pytest.mark.parametrize("name", MOVED_COMMANDS)
@@ -113,13 +110,12 @@ def test_fit_shows_25_options_under_headings_and_no_other(call):
     assert names <= {name for param in fit.params for name in param.opts}
 
 
-def test_a_flag_for_set_is_true_or_false(call):
-    ended = call("fit", "iris", "--set", "only_na=perhaps")
-    assert ended.code == 2 and "'perhaps' is not a valid boolean" in ended.err
-
-
 def test_without_a_command_the_help_is_shown(call):
     assert call() == call("--help")
+    ended = call("data")
+    assert ended.code == 2 and ended.err.startswith("Usage: oblique data")
+    ended = call("fit", "iris", "--set", "only_na=perhaps")
+    assert ended.code == 2 and "'perhaps' is not a valid boolean" in ended.err
 
 
 def test_the_installed_command_is_this_one(call):
@@ -147,12 +143,7 @@ def test_help_imports_nothing_heavy(arguments):
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_group_without_its_command_shows_its_help(call):
-    ended = call("data")
-    assert ended.code == 2 and ended.err.startswith("Usage: oblique data")
-
-
-def test_an_unexpected_exception_is_a_sentence_and_a_log_with_the_traceback(call, monkeypatch):
+def test_an_unexpected_exception_is_a_sentence_and_a_log_with_the_traceback_where_one_can_be_written(call, monkeypatch):
     def bug():
         raise ZeroDivisionError("in the middle")
 
@@ -164,15 +155,10 @@ def test_an_unexpected_exception_is_a_sentence_and_a_log_with_the_traceback(call
     assert ended.err == f"error: {BUG}: please report it with the file {log}.\n"
     text = log.read_text()
     assert "'list', 'configs'" in text and "Traceback" in text and "ZeroDivisionError: in the middle" in text
-
-
-def test_a_log_that_cannot_be_written_is_left_out(call, monkeypatch):
     monkeypatch.setattr(composing, "bundled", lambda: 1 / 0)
     monkeypatch.setattr("tempfile.tempdir", str(call.folder / "nowhere"))
     assert call("list", "configs").err == f"error: {BUG}: please report it.\n"
 
-
-def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 

@@ -1,11 +1,10 @@
 """Estimators of other libraries from the command line: a run survives them, and says what is wrong with them."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_support import forked as run  # the estimators of `outside_support` are at hand in its process
+from store_support import sql
 
 HEAD = "version: 1\nname: mine\ndataset: {csv: rows.csv, target: y, keep: [row, x]}\n"
 CV = "cv: {scheme: ordinary, folds: 3, repeats: 1}\n"
@@ -20,13 +19,12 @@ def folder(tmp_path):
 
 
 def failures(folder: Path) -> set[tuple[str, str]]:
-    with closing(sqlite3.connect(folder / "results" / "oblique.sqlite")) as db:
-        return set(db.execute("SELECT algorithm, message FROM rows WHERE status = 'failed'"))
+    failed = "SELECT algorithm, message FROM rows WHERE status = 'failed'"
+    return set(sql(folder / "results" / "oblique.sqlite", failed))
 
 
 def damage(results: Path) -> None:
-    with closing(sqlite3.connect(results / "oblique.sqlite")) as db, db:
-        db.execute("UPDATE rows SET message = 'another' WHERE fold = 0")
+    sql(results / "oblique.sqlite", "UPDATE rows SET message = 'another' WHERE fold = 0")
 
 
 @pytest.mark.long
@@ -75,11 +73,8 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
     assert ended.code == 3, ended.err
     assert failures(folder) == {("slow", "OutOfTime: not done within the limit of 0.001 s")}
     what = 'algorithm, fold, key, n_correct, n_leaves, n_nodes, depth, chosen, "inner", measures'
-    with closing(sqlite3.connect(folder / "results" / "oblique.sqlite")) as db:
-        rows = {
-            name: sorted(db.execute(f"SELECT {what} FROM rows WHERE run = ? AND status = 'ok'", [name]))
-            for name in ("free", "limited")
-        }
+    good = f"SELECT {what} FROM rows WHERE run = ? AND status = 'ok'"
+    rows = {name: sorted(sql(folder / "results" / "oblique.sqlite", good, name)) for name in ("free", "limited")}
     assert len(rows["free"]) == 8 and rows["limited"] == rows["free"]
     shown = run(folder, "tree", "limited", "--fold", "0", "--algorithm", "tao")
     assert shown.code == 0, shown.err
@@ -111,9 +106,8 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
         assert (ended.code, ended.err) == (0, "")
         tables.append(ended.out)
     assert tables[0] == tables[1]
-    with closing(sqlite3.connect(folder / "one" / "oblique.sqlite")) as db:
-        chosen = {row[0] for row in db.execute("SELECT chosen FROM rows WHERE algorithm = 't'")}
-    assert all("max_depth" in text and "splitter" in text for text in chosen)
+    chosen = sql(folder / "one" / "oblique.sqlite", "SELECT chosen FROM rows WHERE algorithm = 't'")
+    assert all("max_depth" in text and "splitter" in text for (text,) in chosen)
 
 
 def test_validate_holds_classes_to_their_names_and_imports_none(folder):

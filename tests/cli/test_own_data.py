@@ -31,7 +31,7 @@ def test_a_file_is_a_word_like_a_data_set(call):
     assert "pruned" not in whole and whole.count("if ") > call("tree", PLAIN, "--target", "variety").out.count("if ")
 
 
-def test_an_identifier_of_words_is_no_tree_of_two_leaves(call):
+def test_an_identifier_of_words_is_no_tree_of_two_leaves_and_two_numbers_a_cell_are_told(call):
     lines = Path(PLAIN).read_text().splitlines()
     named = ["kernel," + lines[0], *(f"k{i:04d},{line}" for i, line in enumerate(lines[1:]))]
     (call.folder / "named.csv").write_text("\n".join(named) + "\n")
@@ -40,6 +40,11 @@ def test_an_identifier_of_words_is_no_tree_of_two_leaves(call):
     # The rest of the tree is the one without the column.
     plain = call("tree", PLAIN, "--target", "variety").out
     assert ended.out.partition("if ")[2] == plain.partition("if ")[2]
+    rows = [f"{i % 7},{100 + i}/{60 + i % 30},{i % 3 + 1}/2,{'ab'[i % 2]}" for i in range(60)]
+    (call.folder / "pressure.csv").write_text("\n".join(["x,bp,dose,y", *rows]) + "\n")
+    out = call("tree", "pressure.csv", "--target", "y").out
+    assert "'bp' holds two numbers in a cell ('100/60')" in out and "'dose' holds two numbers in a cell ('1/2')" in out
+    assert "two numbers" not in call("tree", "pressure.csv", "--target", "y", "--qualitative", "bp,dose").out
 
 
 def test_a_table_comes_by_standard_input(tmp_path):
@@ -131,7 +136,7 @@ def test_runs_on_other_data_of_one_name_are_not_compared(call):
 # ---- what has to be said ---------------------------------------------------------------------------------------------
 
 
-def test_a_configuration_says_the_same_by_keys(call):
+def test_a_configuration_says_the_same_by_keys_which_are_no_part_of_what_a_run_is_begun_with(call):
     shutil.copy(WILD, call.folder / "wild.csv")
     key = "{csv: wild.csv, target: Befund, missing: impute, encoding: onehot"
     config = f"version: 1\ndataset: {key}, MORE}}\nalgorithm: fdt\ncv: {{folds: 3, repeats: 1}}\n"
@@ -145,8 +150,6 @@ def test_a_configuration_says_the_same_by_keys(call):
     (call.folder / "c.yaml").write_text("version: 1\ndataset: {name: iris, drop: [a]}\nalgorithm: fdt\n")
     assert "drop goes with csv; a named data set knows how it is read." in call("validate", "c.yaml").err
 
-
-def test_reading_is_no_part_of_what_a_run_is_begun_with(call):
     # A run that was stored before these keys were there goes on.
     shutil.copy(PLAIN, call.folder / "plain.csv")
     config = "version: 1\ndataset: {csv: plain.csv, target: variety%s}\nalgorithm: fdt\ncv: {folds: 3, repeats: 1}\n"
@@ -261,11 +264,3 @@ def test_a_table_that_is_much_work_has_fewer_repetitions_unless_said(call):
     (call.folder / "wide.csv").write_text("\n".join([",".join(f"x{j}" for j in range(24)) + ",t", *wide]) + "\n")
     assert "note: 1 repeat in place of 10" in call("run", "wide.csv", "--target", "t", "--dry-run").err
     assert "in place of" not in call("run", PLAIN, "--target", "variety", "--dry-run").err
-
-
-def test_a_column_of_two_numbers_a_cell_is_never_left_out_in_silence(call):
-    rows = [f"{i % 7},{100 + i}/{60 + i % 30},{i % 3 + 1}/2,{'ab'[i % 2]}" for i in range(60)]
-    (call.folder / "pressure.csv").write_text("\n".join(["x,bp,dose,y", *rows]) + "\n")
-    out = call("tree", "pressure.csv", "--target", "y").out
-    assert "'bp' holds two numbers in a cell ('100/60')" in out and "'dose' holds two numbers in a cell ('1/2')" in out
-    assert "two numbers" not in call("tree", "pressure.csv", "--target", "y", "--qualitative", "bp,dose").out

@@ -40,22 +40,15 @@ def table(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def test_identifiers_that_fit_left_out_come_first(model, call):
+def test_kept_columns_come_first_by_name_or_as_identifiers_and_one_named_as_a_prediction_is_called_input(model, call):
     lines = table(call("predict", model, "new.csv").out)
     assert lines[0] == ["code", "row", "prediction"]
     assert [row[:2] for row in lines[1:]] == [["p,1", "1"], ["p\n2", "2"], ["p3", "3"]]
-    without = NEW.replace("code,", "kode,", 1)
-    (call.folder / "new.csv").write_text(without)
-    assert table(call("predict", model, "new.csv").out)[0] == ["row", "prediction"]
-
-
-def test_named_columns_take_their_place_and_none_keeps_none(model, call):
+    (call.folder / "other.csv").write_text(NEW.replace("code,", "kode,", 1))
+    assert table(call("predict", model, "other.csv").out)[0] == ["row", "prediction"]
     lines = table(call("predict", model, "new.csv", "--keep", "color", "--keep", "code").out)
     assert lines[0] == ["color", "code", "row", "prediction"] and lines[2][:3] == ["red", "p\n2", "2"]
     assert table(call("predict", model, "new.csv", "--keep", "none").out)[0] == ["row", "prediction"]
-
-
-def test_a_kept_column_called_as_one_of_the_predictions_is_called_input(model, call):
     lines = table(call("predict", model, "new.csv", "--keep", "row", "--leaf").out)
     assert lines[0] == ["input.row", "row", "prediction", "leaf"] and lines[1][:2] == ["7", "1"]
 

@@ -1,17 +1,14 @@
 """`oblique run`, `oblique table` and `oblique status`: what is run, printed, stored and said."""
 
-import csv
-import io
 import json
 import os
 import re
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cli_support import SMALL, Ended, oblique, on_a_terminal
+from store_support import sql
 
 from oblique_cli.cli import _declarations
 from oblique_cli.data import catalogue
@@ -43,10 +40,6 @@ def broken(monkeypatch):
     return state
 
 
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 # ---- run -------------------------------------------------------------------------------------------------------------
 
 
@@ -72,10 +65,11 @@ def test_the_same_command_again_runs_nothing_and_prints_the_same_table(finished,
     assert again.err.startswith("small: 24 folds, resumed: 24 done\n")
 
 
-def test_repetitions_folds_and_seed_have_options_of_their_own(small):
+def test_repetitions_folds_seed_and_colors_have_options_of_their_own(small):
     by_option = small("run", "small.yaml", "--repeats", "1", "--folds", "2", "--seed", "9", "--quiet")
     keys = ("--set", "cv.repeats=1", "--set", "cv.folds=2", "--set", "seed=9", "--results", "keys", "--quiet")
     assert by_option.code == 0 and small("run", "small.yaml", *keys) == by_option
+    assert small("run", "small.yaml", "--no-color").code == 0 and os.environ["NO_COLOR"] == "1"
 
 
 def test_fresh_starts_over(finished):
@@ -121,21 +115,18 @@ def test_the_formats_of_the_help_are_those_of_the_tables():
     assert tuple(FORMATS) == _declarations.FORMATS
 
 
-def test_several_configurations_run_one_after_another(small):
+def test_the_problems_of_all_configurations_are_shown_before_anything_runs_else_they_run_one_after_another(small):
+    (small.folder / "bad.yaml").write_text(SMALL.replace("folds: 3", "folds: none"))
+    ended = small("run", "small.yaml", "bad.yaml", "nowhere.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("bad.yaml:5:29 cv.folds must be a whole number, at least 2. Got 'none'.\n    5 | cv:")
+    assert "no configuration 'nowhere.yaml'" in ended.err and not (small.folder / "results").exists()
     (small.folder / "second.yaml").write_text(SMALL.replace("Small", "Second"))
     ended = small("run", "small.yaml", "second.yaml", "--set", "datasets=[iris]")
     assert ended.code == 0
     assert [line for line in ended.out.splitlines() if line in ("Small", "Second")] == ["Small", "Second"]
     both = small("run", "small.yaml", "second.yaml", "--set", "datasets=[iris]", "--output", "both.txt", "--quiet")
     assert (both.out, both.err) == ("", "") and (small.folder / "both.txt").read_text() == ended.out
-
-
-def test_the_problems_of_all_configurations_are_shown_before_anything_runs(small):
-    (small.folder / "bad.yaml").write_text(SMALL.replace("folds: 3", "folds: none"))
-    ended = small("run", "small.yaml", "bad.yaml", "nowhere.yaml")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("bad.yaml:5:29 cv.folds must be a whole number, at least 2. Got 'none'.\n    5 | cv:")
-    assert "no configuration 'nowhere.yaml'" in ended.err and not (small.folder / "results").exists()
 
 
 def test_failed_folds_are_marked_listed_and_in_the_exit_code_and_tried_again(small, broken):
@@ -178,10 +169,6 @@ def test_a_terminal_has_one_live_line_with_the_time_left(small):
     *drawn, summary = live.split("\r")
     assert re.fullmatch(r"\w+/\w+ r\d f\d  \d+/24  \d+ %  \S+/s  left (\S+ s|\d+:\d\d) *", drawn[1])
     assert drawn[-1].isspace() and summary.startswith("small: 24 of 24 folds, 0 failed, ")
-
-
-def test_colors_can_be_switched_off(small):
-    assert small("run", "small.yaml", "--no-color").code == 0 and os.environ["NO_COLOR"] == "1"
 
 
 # ---- a CSV file without a configuration ------------------------------------------------------------------------------
@@ -268,15 +255,7 @@ def test_a_stored_run_prints_the_table_of_the_run_without_configuration_or_data(
     assert [path.name for path in small.folder.glob("*table*")] == ["table"], "no temporary file is left"
 
 
-def test_an_unfinished_run_has_a_table_with_marks(finished):
-    with closing(sqlite3.connect(finished.folder / DATABASE)) as db, db:
-        db.execute("DELETE FROM rows WHERE repeat = 1 AND dataset = 'iris'")
-    ended = finished("table", "small")
-    assert ended.code == 0 and ended.out.count("‡3/6") >= 2
-    assert "small     24    18       0     6" in finished("status").out
-
-
-def test_status_lists_runs_with_their_latest_command(finished):
+def test_an_unfinished_run_has_a_table_with_marks_and_status_lists_runs_with_their_latest_command(finished):
     finished("run", "small.yaml", "--set", "name=other", "--set", "datasets=[iris]", "--quiet")
     lines = finished("status").out.splitlines()
     assert lines[0].split() == ["run", "folds", "done", "failed", "left", "time", "left", "begun", "(UTC)", "command"]
@@ -287,6 +266,10 @@ def test_status_lists_runs_with_their_latest_command(finished):
     assert lines[2].endswith("oblique run small.yaml --set name=other --set 'datasets=[iris]' --quiet")
     first, second = json.loads(finished("status", "--format", "json").out)
     assert (first["run"], second["run"], second["done"]) == ("small", "other", 12)
+    sql(finished.folder / DATABASE, "DELETE FROM rows WHERE repeat = 1 AND dataset = 'iris' AND run = 'small'")
+    ended = finished("table", "small")
+    assert ended.code == 0 and ended.out.count("‡3/6") >= 2
+    assert "small     24    18       0     6" in finished("status").out
 
 
 def test_every_note_of_the_catalogue_begins_with_a_name_that_the_table_replaces():

@@ -58,7 +58,7 @@ def named(found, test, **where):
     return record
 
 
-def test_the_numbers_are_those_of_the_stored_folds(call):
+def test_the_numbers_are_those_of_the_stored_folds_and_fewer_leaves_are_better(call):
     rows = store(call.folder, experiment())
     found = records(call, "run", "--metric", "accuracy")
 
@@ -80,9 +80,6 @@ def test_the_numbers_are_those_of_the_stored_folds(call):
     assert named(found, "Bayesian signed rank", first="hhgdt", second="gdt")["winner"] == "hhgdt"
     assert named(found, "2-SD", dataset="iris", first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
 
-
-def test_fewer_leaves_are_better(call):
-    store(call.folder, experiment())
     found = records(call, "run", "--metric", "leaves")
     for test in ("sign", "Nemenyi", "Bayesian signed rank"):
         assert named(found, test, first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
@@ -91,7 +88,7 @@ def test_fewer_leaves_are_better(call):
     assert float(named(found, "1-SD", dataset="iris", first="hhgdt", second="gdt")["statistic"]) < 0  # as it is
 
 
-def test_every_format_has_the_same_tests(call):
+def test_every_format_has_the_same_tests_and_the_diagrams_every_method(call):
     store(call.folder, experiment())
     text = call("significance", "run").out
     assert text.startswith("Title of run: significance at 0.05\n")
@@ -102,9 +99,6 @@ def test_every_format_has_the_same_tests(call):
     assert len(document["rows"]) == len(records(call, "run"))
     assert (document["alpha"], document["rope"]) == (0.05, 1.0)
 
-
-def test_the_diagram_on_the_terminal_has_its_best_rank_on_the_left(call):
-    store(call.folder, experiment())
     out = call("significance", "run", "--metric", "accuracy").out
     lines = [line for line in out.splitlines() if "●━" in line or line.rstrip().endswith("3.00")]
     assert [line.split()[0] for line in lines] == ["HHGDT", "GDT", "Axis-parallel"]
@@ -112,9 +106,6 @@ def test_the_diagram_on_the_terminal_has_its_best_rank_on_the_left(call):
     places = [line.index("●") for line in lines]
     assert places == sorted(set(places))
 
-
-def test_the_svg_diagram_holds_every_method_and_bars(call):
-    store(call.folder, experiment())
     ended = call("significance", "run", "--diagram", "cd.svg")
     assert ended.code == 0, ended.err
     root = ElementTree.parse(call.folder / "cd.svg").getroot()

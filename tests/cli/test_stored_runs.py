@@ -1,35 +1,28 @@
 """Work on stored runs: folds, predictions, rescore, diff, merge, repair, and parts of a finished."""
 
-import csv
-import io
 import json
 import shutil
 import signal
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_support import SMALL
+from cli_support import SMALL, records
+from store_support import sql
 
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 
 DATABASE = "results/oblique.sqlite"
+FOLD = "dataset = 'iris' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2"
 
 
 @pytest.fixture
 def small(call):
     (call.folder / "small.yaml").write_text(SMALL)
     return call
-
-
-def records(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def refused(ended, code: int, *parts: str) -> None:
@@ -69,7 +62,7 @@ def test_parquet_holds_the_same_folds(finished):
     assert not list(finished.folder.glob(".folds*")), "no temporary file stays"
 
 
-def test_inner_choices_of_nested_tuning_are_listed_with_the_one_that_was_made(finished):
+def test_inner_choices_are_listed_with_the_one_that_was_made_and_shared_ones_without_a_fold(finished):
     lines = records(finished("folds", "small", "--inner").out)
     assert len(lines) == 2 * 6 * 2 and {line["algorithm"] for line in lines} == {"hhgdt"}
     by_fold = [lines[i : i + 2] for i in range(0, len(lines), 2)]
@@ -78,13 +71,9 @@ def test_inner_choices_of_nested_tuning_are_listed_with_the_one_that_was_made(fi
         assert max(int(line["n_correct"]) for line in pair) == max(
             int(line["n_correct"]) for line in pair if line["was_chosen"] == "True"
         )
-
-
-def test_choices_that_folds_share_are_listed_without_a_fold(small):
-    text = SMALL.replace("nested", "two_stage")
-    (small.folder / "small.yaml").write_text(text)
-    assert small("run", "small.yaml", "--quiet").code == 0
-    lines = records(small("folds", "small", "--inner").out)
+    (finished.folder / "small.yaml").write_text(SMALL.replace("nested", "two_stage"))
+    assert finished("run", "small.yaml", "--quiet", "--fresh").code == 0
+    lines = records(finished("folds", "small", "--inner").out)
     assert len(lines) == 2 * 2 and {(line["repeat"], line["fold"]) for line in lines} == {("", "")}
 
 
@@ -151,12 +140,7 @@ def test_a_regression_keeps_its_numbers_to_the_bit(call):
 # ---- diff ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_does_not_differ_from_itself(finished):
-    found = json.loads(finished("diff", "small", "small", "--format", "json").out)
-    assert found["folds"] == [] and {one["verdict"] for one in found["rows"]} == {"equal"}
-
-
-def test_a_diff_names_cells_folds_and_what_is_significant(finished):
+def test_a_diff_names_cells_folds_and_what_is_significant_and_nothing_of_one_run(finished):
     stump = SMALL.replace("axis_parallel,", "{name: axis_parallel, max_depth: 1},")
     (finished.folder / "stump.yaml").write_text(stump)
     assert finished("run", "stump.yaml", "--quiet").code == 0
@@ -171,6 +155,8 @@ def test_a_diff_names_cells_folds_and_what_is_significant(finished):
     text = finished("diff", "small", "stump").out
     assert "significant" in text and "algorithms.axis_parallel.params.max_depth (none) -> 1" in text
     assert "12 folds differ" in text
+    found = json.loads(finished("diff", "small", "small", "--format", "json").out)
+    assert found["folds"] == [] and {one["verdict"] for one in found["rows"]} == {"equal"}
 
 
 # ---- parts and merge -------------------------------------------------------------------------------------------------
@@ -243,9 +229,7 @@ def test_every_reader_says_that_a_fold_is_gone_and_none_that_one_is_where_all_ar
     for reader in READERS:
         ended = finished(*reader)
         assert ended.code == 0 and "not stored" not in ended.err, ended
-    with closing(sqlite3.connect(finished.folder / DATABASE)) as db:
-        db.execute("DELETE FROM rows WHERE dataset = 'iris' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2")
-        db.commit()
+    sql(finished.folder / DATABASE, f"DELETE FROM rows WHERE {FOLD}")
     for reader in READERS:
         ended = finished(*reader)
         said = "small: 1 of 24 folds is not stored; oblique run small.yaml --quiet runs it.\n"
@@ -256,9 +240,7 @@ def test_every_reader_says_that_a_fold_is_gone_and_none_that_one_is_where_all_ar
 
 def test_a_fold_that_was_taken_out_is_damage_and_run_again(finished):
     table = finished("table", "small", "--format", "csv").out
-    with closing(sqlite3.connect(finished.folder / DATABASE)) as db:
-        db.execute("DELETE FROM rows WHERE dataset = 'iris' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2")
-        db.commit()
+    sql(finished.folder / DATABASE, f"DELETE FROM rows WHERE {FOLD}")
     ended = finished("repair", "--check")
     assert ended.code == 5 and "a fold of which nothing but its predictions is left" in ended.out
     ended = finished("repair", "--format", "csv", "--quiet")
@@ -270,16 +252,11 @@ def test_a_fold_in_the_place_of_another_one_is_never_shown(finished):
     for change in ("fold = 2", "algorithm = 'axis_parallel'", "dataset = 'bupa'", "repeat = 0", "run = 'other'"):
         shutil.copytree(finished.folder / "results", finished.folder / "whole", dirs_exist_ok=True)
         column = change.partition(" ")[0]
-        with closing(sqlite3.connect(finished.folder / DATABASE)) as db:
-            place = {"run": "small", "dataset": "iris", "algorithm": "hhgdt", "repeat": 1, "fold": 0}
-            place[column] = change.partition(" = ")[2].strip("'")
-            names = " AND ".join(f"{name} = ?" for name in place)
-            db.execute(f"DELETE FROM rows WHERE {names}", tuple(place.values()))
-            db.execute(
-                f"UPDATE rows SET {change} WHERE run = 'small' AND dataset = 'iris' AND algorithm = 'hhgdt' "
-                "AND repeat = 1 AND fold = 0"
-            )
-            db.commit()
+        place = {"run": "small", "dataset": "iris", "algorithm": "hhgdt", "repeat": 1, "fold": 0}
+        target = {**place, column: change.partition(" = ")[2].strip("'")}
+        names = " AND ".join(f"{name} = ?" for name in place)
+        sql(finished.folder / DATABASE, f"DELETE FROM rows WHERE {names}", *target.values())
+        sql(finished.folder / DATABASE, f"UPDATE rows SET {change} WHERE {names}", *place.values())
         ended = finished("table", "small")
         assert (ended.code == 5 and "is damaged: " in ended.err) or "1 of 24 folds is not stored" in ended.err, ended
         assert finished("repair", "--check").code == 5
@@ -290,15 +267,10 @@ def test_a_fold_in_the_place_of_another_one_is_never_shown(finished):
 # ---- repair ----------------------------------------------------------------------------------------------------------
 
 
-def damage(folder: Path, statement: str) -> None:
-    with closing(sqlite3.connect(folder / DATABASE)) as db, db:
-        db.execute(statement)
-
-
 def test_repair_runs_what_is_damaged_again_and_nothing_else(finished):
     table, folds = finished("table", "small", "--format", "csv").out, finished("folds", "small").out
-    damage(finished.folder, "UPDATE rows SET n_correct = n_correct - 1 WHERE rowid IN (3, 17)")
-    damage(finished.folder, "UPDATE predictions SET packed = x'00' WHERE rowid = 9")
+    sql(finished.folder / DATABASE, "UPDATE rows SET n_correct = n_correct - 1 WHERE rowid IN (3, 17)")
+    sql(finished.folder / DATABASE, "UPDATE predictions SET packed = x'00' WHERE rowid = 9")
     for command in (("table", "small"), ("folds", "small"), ("predictions", "small"), ("run", "small.yaml", "--quiet")):
         ended = finished(*command)
         assert ended.code == 5 and "of run 'small' are not what was stored" in ended.err
@@ -318,7 +290,7 @@ def test_repair_runs_what_is_damaged_again_and_nothing_else(finished):
 
 def test_repair_that_is_interrupted_begins_no_further_run(finished, monkeypatch):
     assert finished("run", "small.yaml", "--quiet", "--set", "name=other").code == 0
-    damage(finished.folder, "UPDATE rows SET n_correct = n_correct - 1 WHERE fold = 0")
+    sql(finished.folder / DATABASE, "UPDATE rows SET n_correct = n_correct - 1 WHERE fold = 0")
     begun = []
 
     def run_again(runner, name, only):
@@ -333,21 +305,18 @@ def test_repair_that_is_interrupted_begins_no_further_run(finished, monkeypatch)
 def test_a_file_whose_pages_are_damaged_is_saved_as_far_as_it_can_be_read(finished):
     table = finished("table", "small", "--format", "csv").out
     path = finished.folder / DATABASE
-    with closing(sqlite3.connect(path)) as db:
-        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rows_by_key'").fetchone()
-        (size,) = db.execute("PRAGMA page_size").fetchone()
-        leaf = db.execute("SELECT max(rowid) FROM rows").fetchone()
+    ((page,),) = sql(path, "SELECT rootpage FROM sqlite_master WHERE name = 'rows_by_key'")
+    ((size,),) = sql(path, "PRAGMA page_size")
     content = bytearray(path.read_bytes())
     content[(page - 1) * size : page * size] = b"\x5a" * size
     path.write_bytes(content)
     path.with_name("oblique.sqlite.saved").write_bytes(b"what a kill has left of an earlier repair")
-    assert leaf and finished("run", "small.yaml", "--quiet").code == 5
+    assert finished("run", "small.yaml", "--quiet").code == 5
     assert finished("repair", "--check").code == 5
     ended = finished("repair", "--quiet")
     assert ended.code == 0 and "records saved; the damaged file is" in ended.err
     assert path.with_name("oblique.sqlite.damaged").is_file()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",), "as of any other results file"
+    assert sql(path, "PRAGMA journal_mode") == [("wal",)], "as of any other results file"
     assert finished("run", "small.yaml", "--quiet", "--format", "csv").out == table
 
 
@@ -355,9 +324,8 @@ def test_folds_on_a_page_that_is_lost_are_named_and_run_again(finished):
     table = finished("table", "small", "--format", "csv").out
     path = finished.folder / DATABASE
     content = path.read_bytes()
-    with closing(sqlite3.connect(path)) as db:
-        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rows'").fetchone()
-        (size,) = db.execute("PRAGMA page_size").fetchone()
+    ((page,),) = sql(path, "SELECT rootpage FROM sqlite_master WHERE name = 'rows'")
+    ((size,),) = sql(path, "PRAGMA page_size")
     root = content[(page - 1) * size : page * size]
     assert root[0] == 5, "a page of pages"
     leaf = int.from_bytes(root[8:12], "big")  # the one that has the largest rowids
@@ -374,11 +342,11 @@ def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
     arguments = ("--csv", "my.csv", "--target", "class", "--set", "cv.folds=3", "--set", "cv.repeats=1", "--quiet")
     table = call("run", *arguments, "--format", "csv").out
     name = json.loads(call("status", "--format", "json").out)[0]["run"]
-    damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = 2")
+    sql(call.folder / DATABASE, "UPDATE rows SET depth = 77 WHERE rowid = 2")
     assert call("repair", "--quiet").code == 0
     assert call("table", name, "--format", "csv").out == table
     (call.folder / "my.csv").unlink()
-    damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = (SELECT max(rowid) FROM rows)")
+    sql(call.folder / DATABASE, "UPDATE rows SET depth = 77 WHERE rowid = (SELECT max(rowid) FROM rows)")
     assert call("repair", "--quiet").code == 4
 
 

@@ -47,7 +47,7 @@ def test_json_is_a_tree_with_names_that_predicts_the_same(call):
     assert (tree.labels[tree.apply(dataset.X)] == expected).all()
 
 
-def test_a_csv_of_ones_own_with_levels_and_gaps(call):
+def test_a_csv_of_ones_own_with_levels_and_gaps_and_with_the_name_of_a_known_data_set(call):
     rows = [f"{i % 2},{'red' if i < 6 else 'blue'},{'yes' if i < 6 else 'no'}\n" for i in range(9)]
     (call.folder / "my.csv").write_text("".join(["size,color,class\n", *rows, ",red,yes\n"]))
     plain = ("tree", "--csv", "my.csv", "--target", "class", "--algorithm", "axis_parallel")
@@ -63,9 +63,6 @@ def test_a_csv_of_ones_own_with_levels_and_gaps(call):
     assert dropped.out.startswith("# Axis-parallel on my: 1 leaf, 1 term, depth 0, 6 of its 9 rows right\n")
     assert "\n# 1 row with a missing value left out (missing: drop).\n" in dropped.out
     assert dropped.out.endswith("\nyes  (no: 3, yes: 6)\n")
-
-
-def test_a_csv_may_have_the_name_of_a_known_data_set(call):
     (call.folder / "Iris.csv").write_text("x,class\n1,a\n2,a\n3,b\n4,b\n")
     ended = call("tree", "--csv", "Iris.csv", "--target", "class")
     heading = "# HHCART(A) on iris-csv: 2 leaves, 3 terms, depth 1, 4 of its 4 rows right\n"
@@ -81,7 +78,7 @@ def test_a_refined_tree_says_how_it_came_about(call):
         assert len(said) == 1 and re.search(r"\d+ to \d+ leaves, \d+ to \d+ coefficients, training error", said[0])
 
 
-def test_a_tree_with_models_in_its_leaves_shows_them(call):
+def test_a_tree_with_models_in_its_leaves_shows_them_and_fewer_terms_of_planes_leave_them(call):
     ended = call("tree", "iris", "--algorithm", "hhgdt", "--set", "leaf_models=logistic", "--set", "max_depth=1")
     assert (ended.code, ended.err) == (0, "")
     said = "# A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."
@@ -93,8 +90,6 @@ def test_a_tree_with_models_in_its_leaves_shows_them(call):
     assert f", {model.tree_.n_terms} terms, depth 1" in ended.out.splitlines()[0]
     assert ended.out.count("Iris-virginica: ") == model.n_leaves_ + 2  # of the counts of the root and of a leaf
 
-
-def test_fewer_terms_of_planes_leave_the_models_of_leaves(call):
     deep = ("--set", "leaf_models=logistic", "--set", "max_depth=1")
     asked = ("tree", "iris", "--algorithm", "hhgdt", *deep, "--sparse")
     ended = call(*asked)
@@ -207,7 +202,7 @@ def test_a_line_has_seven_terms_and_counts_the_others(call):
     assert re.search(r"and \d+ more terms  \(", rules_of(said)) and "more terms" not in call(*regression, "--full").out
 
 
-def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
+def test_a_model_file_shows_the_rules_of_its_fit_can_be_made_sparse_and_says_what_it_lacks(birds):
     fitted = birds(
         "fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--output", "m.json"
     )
@@ -226,9 +221,6 @@ def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
     refused = birds("tree", "m.json", "--sparse", "--tolerance", "0.1")
     assert refused.code == 2 and "--tolerance needs the training rows" in refused.err
 
-
-def test_a_model_file_without_such_facts_loads_and_says_so(birds):
-    birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--output", "m.json")
     model = load(birds.folder / "m.json")
     facts = {key: value for key, value in model.facts.items() if key != "sparse"}
     save(replace(model, facts=facts), birds.folder / "old.json")
@@ -306,6 +298,8 @@ class Hasty(progress_module.Progress):
 
 def test_long_work_says_what_it_does_and_quick_work_nothing(table, monkeypatch):
     assert table("tree", "my.csv", "--target", "class").err == ""
+    fitted = table("fit", "my.csv", "--target", "class", "--algorithm", "axis_parallel", "--folds", "2", "-o", "m.json")
+    assert fitted.code == 0, fitted.err
     monkeypatch.setattr(progress_module, "Progress", Hasty)
     monkeypatch.setattr(progress_module, "BEAT_SECONDS", 1e9)  # no thread beside the clock of the test
     tree = table("tree", "my.csv", "--target", "class")
@@ -313,12 +307,6 @@ def test_long_work_says_what_it_does_and_quick_work_nothing(table, monkeypatch):
     sparse = table("tree", "my.csv", "--target", "class", "--sparse")
     assert sparse.err.splitlines()[-1] == "leaving out terms, 0:30"
 
-
-def test_commands_on_models_say_what_they_do_where_it_takes_long(table, monkeypatch):
-    fitted = table("fit", "my.csv", "--target", "class", "--algorithm", "axis_parallel", "--folds", "2", "-o", "m.json")
-    assert fitted.code == 0, fitted.err
-    monkeypatch.setattr(progress_module, "Progress", Hasty)
-    monkeypatch.setattr(progress_module, "BEAT_SECONDS", 1e9)
     said = {
         ("score", "m.json", "my.csv"): ["scoring my.csv, 0:30"],
         ("predict", "m.json", "my.csv"): ["predicting my.csv, 0:30"],

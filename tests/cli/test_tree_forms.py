@@ -65,8 +65,12 @@ def test_png_and_pdf_go_to_files(call):
         assert (call.folder / f"tree.{form}").read_bytes().startswith(begin)
 
 
-def test_html_is_a_word_of_its_own(call):
+def test_html_is_a_word_of_its_own_and_depth_shows_the_top_of_trees_of_every_kind(call):
     assert call("tree", "iris", "--html").out == call("tree", "iris", "--format", "html").out
+    for command in (("bupa",), ("spect", "--algorithm", "c45"), ("auto_mpg", "--algorithm", "tprti_b")):
+        whole, top = (call("tree", *command, *more).out for more in ((), ("--depth", "1")))
+        assert "..." in top and len(top) < len(whole)
+        assert call("tree", *command, "--depth", "1", "--format", "svg").out.count('class="node"') <= 3
 
 
 def test_weights_are_per_standard_deviation_unless_raw(call):
@@ -89,7 +93,7 @@ def test_weights_are_per_standard_deviation_unless_raw(call):
     assert "standard deviation" in plain and "standard deviation" not in raw
 
 
-def test_sparse_says_what_it_dropped_and_what_it_cost(call):
+def test_sparse_says_what_it_dropped_and_what_it_cost_and_keeps_the_weights_of_classes(call):
     ended = call("tree", "bupa", "--sparse")
     line = next(line for line in ended.out.splitlines() if line.startswith("# --sparse"))
     before, after = map(int, re.search(r"terms of splits (\d+) -> (\d+)", line).groups())
@@ -101,12 +105,13 @@ def test_sparse_says_what_it_dropped_and_what_it_cost(call):
     ended = call("tree", "bupa", "--sparse", "--tolerance", "0.05", "--format", "svg")
     assert "at most 5 % of the training rows more are wrong" in ended.out
 
-
-def test_depth_shows_the_top_of_trees_of_every_kind(call):
-    for command in (("bupa",), ("spect", "--algorithm", "c45"), ("auto_mpg", "--algorithm", "tprti_b")):
-        whole, top = (call("tree", *command, *more).out for more in ((), ("--depth", "1")))
-        assert "..." in top and len(top) < len(whole)
-        assert call("tree", *command, "--depth", "1", "--format", "svg").out.count('class="node"') <= 3
+    options = ("tree", "bupa", "--set", "pruning=none", "--set", "max_depth=2", "--format", "json")
+    weighted = ("--set", "algorithm.class_weight=balanced")
+    whole, sparse = (json.loads(call(*options, *weighted, *more).out) for more in ((), ("--sparse",)))
+    assert whole["counts"][0][0] == pytest.approx(whole["counts"][0][1])
+    assert np.array(sparse["counts"]) == pytest.approx(np.array(whole["counts"]))
+    text = call("tree", "bupa", *options[2:-2], *weighted, "--sparse", "--tolerance", "0.02").out
+    assert "at most 2 % of the weight of the training rows more is wrong" in text
 
 
 # ---- stored folds ----------------------------------------------------------------------------------------------------
@@ -206,13 +211,3 @@ def test_the_tree_of_a_fold_whose_training_rows_lack_a_class(call):
     assert found and not any("bug" in ended.err for ended in folds)
     assert any("banana" not in out for out in found)
     assert all("cherry: " in out and "apple: " in out for out in found)
-
-
-def test_fewer_terms_keep_the_weights_of_classes(call):
-    options = ("tree", "bupa", "--set", "pruning=none", "--set", "max_depth=2", "--format", "json")
-    weighted = ("--set", "algorithm.class_weight=balanced")
-    whole, sparse = (json.loads(call(*options, *weighted, *more).out) for more in ((), ("--sparse",)))
-    assert whole["counts"][0][0] == pytest.approx(whole["counts"][0][1])
-    assert np.array(sparse["counts"]) == pytest.approx(np.array(whole["counts"]))
-    text = call("tree", "bupa", *options[2:-2], *weighted, "--sparse", "--tolerance", "0.02").out
-    assert "at most 2 % of the weight of the training rows more is wrong" in text

@@ -21,11 +21,18 @@ def run(tmp_path, monkeypatch):
     return lambda *arguments: invoke(validate, arguments)
 
 
-def test_a_good_configuration_is_ok_with_its_size(run):
+def test_good_configurations_are_ok_with_their_size_and_a_bad_one_does_not_hide_them(run):
     result = run("good.yaml")
     assert (result.exit_code, result.output) == (0, "good.yaml: ok (1 data set x 1 algorithm x 6 folds)\n")
     assert run("bupa_hhgdt").output == "bupa_hhgdt: ok (1 data set x 1 algorithm x 100 folds)\n"
     assert run("good.yaml", "--set", "cv.scheme=monte_carlo").output.endswith("x 2 folds)\n")
+    result = run("nowhere", "bad.yaml", "good.yaml")
+    assert result.exit_code == 2
+    assert result.stdout.startswith("good.yaml: ok")
+    assert "no configuration 'nowhere'" in result.stderr
+    assert "bad.yaml:4:6" in result.stderr
+    result = invoke(validate, ["--schema"])
+    assert result.exit_code == 0 and json.loads(result.output) == json.loads(json.dumps(json_schema.schema()))
 
 
 @pytest.mark.long
@@ -35,14 +42,6 @@ def test_without_arguments_every_bundled_configuration_is_checked(run, monkeypat
     result = run()
     assert result.exit_code == 0
     assert [line.partition(":")[0] for line in result.output.splitlines()] == some
-
-
-def test_a_bad_configuration_does_not_hide_the_others(run):
-    result = run("nowhere", "bad.yaml", "good.yaml")
-    assert result.exit_code == 2
-    assert result.stdout.startswith("good.yaml: ok")
-    assert "no configuration 'nowhere'" in result.stderr
-    assert "bad.yaml:4:6" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,11 +82,23 @@ def config(call, datasets, algorithm="raf"):
     (call.folder / "mine.yaml").write_text(text)
 
 
-def test_a_set_that_is_not_at_hand_is_no_fault(call):
+def test_files_that_are_absent_damaged_or_unreadable_are_told_apart_and_stay_where_they_are(call, cache):
     config(call, "banknote, seeds, bank_marketing")
     for name in ("banknote", "seeds", "bank_marketing"):
         assert catalogue.verify(name).status == "absent"
     assert call("validate", "mine.yaml").code == 0
+    damaged = cache / "banknote.csv"
+    damaged.write_text("a,class\n1,A\n")
+    config(call, "banknote")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (4, "", 1)
+    assert ended.err.startswith(f"mine.yaml: data set 'banknote': sha256 of {damaged} differs from the catalogue")
+    assert [path.name for path in cache.iterdir()] == ["banknote.csv"]
+    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
+    config(call, "{csv: bytes.csv, target: class, charset: utf-8}")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ended.out) == (4, "")
+    assert "bytes.csv: line 1 or one soon after it is not utf-8 text" in ended.err
 
 
 @pytest.mark.parametrize("datasets", ["{name: tic_tac_toe, encoding: error}", "iris, tic_tac_toe"])
@@ -98,24 +109,6 @@ def test_a_qualitative_set_without_encoding_ends_as_run_does(call, datasets):
     assert (ended.code, ran.code, ended.out) == (4, 4, "")
     assert ended.err.startswith("mine.yaml: data set 'tic_tac_toe'")
     assert "encoding" in ended.err and "encoding" in ran.err
-
-
-def test_a_damaged_file_is_a_sentence_and_stays_where_it_is(call, cache):
-    damaged = cache / "banknote.csv"
-    damaged.write_text("a,class\n1,A\n")
-    config(call, "banknote")
-    ended = call("validate", "mine.yaml")
-    assert (ended.code, ended.out, ended.err.count("\n")) == (4, "", 1)
-    assert ended.err.startswith(f"mine.yaml: data set 'banknote': sha256 of {damaged} differs from the catalogue")
-    assert [path.name for path in cache.iterdir()] == ["banknote.csv"]
-
-
-def test_a_csv_file_that_cannot_be_read_ends_with_4(call):
-    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
-    config(call, "{csv: bytes.csv, target: class, charset: utf-8}")
-    ended = call("validate", "mine.yaml")
-    assert (ended.code, ended.out) == (4, "")
-    assert "bytes.csv: line 1 or one soon after it is not utf-8 text" in ended.err
 
 
 @pytest.mark.long
@@ -131,8 +124,3 @@ def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one
     (call.folder / "bad.yaml").write_text(BAD)
     assert call("validate", "bytes.yaml").code == 4
     assert call("validate", "bytes.yaml", "bad.yaml").code == 2
-
-
-def test_schema_prints_a_schema_that_is_valid_json():
-    result = invoke(validate, ["--schema"])
-    assert result.exit_code == 0 and json.loads(result.output) == json.loads(json.dumps(json_schema.schema()))

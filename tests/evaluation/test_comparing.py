@@ -55,23 +55,13 @@ sds = st.decimals(0, 9, places=2).map(float)
 
 
 @given(means, sds, means, sds, st.sampled_from(list(comparing.RULES)), st.booleans())
-def test_swapping_the_two_swaps_the_verdict(mean_a, sd_a, mean_b, sd_b, rule, smaller):
+def test_verdicts_swap_with_the_two_rank_errors_as_accuracies_and_hold_by_fewer_sds(a, sd_a, b, sd_b, rule, less):
     mirrored = {FIRST: SECOND, SECOND: FIRST, TIE: TIE}
-    one = verdict(mean_a, sd_a, mean_b, sd_b, rule=rule, smaller_is_better=smaller)
-    other = verdict(mean_b, sd_b, mean_a, sd_a, rule=rule, smaller_is_better=smaller)
-    assert other == mirrored[one]
-
-
-@given(means, sds, means, sds)
-def test_accuracy_and_error_rank_alike(mean_a, sd_a, mean_b, sd_b):
-    errors = verdict(100 - mean_a, sd_a, 100 - mean_b, sd_b, smaller_is_better=True)
-    assert verdict(mean_a, sd_a, mean_b, sd_b) == errors
-
-
-@given(means, sds, means, sds)
-def test_who_wins_by_two_sds_wins_by_one(mean_a, sd_a, mean_b, sd_b):
-    strict = verdict(mean_a, sd_a, mean_b, sd_b, rule="2-SD")
-    assert strict == TIE or strict == verdict(mean_a, sd_a, mean_b, sd_b)
+    there, back = ((a, sd_a, b, sd_b), (b, sd_b, a, sd_a))
+    how = {"rule": rule, "smaller_is_better": less}
+    assert verdict(*back, **how) == mirrored[verdict(*there, **how)]
+    assert verdict(*there) == verdict(100 - a, sd_a, 100 - b, sd_b, smaller_is_better=True)
+    assert verdict(*there, rule="2-SD") in (TIE, verdict(*there))
 
 
 # -- the papers, from their own numbers --------------------------------------------------------------------------------
@@ -153,12 +143,9 @@ def test_gdt_paper_exceptions_and_the_two_it_overlooks():
     assert cart[None] == {"Magic"}
 
 
-def test_an_sd_that_is_not_printed_is_read_as_zero():
+def test_what_is_not_printed_is_read_as_zero_or_gives_no_verdict():
     gdt, hhgdt = (published.lookup(THESIS, "5.2", "shuttle", m, "n_leaves") for m in ("GDT", "HHGDT"))
     assert comparing.published_verdict(gdt, hhgdt, smaller_is_better=True) == SECOND
-
-
-def test_numbers_of_different_tables_give_no_verdict():
     one = published.lookup(THESIS, "5.2", "bupa", "GDT", "accuracy_percent")
     other = published.lookup(THESIS, "5.3", "bupa", "HHGDT", "accuracy_percent")
     assert comparing.published_verdict(one, other) is None
@@ -197,7 +184,7 @@ RESULTS = {
 }
 
 
-def test_verdicts_stand_data_set_by_data_set_with_the_published_ones():
+def test_verdicts_stand_beside_the_published_ones_and_are_counted_from_the_first():
     (pair,) = compare(table_of(RESULTS)).pairs
     assert (pair.first, pair.second, pair.labels) == ("gdt", "hhgdt", ("GDT", "HHGDT"))
     found = [
@@ -209,10 +196,6 @@ def test_verdicts_stand_data_set_by_data_set_with_the_published_ones():
         ("breast_cancer_wisconsin", SECOND, SECOND, TIE, SECOND),
         ("wine", FIRST, TIE, FIRST, SECOND),
     ]
-
-
-def test_wins_ties_and_losses_are_counted_from_the_first():
-    (pair,) = compare(table_of(RESULTS)).pairs
     assert pair.counts("accuracy") == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
     assert pair.counts("leaves") == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
     assert pair.counts("leaves", published=True) == {"wins": 0, "ties": 0, "losses": 3, "undecided": 0}
@@ -220,7 +203,7 @@ def test_wins_ties_and_losses_are_counted_from_the_first():
     assert pair.agreement("leaves") == (1, 3)
 
 
-def test_text_names_the_winner():
+def test_text_names_the_winner_above_the_rule_and_the_notes_of_the_table():
     text = tables.render(compare(table_of(RESULTS)), "text")
     rows = {line.split()[0]: line for line in text.splitlines() if line.startswith(("bupa", "breast", "wine"))}
     assert rows["bupa"].split("  ")[-1].strip() == "HHGDT"
@@ -230,6 +213,10 @@ def test_text_names_the_winner():
     assert "1/1/1" in text
     assert "2 of 3" in text
     assert "1-SD rule: A beats B if mean A - SD A >= mean B + SD B" in text
+    table = table_of(RESULTS)
+    notes = compare(table, "2-SD").notes
+    assert notes[0].startswith("2-SD rule: A beats B if mean A - 2 SD A >= mean B + 2 SD B (leaves: the smaller wins)")
+    assert notes[-len(table.notes) :] == table.notes
 
 
 def test_without_published_tables_there_are_no_published_verdicts():
@@ -240,14 +227,7 @@ def test_without_published_tables_there_are_no_published_verdicts():
     assert all(len(cells) == len(grid.header) for grid in sheet.grids for cells in grid.rows)
 
 
-def test_the_notes_of_the_table_are_kept_below_the_rule():
-    table = table_of(RESULTS)
-    notes = compare(table, "2-SD").notes
-    assert notes[0].startswith("2-SD rule: A beats B if mean A - 2 SD A >= mean B + 2 SD B (leaves: the smaller wins)")
-    assert notes[-len(table.notes) :] == table.notes
-
-
-def test_one_repetition_gives_no_verdict_and_says_why():
+def test_one_repetition_and_gaps_give_no_verdict_and_say_why():
     single = {key: repetitions[:1] for key, repetitions in RESULTS.items()}
     comparison = compare(table_of(single, repeats=1))
     (pair,) = comparison.pairs
@@ -255,8 +235,6 @@ def test_one_repetition_gives_no_verdict_and_says_why():
     assert pair.agreement("accuracy") == (0, 0)
     assert "— no verdict: an SD needs two complete repetitions of both algorithms." in comparison.notes
 
-
-def test_gaps_of_the_table_stay_visible():
     results = {**RESULTS, ("bupa", "gdt"): RESULTS["bupa", "gdt"][:1]}
     comparison = compare(table_of(results))
     assert comparison.sheet().grids[0].rows[0][1] == "67.0 ‡1/2"
@@ -284,17 +262,14 @@ def test_more_than_two_algorithms_give_all_pairs():
     assert [grid.caption for grid in comparison.sheet().grids[:2]] == ["GDT against HHGDT", "GDT against HHCART(A)"]
 
 
-def test_one_algorithm_is_refused():
+def test_one_algorithm_and_an_unknown_rule_are_refused():
     with pytest.raises(ConfigError, match=r"^compare: the table has one algorithm, gdt; give at least two\."):
         compare(table_of({("bupa", "gdt"): [(1, 1)] * 2}))
-
-
-def test_an_unknown_rule_is_refused():
     with pytest.raises(UnknownName, match=r"^unknown comparison rule '3-SD'\. Known: 1-SD, 2-SD, TPRTI\.$"):
         compare(table_of(RESULTS), "3-SD")
 
 
-def test_csv_and_json_carry_verdicts_and_full_digits():
+def test_csv_and_json_carry_verdicts_and_full_digits_and_the_others_a_table_a_pair():
     comparison = compare(table_of(RESULTS))
     read = list(csv.DictReader(io.StringIO(tables.render(comparison, "csv"))))
     assert [r["accuracy_verdict"] for r in read] == ["tie", "second", "first"]
@@ -305,9 +280,6 @@ def test_csv_and_json_carry_verdicts_and_full_digits():
     assert document["summary"][0]["accuracy"] == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
     assert document["summary"][0]["same_verdict_accuracy"] == {"same": 2, "of": 3}
     assert document["rows"][1]["accuracy_verdict"] == "second"
-
-
-def test_latex_and_markdown_have_one_table_a_pair_and_the_summary():
     comparison = compare(table_of(THREE))
     assert tables.render(comparison, "latex").count(r"\begin{tabular}") == 4
     assert tables.render(comparison, "md").count("**") == 2 * 4

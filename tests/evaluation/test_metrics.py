@@ -1,10 +1,9 @@
 """Metrics: against scikit-learn and by hand, the contract that all of them keep, and one from outside the package."""
 
 import ast
-import csv
 import importlib.util
 import inspect
-import io
+import itertools
 import json
 import textwrap
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.metrics as sk
+from cli_support import records
 from contracts import real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +41,7 @@ from oblique_cli.evaluation.metrics import (
     Undefined,
     metric,
 )
-from oblique_cli.experiments import digests, fits, jobs
+from oblique_cli.experiments import fits, jobs
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment, Row
@@ -207,12 +207,13 @@ def test_metrics_of_shares_are_scikit_learn_s(data):
         assert value("roc_auc", y, shares) == pytest.approx(sk.roc_auc_score(y, shares, multi_class="ovr"))
 
 
-def test_two_classes_have_the_usual_auc_and_half_of_brier_is_scikit_learn_s():
+def test_two_classes_have_the_usual_auc_half_of_brier_is_scikit_learn_s_and_a_share_of_zero_costs_36_nats():
     rng = np.random.default_rng(3)
     y, p = rng.integers(0, 2, 50), rng.random(50)
     shares = np.column_stack([1 - p, p])
     assert value("roc_auc", y, shares) == pytest.approx(sk.roc_auc_score(y, p))
     assert value("brier", y, shares) / 2 == pytest.approx(sk.brier_score_loss(y, p))
+    assert value("log_loss", np.array([1]), np.array([[1.0, 0.0]])) == pytest.approx(-np.log(np.finfo(float).eps))
 
 
 @SLOW
@@ -240,25 +241,17 @@ def test_the_calibration_error_by_hand():
     y = np.array([0, 1, 1, 1, 0])
     assert value("ece", y, shares) == pytest.approx((2 * abs(0.5 - 0.5) + 2 * abs(0.5 - 0.9) + abs(1 - 1)) / 5)
     assert value("ece", y, shares, np.array([1.0, 1, 3, 1, 1])) == pytest.approx((4 * abs(0.75 - 0.9)) / 7)
-
-
-def test_the_upper_end_of_a_calibration_bin_belongs_to_it():
     shares = np.array([[0.6, 0.4], [0.55, 0.45]])  # both in (8/15, 9/15], where right and wrong make up for each other
     assert value("ece", np.array([0, 1]), shares) == pytest.approx((0.55 - 0.4) / 2)
     assert 0 <= value("ece", np.array([0]), np.array([[1.0, 0.0]])) < 1e-12
 
 
-def test_a_share_of_zero_costs_36_nats():
-    assert value("log_loss", np.array([1]), np.array([[1.0, 0.0]])) == pytest.approx(-np.log(np.finfo(float).eps))
-
-
 # ---- undefined -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["kappa", "mcc", "roc_auc"])
-def test_one_class_among_the_test_rows_is_undefined(name):
+def test_one_class_among_the_test_rows_is_undefined():
     y = np.zeros(5, dtype=int)
-    for second in (y, np.array([0, 1, 1, 0, 0])):
+    for name, second in itertools.product(("kappa", "mcc", "roc_auc"), (y, np.array([0, 1, 1, 0, 0]))):
         second = np.eye(2)[second] if name == "roc_auc" else second
         with pytest.raises(Undefined, match="the test rows have one class only"):
             METRICS[name].function(y, second)
@@ -289,16 +282,14 @@ class Shares:
         return self.shares
 
 
-def test_a_class_without_training_rows_has_probability_0():
-    assert metrics.probabilities(Shares([[0.25, 0.75]]), np.zeros((1, 1)), 3).tolist() == [[0.25, 0, 0.75]]
-
-
-@pytest.mark.parametrize("shares", [[[0.2, 0.2]], [[np.nan, 1.0]], [[-0.5, 1.5]]])
-def test_probabilities_that_are_none_are_undefined(shares):
-    with pytest.raises(Undefined, match="the class probabilities of Shares do not sum to 1"):
-        metrics.probabilities(Shares(shares), np.zeros((1, 1)), 3)
+def test_a_class_without_training_rows_has_probability_0_and_probabilities_that_are_none_are_undefined():
+    row = np.zeros((1, 1))
+    assert metrics.probabilities(Shares([[0.25, 0.75]]), row, 3).tolist() == [[0.25, 0, 0.75]]
+    for shares in ([[0.2, 0.2]], [[np.nan, 1.0]], [[-0.5, 1.5]]):
+        with pytest.raises(Undefined, match="the class probabilities of Shares do not sum to 1"):
+            metrics.probabilities(Shares(shares), row, 3)
     with pytest.raises(Undefined, match="object gives no class probabilities"):
-        metrics.probabilities(object(), np.zeros((1, 1)), 3)
+        metrics.probabilities(object(), row, 3)
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------
@@ -342,15 +333,12 @@ def row(n_correct, n_test, **more):
     return Row("key", "iris", "gdt", 0, 0, "ok", n_correct=n_correct, n_test=n_test, **more)
 
 
-def test_a_repetition_is_pooled_averaged_or_summed():
+def test_a_repetition_is_pooled_averaged_or_summed_and_a_value_that_is_missing_is_told_from_an_undefined():
     matrices = {"confusion": [[2, 0], [1, 0]]}, {"confusion": [[1, 1], [0, 3]]}
     rows = [row(2, 3, n_leaves=4, measures=matrices[0]), row(4, 5, n_leaves=7, measures=matrices[1])]
     assert METRICS["accuracy"].of_repetition(rows) == Fraction(600, 8)
     assert METRICS["leaves"].of_repetition(rows) == Fraction(11, 2)
     assert METRICS["confusion"].of_repetition(rows) == ((3, 1), (1, 3))
-
-
-def test_a_value_that_was_not_measured_or_is_undefined_is_told_apart():
     with pytest.raises(NotMeasured, match="metric mcc is computed when a fold runs"):
         METRICS["mcc"].of(row(1, 2))
     with pytest.raises(Undefined, match=r"^the test rows have one class only$"):
@@ -400,9 +388,9 @@ def test_without_metrics_rows_keys_and_content_are_those_of_before(tmp_path):
           "pruning_fraction": 0.1}  # fmt: skip
     assert content["cv"] == {**cv, "repeats": 2}
     data = ["iris", real_set("iris").digest, "error", "error"]
-    base = digests.digest([2, 1, cv, ["svm", "svm", {}, {}], data])
+    base = jobs.digest([2, 1, cv, ["svm", "svm", {}, {}], data])
     (first,) = [one for one in rows if (one.algorithm, one.repeat, one.fold) == ("svm", 1, 2)]
-    assert first.key == digests.digest([base, 1, 2])
+    assert first.key == jobs.digest([base, 1, 2])
 
 
 def test_only_what_a_run_has_to_compute_changes_its_keys():
@@ -428,12 +416,14 @@ cv: {scheme: ordinary, folds: 3, repeats: 2}
 """
 
 
-def records(text):
-    return list(csv.DictReader(io.StringIO(text)))
+@pytest.fixture
+def call(call):
+    """Call the command beside a configuration, a.yaml."""
+    (call.folder / "a.yaml").write_text(CONFIG)
+    return call
 
 
 def test_metrics_of_the_command_line_are_shown_in_their_order(call):
-    (call.folder / "a.yaml").write_text(CONFIG)
     ended = call("run", "a.yaml", "--metric", "roc_auc", "--metric", "nodes", "--format", "csv")
     assert ended.code == 0, ended.err
     assert [key for key in records(ended.out)[0] if key.endswith("_mean")] == [
@@ -451,7 +441,6 @@ def test_metrics_of_the_command_line_are_shown_in_their_order(call):
 
 
 def test_another_metric_is_another_run(call):
-    (call.folder / "a.yaml").write_text(CONFIG)
     assert call("run", "a.yaml").code == 0
     assert call("run", "a.yaml", "--metric", "nodes").code == 0  # every row has it
     ended = call("run", "a.yaml", "--metric", "mcc")
@@ -460,7 +449,6 @@ def test_another_metric_is_another_run(call):
 
 
 def test_a_confusion_matrix_is_a_table_of_its_own(call):
-    (call.folder / "a.yaml").write_text(CONFIG)
     out = call("run", "a.yaml", "--metric", "accuracy", "--metric", "confusion").out
     assert out.count("confusion, rows of a class by the class predicted, a repetition") == 4
     (record, *_) = records(call("table", "a", "--format", "csv").out)
@@ -513,7 +501,6 @@ def test_compare_and_significance_judge_by_the_metrics_asked_for(call):
     ],
 )
 def test_a_wrong_metric_in_a_configuration_is_one_sentence(call, change, message):
-    (call.folder / "a.yaml").write_text(CONFIG)
     ended = call("validate", "a.yaml", "--set", change)
     assert ended.code == 2 and message in ended.err and "Traceback" not in ended.err
 
@@ -604,7 +591,6 @@ def load(tmp_path):
 def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
     load(OWN)
     assert "worst_recall" in call("list", "metrics").out
-    (call.folder / "a.yaml").write_text(CONFIG)
     ended = call("run", "a.yaml", "--metric", "worst_recall", "--metric", "confusion", "--format", "csv")
     assert ended.code == 0, ended.err
     found = records(ended.out)
@@ -646,28 +632,22 @@ def test_a_broken_metric_is_refused_where_it_is_registered(load, tmp_path, old, 
     assert "worst_recall" not in METRICS
 
 
-def test_a_function_of_c_that_does_not_say_what_it_takes_is_refused():
+def test_a_name_of_a_metric_is_given_once_and_has_no_blanks_and_its_function_says_what_it_takes(load):
+    with pytest.raises(ValueError, match="metric 'mcc' is registered twice"):
+        load(OWN.replace('"worst_recall"', '"mcc"'))
+    with pytest.raises(ConfigError, match="metric 'worst recall' needs a name of letters, digits, "):
+        load(OWN.replace('"worst_recall"', '"worst recall"'))
     about = {"title": "", "unit": "", "larger_is_better": True, "task": ANY_TASK, "needs": MODEL, "aggregate": "mean"}
     with pytest.raises(ConfigError, match=r"metric 'own' does not say what it takes; wrap it in a function of \(model"):
         metric("own", **about)(max)
     assert "own" not in METRICS
 
 
-def test_a_name_is_given_once_and_has_no_blanks(load):
-    with pytest.raises(ValueError, match="metric 'mcc' is registered twice"):
-        load(OWN.replace('"worst_recall"', '"mcc"'))
-    with pytest.raises(ConfigError, match="metric 'worst recall' needs a name of letters, digits, "):
-        load(OWN.replace('"worst_recall"', '"worst recall"'))
-
-
-def test_a_metric_that_comes_out_as_nan_is_undefined(load):
+def test_a_value_of_nan_is_undefined_and_a_matrix_has_a_place_for_every_class_of_the_data_set(load):
     load(OWN.replace("return 100.0 *", "return float('nan') *"))
     scored = Scored(np.array([0, 1]), np.array([0, 1]), 2, lambda: np.eye(2), None, None)
     found = metrics.measure([], scored, [METRICS["worst_recall"]])
     assert found == {"worst_recall": "undefined: it came out as nan"}
-
-
-def test_a_matrix_has_a_place_for_every_class_of_the_data_set():
     scored = Scored(np.array([0, 1]), np.array([0, 0]), 4, lambda: np.eye(2), None, None)
     assert np.array(METRICS["confusion"].evaluate(scored)).shape == (4, 4)
 
@@ -704,15 +684,14 @@ def test_rows_of_a_confusion_matrix_are_the_classes_that_they_are_headed_by(call
     assert all(float(rows[label][heading.index(label)]) > 5 for label in heading)
 
 
-def test_means_over_folds_of_one_row_are_refused(call):
+def test_means_over_folds_of_one_row_and_matrices_that_nobody_measured_or_can_compare_are_sentences(
+    call,
+):
     (call.folder / "c.yaml").write_text(
         "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: leave_one_out}\n"
     )
     ended = call("run", "c.yaml", "--metric", "balanced_accuracy")
     assert ended.code == 2 and "a fold of scheme leave_one_out tests one row; use accuracy" in ended.err
-
-
-def test_a_matrix_that_was_not_measured_and_one_that_compare_cannot_show_are_sentences(call):
     (call.folder / "c.yaml").write_text("version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {repeats: 1}\n")
     assert call("run", "c.yaml").code == 0
     ended = call("table", "c", "--metric", "confusion")

@@ -49,14 +49,11 @@ def test_mean_and_sd_are_the_printed_digits_as_numbers_and_an_sd_that_is_not_pri
     assert (hhgdt.mean, hhgdt.sd, hhgdt.printed) == (99.95, None, "99.95")
 
 
-def test_every_file_in_the_folder_is_listed():
+def test_every_file_in_the_folder_is_listed_and_named_by_its_readme():
     samples = {"hhcart_table_1_2_sample.csv", "hhgdt_table_5_1_sample.csv"}
     indexes = {"sources.csv", "tables.csv", "dataset_codes.csv"}
     listed = {table.file for table in published.tables().values()}
     assert {path.name for path in published.FOLDER.glob("*.csv")} == listed | samples | indexes
-
-
-def test_the_readme_of_the_folder_names_every_table_and_sample():
     text = (published.FOLDER / "README.md").read_text(encoding="utf-8")
     fold_by_fold = {"hhgdt_table_5_6.csv", "hhgdt_table_5_7.csv"}  # "5.5 to 5.8"
     missing = [path.name for path in published.FOLDER.glob("*.csv") if path.name not in text]
@@ -74,7 +71,7 @@ def test_a_file_holds_its_table_and_every_number_once(reference):
         assert {len(row) for row in csv.reader(handle)} == {9}, "fields with commas stay one field"
 
 
-def test_every_code_of_a_table_has_one_name_in_our_catalogue_and_every_name_a_code():
+def test_every_code_of_a_table_has_one_name_in_our_catalogue_and_codes_differ_between_documents():
     used = {
         (number.source, number.dataset)
         for table in published.tables().values()
@@ -85,28 +82,19 @@ def test_every_code_of_a_table_has_one_name_in_our_catalogue_and_every_name_a_co
         codes = [(row["source"], row["code"]) for row in csv.DictReader(handle)]
     assert len(codes) == len(set(codes))
     assert set(codes) == used
-
-
-def test_codes_differ_between_documents():
     assert published.dataset_code(THESIS, "bupa") == "BUPA"
     assert published.dataset_code(GDT_PAPER, "bupa") == "Bupa Liver Disorder"
     assert published.dataset_code(GDT_PAPER, "shuttle") is None
     assert published.dataset_note(GDT_PAPER, "magic_balanced").startswith("3000 rows of each class drawn by us")
 
 
-def test_a_blank_cell_is_kept_as_a_gap_and_never_found():
+def test_a_blank_cell_and_what_a_table_does_not_hold_are_none():
     blank = [n for n in published.numbers(GDT_PAPER, "II") if n.mean is None]
     assert {(n.dataset, n.method) for n in blank} == {("Magic", "CART-LC")}
     assert {(n.sd, n.printed) for n in blank} == {(None, "")}
     assert published.lookup(GDT_PAPER, "II", "magic", "CART-LC", "accuracy_percent") is None
-
-
-@pytest.mark.parametrize(
-    ("dataset", "method", "metric"),
-    [("my_csv", "HHGDT", "n_leaves"), ("bupa", "OC1", "n_leaves"), ("bupa", "HHGDT", "depth")],
-)
-def test_what_a_table_does_not_hold_is_none(dataset, method, metric):
-    assert published.lookup(THESIS, "5.2", dataset, method, metric) is None
+    for place in (("my_csv", "HHGDT", "n_leaves"), ("bupa", "OC1", "n_leaves"), ("bupa", "HHGDT", "depth")):
+        assert published.lookup(THESIS, "5.2", *place) is None
     assert published.lookup(THESIS, "5.2", "bupa", "HHGDT", "n_leaves", sampling="STRS") is None
 
 
@@ -122,20 +110,24 @@ def test_rows_that_differ_in_a_qualifier_are_not_mixed_up():
     )
 
 
-def test_one_fold_is_not_taken_for_the_mean():
+def test_one_fold_is_not_taken_for_the_mean_nor_put_beside_means():
     with pytest.raises(ConfigError, match=r"say which by cv, fold\.$"):
         published.lookup(THESIS, "5.5", "bupa", "GDT", "accuracy_percent")
     assert printed(THESIS, "5.5", "bupa", "GDT", "accuracy_percent", cv="nested", fold="1") == "62.9"
+    with pytest.raises(ConfigError) as error:
+        published.comparable("wickramarachchi2015:5.5")
+    assert str(error.value).startswith(
+        "published table wickramarachchi2015:5.5 holds numbers of a single fold, which cannot stand beside means over "
+        "repetitions; tables that can: wickramarachchi2015:3.1, "
+    )
+    assert published.comparable("wickramarachchi2015:5.3").table == "5.3"
 
 
-def test_a_size_printed_once_belongs_to_both_methods():
+def test_a_size_printed_once_belongs_to_both_methods_and_a_remark_is_the_free_text_of_a_note():
     for method in ("SVM", "HHBUT"):
         assert printed(THESIS, "6.1", "balance_scale", method, "n_leaves") == "3.9 ± 0.3"
     assert printed(THESIS, "6.1", "balance_scale", "SVM", "accuracy_percent") == "89.8 ± 1.1"
     assert printed(THESIS, "6.1", "balance_scale", "HHBUT", "accuracy_percent") == "89.6 ± 1.2"
-
-
-def test_a_remark_is_the_free_text_of_a_note():
     slip = number(THESIS, "5.9", "haberman", "OC1", "accuracy_percent")
     assert slip.qualifiers == {"sd_over": "10 CV repetitions"}
     assert slip.remark.startswith("printed method is HHGDT; read as OC1")
@@ -172,16 +164,6 @@ def test_an_unknown_table_is_refused_with_close_matches():
     text = str(error.value)
     assert text.startswith("unknown published table 'wickramarachchi2015:5.22'. Did you mean 'wickramarachchi2015:5.2'")
     assert text.endswith("amalaman2015:6.4, zhang2014:IV-B, zhang2014:IV-C, zhang2014:IV-E.")
-
-
-def test_a_fold_table_cannot_stand_beside_means_over_repetitions():
-    with pytest.raises(ConfigError) as error:
-        published.comparable("wickramarachchi2015:5.5")
-    assert str(error.value).startswith(
-        "published table wickramarachchi2015:5.5 holds numbers of a single fold, which cannot stand beside means over "
-        "repetitions; tables that can: wickramarachchi2015:3.1, "
-    )
-    assert published.comparable("wickramarachchi2015:5.3").table == "5.3"
 
 
 def test_the_worked_examples_are_there():

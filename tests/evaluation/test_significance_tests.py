@@ -1,4 +1,4 @@
-"""Tests of significance against published examples, closed forms, SciPy's own tests and slow oracles."""
+"""Tests of significance against published examples, R, closed forms, SciPy's own tests, slow oracles, simulations."""
 
 from itertools import combinations, product
 from math import inf, sqrt
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, optimize, stats
 
 from oblique_cli.evaluation import significance_tests as s
 
@@ -42,11 +42,8 @@ score_tables = st.integers(2, 5).flatmap(
 # -- Demsar's example --------------------------------------------------------------------------------------------------
 
 
-def test_average_ranks_of_demsars_table_6():
+def test_ranks_and_friedman_of_demsars_example():
     assert s.average_ranks(DEMSAR) == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
-
-
-def test_friedman_of_demsars_example():
     found = s.friedman(s.average_ranks(DEMSAR), 14)
     assert found.chi2 == pytest.approx(9.28, abs=0.005)
     assert found.f == pytest.approx(3.69, abs=0.005)
@@ -54,7 +51,7 @@ def test_friedman_of_demsars_example():
     assert stats.f.isf(0.05, 3, 39) == pytest.approx(2.85, abs=0.005)
 
 
-def test_nemenyi_of_demsars_example():
+def test_nemenyi_of_demsars_example_and_of_his_table_5():
     assert s.nemenyi_q(4) == pytest.approx(2.569, abs=5e-4)
     assert s.nemenyi_q(4, 0.10) == pytest.approx(2.291, abs=5e-4)
     assert s.critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
@@ -63,9 +60,6 @@ def test_nemenyi_of_demsars_example():
     # At 0.05 nothing is told apart; at 0.10 C4.5 is worse than C4.5+m and C4.5+m+cf.
     assert s.cliques(ranks, s.critical_difference(4, 14)) == [(3, 1, 2, 0)]
     assert s.cliques(ranks, s.critical_difference(4, 14, 0.10)) == [(3, 1, 2), (2, 0)]
-
-
-def test_critical_values_are_those_of_demsars_table_5():
     q05 = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]  # Demsar (2006), Table 5(a): 2 to 10 methods
     q10 = [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]
     assert [s.nemenyi_q(k) for k in range(2, 11)] == pytest.approx(q05, abs=1.1e-3)
@@ -91,13 +85,10 @@ def test_holm_of_demsars_example():
     assert [value < 0.05 for value in adjusted] == [True, True, False]  # Holm rejects the first two, as he says
 
 
-def test_sign_test_of_demsars_example():
+def test_sign_test_of_demsars_example_and_the_wins_of_his_table_3_but_for_three():
     # Better on 11 of 14 sets, one of the two ties included, which his Table 3 calls significant (section 3.1.4).
     found = s.sign_test(MEANS)
     assert (found.n, found.wins, found.losses, found.needed) == (14, 11, 3, 11)
-
-
-def test_the_wins_that_a_sign_test_needs_are_those_of_demsars_table_3_but_for_three():
     exact = [5, 6, 7, 7, 8, 9, 9, 10, 10, 11, 12, 12, 13, 13, 14, 15, 15, 16, 17, 18, 18]  # 5 to 25 sets, alpha 0.05
     needed = [s.sign_test([1.0] * n).needed for n in range(5, 26)]
     # Ours is the formula that he gives beside the table, and that Zhang and Suganthan use.
@@ -128,32 +119,29 @@ def test_by_nemenyi_mprrof_t_and_p_beat_rrof_but_not_mprrof_n():
     assert groups == [(2, 1, 3), (3, 0)]
 
 
-def test_sign_tests_by_hand():
+def test_signed_tests_by_hand_and_at_their_ends():
     result = s.sign_test([1.0] * 29 + [-1.0] * 15)  # the paper's 29 of 44
     assert result.wins == result.needed == 29
     result = s.sign_test([1.0, 1.0, 1.0, -1.0, 0.0, 0.0, 0.0])  # an odd tie is left out
     assert (result.n, result.wins, result.losses) == (6, 4, 2)
+    assert s.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0]).p == 2 / 2**5
+    assert s.wilcoxon([0.0] * 6).p == 1.0
+    assert s.sign_test([0.0] * 6) == s.SignTest(6, 3, 3, 6)
 
 
 # -- corrected resampled t and its Bayesian reading --------------------------------------------------------------------
 
 
-def test_corrected_t_by_hand():
+def test_corrected_t_by_hand_and_at_its_ends():
     # Differences 1, 2, 3: mean 2, s^2 1; 3-fold, so n_test / n_train = 1/2: scale sqrt(1/3 + 1/2).
     found = s.corrected_resampled_t([1.0, 2.0, 3.0], 0.5)
     assert found.t == pytest.approx(2 / sqrt(5 / 6), rel=1e-14)
     assert found.p == pytest.approx(2 * stats.t.sf(found.t, 2), rel=1e-12)
-
-
-def test_folds_that_all_differ_by_the_same_are_certain():
     up, none = s.corrected_resampled_t([0.1] * 10, 1 / 9), s.corrected_resampled_t([0.0] * 10, 1 / 9)
     assert (up.t, up.p, up.probabilities(0.05)) == (inf, 0.0, (1, 0, 0))
     assert up.probabilities(0.1) == (0, 1, 0)
     assert s.corrected_resampled_t([-0.1] * 10, 1 / 9).t == -inf
     assert (none.t, none.p, none.probabilities(0.0)) == (0.0, 1.0, (0, 1, 0))
-
-
-def test_one_fold_is_too_few():
     with pytest.raises(ValueError, match="two folds"):
         s.corrected_resampled_t([1.0], 0.5)
 
@@ -201,12 +189,6 @@ def test_signed_tests_know_neither_scale_nor_order_and_swap_with_the_methods(d, 
     assert (there.wins, there.losses) == (back.losses, back.wins)
 
 
-def test_signed_tests_at_their_ends():
-    assert s.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0]).p == 2 / 2**5
-    assert s.wilcoxon([0.0] * 6).p == 1.0
-    assert s.sign_test([0.0] * 6) == s.SignTest(6, 3, 3, 6)
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_rejects_what_stepping_down_rejects(p):
     adjusted = s.holm(p)
@@ -231,11 +213,16 @@ def test_friedman_is_scipys(scores):
     assert found.chi2 == pytest.approx(stats.friedmanchisquare(*scores.T).statistic, abs=1e-9)
 
 
-def test_without_any_difference_all_ranks_are_ties():
+def test_friedman_at_its_ends():
     scores = np.ones((7, 3))
     assert s.share_of_ties(scores) == 1 and s.share_of_ties(np.arange(21.0).reshape(7, 3)) == 0
     found = s.friedman(s.average_ranks(scores), 7, s.share_of_ties(scores))
     assert (found.chi2, found.f, found.p) == (0.0, 0.0, 1.0)
+    alike, apart = s.friedman([1.0, 2.0, 3.0], 7), s.friedman([2.0, 2.0, 2.0], 7)
+    assert (alike.chi2, alike.f, alike.p) == (14.0, inf, 0.0) and (apart.chi2, apart.f, apart.p) == (0.0, 0.0, 1.0)
+    for ranks, n in (([1.0], 9), ([1.0, 2.0], 1)):
+        with pytest.raises(ValueError, match="two methods and two data sets"):
+            s.friedman(ranks, n)
 
 
 @given(score_tables, st.randoms())
@@ -248,17 +235,6 @@ def test_ranks_know_no_order_of_data_sets_and_move_with_the_methods(scores, rand
     assert s.average_ranks(7 * scores + 3) == pytest.approx(ranks)
     assert s.average_ranks(-scores) == pytest.approx(k + 1 - ranks)
     assert ranks.sum() == pytest.approx(k * (k + 1) / 2)
-
-
-def test_friedman_at_its_ends():
-    alike, apart = s.friedman([1.0, 2.0, 3.0], 7), s.friedman([2.0, 2.0, 2.0], 7)
-    assert (alike.chi2, alike.f, alike.p) == (14.0, inf, 0.0) and (apart.chi2, apart.f, apart.p) == (0.0, 0.0, 1.0)
-
-
-@pytest.mark.parametrize(("ranks", "n"), [([1.0], 9), ([1.0, 2.0], 1)])
-def test_friedman_refuses_what_it_cannot_rank(ranks, n):
-    with pytest.raises(ValueError, match="two methods and two data sets"):
-        s.friedman(ranks, n)
 
 
 def test_nemenyi_p_is_alpha_at_the_critical_difference():
@@ -323,6 +299,8 @@ def test_bias_and_variance_by_hand():
     # Row 1: votes 3 to 1 for its label: bias 1/2 (1/16 + 1/16), variance 1/2 (1 - 10/16). Row 2: all wrong.
     found = s.kohavi_wolpert(np.array([[3, 1], [4, 0]]), np.array([0, 1]))
     assert found == pytest.approx(((1 / 16 + 1) / 2, (6 / 32 + 0) / 2))
+    with pytest.raises(ValueError, match="vote"):
+        s.kohavi_wolpert(np.array([[1, 0], [0, 0]]), np.array([0, 1]))
 
 
 @given(st.integers(2, 4).flatmap(lambda c: st.lists(st.lists(st.integers(0, 9), min_size=c, max_size=c), min_size=1)))
@@ -337,6 +315,105 @@ def test_bias_and_variance_add_up_to_the_error(rows):
     assert s.kohavi_wolpert(3 * votes, labels) == pytest.approx(found)
 
 
-def test_a_row_without_votes_is_refused():
-    with pytest.raises(ValueError, match="vote"):
-        s.kohavi_wolpert(np.array([[1, 0], [0, 0]]), np.array([0, 1]))
+# ---- the examples of R's own help pages ------------------------------------------------------------------------------
+
+# ?friedman.test: times of 22 players to round first base in three ways (Hollander & Wolfe 1973, p. 140 ff.).
+ROUNDING_TIMES = np.array([
+    [5.40, 5.50, 5.55], [5.85, 5.70, 5.75], [5.20, 5.60, 5.50], [5.55, 5.50, 5.40], [5.90, 5.85, 5.70],
+    [5.45, 5.55, 5.60], [5.40, 5.40, 5.35], [5.45, 5.50, 5.35], [5.25, 5.15, 5.00], [5.85, 5.80, 5.70],
+    [5.25, 5.20, 5.10], [5.65, 5.55, 5.45], [5.60, 5.35, 5.45], [5.05, 5.00, 4.95], [5.50, 5.50, 5.40],
+    [5.45, 5.55, 5.50], [5.55, 5.55, 5.35], [5.45, 5.50, 5.55], [5.50, 5.45, 5.25], [5.65, 5.60, 5.40],
+    [5.70, 5.65, 5.55], [6.30, 6.30, 6.25],
+])  # fmt: skip
+
+
+def test_friedman_of_r_with_its_correction_for_ties():
+    n, k = ROUNDING_TIMES.shape
+    ties = s.share_of_ties(ROUNDING_TIMES)
+    found = s.friedman(s.average_ranks(ROUNDING_TIMES), n, ties)
+    assert found.chi2 == pytest.approx(11.143, abs=5e-4)
+    assert stats.chi2.sf(found.chi2, k - 1) == pytest.approx(0.003805, abs=5e-7)
+    assert found.chi2 == pytest.approx(stats.friedmanchisquare(*ROUNDING_TIMES.T).statistic, rel=1e-10)
+    plain = s.friedman(s.average_ranks(ROUNDING_TIMES), n)  # as the papers have it
+    assert ties > 0 and plain.chi2 == pytest.approx((1 - ties) * found.chi2) and plain.p > found.p
+
+
+def test_wilcoxon_of_r():
+    # ?wilcox.test: a depression scale before and after a therapy (Hollander & Wolfe 1973, p. 29 f.).
+    first = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
+    second = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
+    found = s.wilcoxon(first - second)
+    assert found.plus == 40  # V
+    assert found.p / 2 == pytest.approx(0.01953, abs=5e-6)  # its example is one-sided
+    assert found.p == pytest.approx(stats.wilcoxon(first, second).pvalue, rel=1e-10)
+
+
+def test_paired_t_of_r():
+    # ?t.test: hours of sleep that two drugs add for ten patients (Student 1908).
+    first = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
+    second = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+    found = s.corrected_resampled_t(first - second, test_over_train=0.0)
+    assert (found.t, found.df) == (pytest.approx(-4.0621, abs=5e-5), 9)
+    assert found.p == pytest.approx(0.002833, abs=5e-7)
+    assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-10)
+
+
+def test_rank_correlation_of_scipy():
+    first, second = ROUNDING_TIMES[:, 0], ROUNDING_TIMES[:, 1]
+    assert s.rank_correlation(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, rel=1e-12)
+    assert np.isnan(s.rank_correlation([1.0, 1.0], [1.0, 2.0]))
+
+
+@pytest.mark.long
+def test_critical_values_are_those_of_the_integral_of_the_range_and_of_the_printed_tables():
+    def below(q, k):
+        """The chance that k normal numbers lie within q."""
+        density = lambda z: stats.norm.pdf(z) * (stats.norm.cdf(z) - stats.norm.cdf(z - q)) ** (k - 1)  # noqa: E731
+        return k * integrate.quad(density, -9, q + 9, epsabs=1e-14, epsrel=1e-13, limit=500)[0]
+
+    for k, printed in ((3, 2.343701), (10, 3.163684)):
+        exact = optimize.brentq(lambda q, k=k: below(q, k) - 0.95, 1, 9, xtol=1e-14) / sqrt(2)
+        assert s.nemenyi_q(k) == pytest.approx(exact, rel=1e-10)
+        assert s.nemenyi_q(k) == pytest.approx(printed, abs=2e-6)  # qtukey of R, over the root of 2
+
+
+# ---- what the tests promise, by simulation ---------------------------------------------------------------------------
+
+DRAWS = 1000
+# Three standard errors of a share of 5 % in so many draws.
+SLACK = 3 * sqrt(0.05 * 0.95 / DRAWS)
+
+
+def test_intervals_of_the_corrected_t_test_cover_the_truth():
+    """Folds that correlate by n_test / (n_test + n_train): 95 % intervals hold the true mean 95 times in a hundred."""
+    random = np.random.default_rng(1)
+    folds, ratio, truth = 10, 1 / 9, 0.7
+    rho = ratio / (1 + ratio)
+    shared = sqrt(rho) * random.standard_normal((DRAWS, 1))
+    samples = truth + shared + sqrt(1 - rho) * random.standard_normal((DRAWS, folds))
+    held = 0
+    for sample in samples:
+        found = s.corrected_resampled_t(sample, ratio)
+        held += abs(found.mean - truth) <= stats.t.isf(0.025, found.df) * found.scale
+    assert held / DRAWS == pytest.approx(0.95, abs=SLACK)
+
+
+def test_probabilities_of_the_correlated_t_test_are_calibrated():
+    """The posterior probability that the first is better is uniform where both are equal."""
+    random = np.random.default_rng(2)
+    folds, ratio = 10, 1 / 9
+    rho = ratio / (1 + ratio)
+    samples = sqrt(rho) * random.standard_normal((DRAWS, 1)) + sqrt(1 - rho) * random.standard_normal((DRAWS, folds))
+    first = [s.corrected_resampled_t(sample, ratio).probabilities(rope=0.0).first for sample in samples]
+    assert stats.kstest(first, "uniform").pvalue > 0.001
+
+
+@pytest.mark.long
+def test_nemenyi_errs_at_most_once_in_twenty_where_all_are_equal():
+    random = np.random.default_rng(3)
+    n, k = 24, 4
+    difference = s.critical_difference(k, n)
+    wrong = sum(np.ptp(s.average_ranks(scores)) >= difference for scores in random.standard_normal((DRAWS, n, k)))
+    assert wrong / DRAWS <= 0.05 + SLACK
+    # The bound of the studentized range is close: a test that never rejects would pass the line above too.
+    assert wrong / DRAWS >= 0.02

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oblique_cli import config
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.evaluation import tables
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
@@ -61,7 +62,7 @@ def only_line(rows, exp, **more) -> tables.Line:
     return line
 
 
-# -- means and SDs -----------------------------------------------------------------------------------------------------
+# -- means and SDs ---------------------------------------------------------------------------------------------------
 
 
 def test_accuracy_is_pooled_over_the_folds_of_a_repetition_and_leaves_are_averaged():
@@ -73,6 +74,10 @@ def test_accuracy_is_pooled_over_the_folds_of_a_repetition_and_leaves_are_averag
     line = only_line(UNEQUAL[:2], experiment(cv=CVSpec("ordinary", folds=2, repeats=1)))  # one repetition has no SD
     assert (line.accuracy.mean, line.accuracy.sd, line.leaves.mean, line.leaves.sd) == (80.0, None, 2.5, None)
     assert tables.mean_and_sd(line.accuracy) == "80.0"
+    # 100 / 3 has no finite binary form; sums of floats would leave an SD of about 1e-14.
+    rows = [row(r, f, 1, 3, 1 + f) for r in range(2) for f in range(2)]
+    line = only_line(rows, experiment())
+    assert (line.accuracy.mean, line.accuracy.sd, line.leaves.sd) == (100 / 3, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("scheme", ["split", "monte_carlo"])
@@ -84,14 +89,7 @@ def test_every_repetition_of_a_single_split_is_one_tree(scheme):
     assert (line.folds_ok, line.folds_expected, line.mark) == (3, 3, "")
 
 
-def test_equal_repetitions_have_an_sd_of_exactly_zero():
-    # 100 / 3 has no finite binary form; sums of floats would leave an SD of about 1e-14.
-    rows = [row(r, f, 1, 3, 1 + f) for r in range(2) for f in range(2)]
-    line = only_line(rows, experiment())
-    assert (line.accuracy.mean, line.accuracy.sd, line.leaves.sd) == (100 / 3, 0.0, 0.0)
-
-
-# -- what is not there -------------------------------------------------------------------------------------------------
+# -- what is not there -----------------------------------------------------------------------------------------------
 
 
 def test_a_repetition_with_a_failed_fold_is_left_out_and_the_cell_says_so():
@@ -145,18 +143,15 @@ def test_rows_that_are_not_the_experiment_s_are_refused(extra, message):
         tables.summarize([*UNEQUAL, extra], experiment())
 
 
-# -- published numbers -------------------------------------------------------------------------------------------------
+# -- published numbers -----------------------------------------------------------------------------------------------
 
 
-def test_the_published_number_and_the_difference_stand_beside_ours():
+def test_the_published_number_and_the_difference_stand_beside_ours_where_asked_for():
     line = only_line(UNEQUAL, experiment(published=["wickramarachchi2015:5.2"]), titles=TITLES)
     assert (line.accuracy.published.mean, line.accuracy.published.table) == (67.9, "5.2")
     assert line.accuracy.difference == 70.0 - 67.9
     assert line.leaves.difference == 3.5 - 10.9
     assert line.label == "HHGDT"
-
-
-def test_published_columns_are_absent_unless_asked_for():
     plain = tables.summarize(UNEQUAL, experiment())
     beside = tables.summarize(UNEQUAL, experiment(published=["wickramarachchi2015:5.2"]))
     assert plain.sheet().grids[0].header == ("data set", "algorithm", "accuracy", "leaves")
@@ -175,7 +170,7 @@ def test_folds_decide_which_sampling_of_table_3_2_is_shown():
         assert only_line([], exp, titles=TITLES).accuracy.published.printed == expected
 
 
-def test_with_several_tables_each_number_says_its_own():
+def test_with_several_tables_each_number_says_its_own_and_a_table_of_folds_is_refused():
     tables_asked = ["wickramarachchi2015:3.1", "wickramarachchi2015:3.4", "wickramarachchi2015:3.1"]
     exp = experiment(["bupa", "adult"], ["hhcart_a"], published=tables_asked)
     table = tables.summarize([], exp, titles=TITLES)
@@ -183,6 +178,8 @@ def test_with_several_tables_each_number_says_its_own():
     shown = [cells[3] for cells in table.sheet().grids[0].rows]
     assert shown == [shown[0], "85.1 ± 0.2 [3.4]"]
     assert shown[0].endswith("[3.1]")
+    with pytest.raises(ConfigError, match="holds numbers of a single fold"):
+        tables.summarize([], experiment(published=["wickramarachchi2015:5.5"]))
 
 
 def test_notes_name_source_table_protocol_and_remarks():
@@ -197,19 +194,12 @@ def test_notes_name_source_table_protocol_and_remarks():
     assert "Table II, magic_balanced: 3000 rows of each class drawn by us; the paper's draw is not to be had." in notes
 
 
-def test_a_table_of_folds_is_refused():
-    with pytest.raises(ConfigError, match="holds numbers of a single fold"):
-        tables.summarize([], experiment(published=["wickramarachchi2015:5.5"]))
-
-
-def test_an_algorithm_with_an_id_of_its_own_keeps_it_and_the_published_number_of_its_method():
+def test_published_numbers_go_by_the_method_and_labels_by_the_id():
     variant = AlgorithmSpec("hhgdt", "hhgdt-deep", {"max_depth": 3})
     line = only_line([], experiment(algorithms=[variant], published=["wickramarachchi2015:5.2"]), titles=TITLES)
     assert line.label == "hhgdt-deep"
     assert line.accuracy.published.mean == 67.9
 
-
-def test_an_id_that_names_a_method_stands_for_it():
     # As RETIS, which the dissertation runs as TPRTI-A with all features discrete.
     one = AlgorithmSpec("tprti_a", "retis", {"discrete": "all"})
     exp = experiment(["auto_mpg"], [one, AlgorithmSpec("tprti_a", "tprti_a", {})], published=["amalaman2015:2.7"])
@@ -217,15 +207,13 @@ def test_an_id_that_names_a_method_stands_for_it():
     assert (retis.label, tprti.label) == ("RETIS", "TPRTI-A")
     assert (retis.leaves.published.mean, tprti.leaves.published.mean) == (3.1, 5.0)
 
-
-def test_another_library_s_estimator_has_no_printed_numbers_whatever_its_id():
     other = AlgorithmSpec("sklearn.tree.DecisionTreeClassifier", "hhgdt", {})
     exp = experiment(algorithms=[other], published=["wickramarachchi2015:5.2"])
     line = only_line([], exp, titles=tables.method_titles())
     assert line.label == "hhgdt" and line.accuracy.published is None
 
 
-# -- notes and order ---------------------------------------------------------------------------------------------------
+# -- notes and order -------------------------------------------------------------------------------------------------
 
 
 def test_two_stage_tables_warn_that_tuning_saw_the_test_rows():
@@ -240,7 +228,7 @@ def test_two_stage_tables_warn_that_tuning_saw_the_test_rows():
     assert warning not in tables.summarize([], experiment(cv=cv["two_stage"])).notes
 
 
-def test_the_first_note_says_how_the_numbers_were_made():
+def test_notes_say_how_the_numbers_were_made_and_data_set_notes_come_once():
     said = {
         CVSpec("nested", 10, 10): "10 x 10-fold CV (nested): accuracy in % pooled over the folds of a repetition",
         CVSpec("ordinary", 5, 10, stratified=True): "10 x 5-fold CV (ordinary, stratified): ",
@@ -250,22 +238,12 @@ def test_the_first_note_says_how_the_numbers_were_made():
     }
     for cv, text in said.items():
         assert tables.summarize([], experiment(cv=cv)).notes[0].startswith(text)
-
-
-def test_data_set_notes_are_printed_once():
     exp = experiment(["bupa", "wine"], ["gdt", "hhgdt"])
     table = tables.summarize([], exp, dataset_notes={"bupa": "the class is the selector field", "wine": ""})
     assert [note for note in table.notes if "selector" in note] == ["bupa: the class is the selector field"]
 
 
-def test_lines_keep_the_order_of_the_experiment():
-    exp = experiment(["wine", "bupa"], ["hhgdt", "gdt"])
-    lines = tables.summarize(reversed(grid_of(exp)), exp).lines
-    order = [("wine", "hhgdt"), ("wine", "gdt"), ("bupa", "hhgdt"), ("bupa", "gdt")]
-    assert [(line.dataset, line.algorithm) for line in lines] == order
-
-
-# -- cells as text -----------------------------------------------------------------------------------------------------
+# -- cells as text ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -308,6 +286,11 @@ def test_metrics_of_a_configuration_are_added_and_those_asked_for_are_shown_alon
     assert tables.summarize(rows, exp).metrics == ("accuracy", "leaves", "balanced_accuracy")
     assert tables.summarize(rows, exp, metrics=("balanced_accuracy",)).metrics == ("balanced_accuracy",)
 
+    exp = experiment(["wine", "bupa"], ["hhgdt", "gdt"])
+    lines = tables.summarize(reversed(grid_of(exp)), exp).lines
+    order = [("wine", "hhgdt"), ("wine", "gdt"), ("bupa", "hhgdt"), ("bupa", "gdt")]
+    assert [(line.dataset, line.algorithm) for line in lines] == order
+
 
 def test_what_is_no_tree_has_a_dash_for_leaves_and_no_zero():
     exp = experiment(algorithms=("hhgdt", "gdt"))
@@ -325,7 +308,7 @@ def test_a_difference_that_rounds_to_zero_has_no_minus_sign():
     assert table.sheet().grids[0].rows[0][4] == "+0.0"
 
 
-# -- formats -----------------------------------------------------------------------------------------------------------
+# -- formats ---------------------------------------------------------------------------------------------------------
 
 FULL = experiment(
     ["bupa", NASTY], ["gdt", "hhgdt"], CVSpec("two_stage", 3, 4), ["wickramarachchi2015:5.2"], {"epsilon": (0.1, 0.2)}
@@ -335,33 +318,30 @@ FULL_TABLE = tables.summarize(
 )
 
 
-def test_there_are_five_formats_and_another_is_refused_with_close_matches():
+def test_five_formats_end_with_one_line_end_and_another_is_refused_with_close_matches():
     assert list(tables.FORMATS) == ["text", "md", "csv", "latex", "json"]
     with pytest.raises(UnknownName, match=r"^unknown table format 'latx'\. Did you mean 'latex'\?$"):
         tables.render(FULL_TABLE, "latx")
+    for name in tables.FORMATS:
+        text = tables.render(FULL_TABLE, name)
+        assert text.endswith("\n") and not text.endswith("\n\n")
 
 
-def test_text_has_one_line_for_each_data_set_and_algorithm():
+def test_text_has_one_line_for_each_data_set_and_algorithm_and_no_control_character():
     text = tables.render(FULL_TABLE, "text")
     assert re.search(r"^bupa +HHGDT +\S+ ± \S+ +67.9 ± 1.9 +[+-]\S+ +\S+ ± \S+ +10.9 ± 1.3 +[+-]\S+$", text, re.M)
     assert re.search(r"^a_b%\|</script> +HHGDT +\S+ ± \S+ ‡11/12 +— +— +\S+ ± \S+ ‡11/12 +— +—$", text, re.M)
     assert "bupa: the class is the selector field.\n" in text
-
-
-def test_control_characters_in_a_name_cannot_break_or_color_the_text():
     exp = experiment(["a\nb\x1b[31m\tc"])
     text = tables.render(tables.summarize([], exp), "text")
     assert "a b [31m c" in text
     assert "\x1b" not in text
 
 
-def test_markdown_rows_have_as_many_cells_as_the_header():
+def test_markdown_rows_have_as_many_cells_as_the_header_and_names_are_escaped():
     lines = [line for line in tables.render(FULL_TABLE, "md").splitlines() if line.startswith("|")]
     assert len(lines) == 2 + 4
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {9}
-
-
-def test_markdown_escapes_names():
     text = tables.render(tables.summarize([], experiment([NASTY, "_x_*y*`z`[u](v)$w$"])), "md")
     assert r"a_b%\|&lt;/script&gt;" in text
     assert r"\_x\_\*y\*\`z\`\[u\](v)\$w\$" in text
@@ -377,9 +357,6 @@ def test_latex_escapes_names_and_uses_booktabs():
     assert re.search(r"[±—‡<>]|(?<!\\)%(?! \\usepackage)|(?<!\\)_", text) is None
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert {len(re.findall(r"(?<!\\)&", line)) for line in rows} == {7}
-
-
-def test_latex_escapes_every_special_character_once():
     text = tables.render(tables.summarize([], experiment(["\\{}&%$#_~^ x ≥ 2·√y"])), "latex")
     escaped = (
         r"{}\textbackslash{}\{\}\&\%\$\#\_\textasciitilde{}\textasciicircum{} x \ensuremath{\ge} 2·\ensuremath{\surd}y"
@@ -387,7 +364,7 @@ def test_latex_escapes_every_special_character_once():
     assert f"{escaped} & " in text
 
 
-def test_csv_gives_back_every_digit_and_name():
+def test_csv_and_json_give_back_every_digit_and_name():
     read = list(csv.DictReader(io.StringIO(tables.render(FULL_TABLE, "csv"))))
     names = [(line.dataset, line.algorithm) for line in FULL_TABLE.lines]
     assert [(record["dataset"], record["algorithm"]) for record in read] == names
@@ -399,8 +376,6 @@ def test_csv_gives_back_every_digit_and_name():
     assert (read[1]["accuracy_published_source"], read[1]["leaves_published_table"]) == ("wickramarachchi2015", "5.2")
     assert read[3]["folds_ok"] == "11"
 
-
-def test_json_gives_back_every_digit_with_sorted_keys():
     text = tables.render(FULL_TABLE, "json")
     document = json.loads(text)
     assert document["rows"][0]["accuracy_mean"] == FULL_TABLE.lines[0].accuracy.mean
@@ -409,13 +384,6 @@ def test_json_gives_back_every_digit_with_sorted_keys():
     assert document["notes"] == list(FULL_TABLE.notes)
     assert document["published"][0]["citation"].startswith("Wickramarachchi, D. C. (2015).")
     assert json.dumps(document, sort_keys=True, indent=2).replace("</", "<\\/") + "\n" == text
-
-
-@pytest.mark.parametrize("name", list(tables.FORMATS))
-def test_every_format_ends_with_one_line_end(name):
-    text = tables.render(FULL_TABLE, name)
-    assert text.endswith("\n")
-    assert not text.endswith("\n\n")
 
 
 @settings(max_examples=25, deadline=None)
@@ -445,7 +413,7 @@ def test_a_cell_equals_the_textbook_formula(repetitions):
         assert value.sd == pytest.approx(math.sqrt(variance), abs=1e-9)
 
 
-# -- clusters ----------------------------------------------------------------------------------------------------------
+# -- clusters --------------------------------------------------------------------------------------------------------
 
 CLUSTERED = [
     row(r, f, dataset="balance_scale", algorithm="hhbut", clusters={"B": 1, "L": 1 + f, "R": 1 + r + f})
@@ -456,13 +424,10 @@ PLAIN = [row(r, f, dataset="balance_scale") for r in range(2) for f in range(2)]
 BOTH = experiment(["balance_scale"], ["hhbut", "hhgdt"])
 
 
-def test_clusters_are_averaged_over_training_sets_in_the_order_of_the_classes():
+def test_clusters_are_averaged_and_shown_if_an_algorithm_has_them():
     line, plain = tables.summarize(CLUSTERED + PLAIN, BOTH).lines
     assert list(line.clusters.items()) == [("B", 1.0), ("L", 1.5), ("R", 2.0)]
     assert plain.clusters == {}
-
-
-def test_a_table_has_clusters_if_an_algorithm_has_and_is_as_before_if_none_has():
     table = tables.summarize(CLUSTERED + PLAIN, BOTH)
     (grid,) = table.sheet().grids
     assert grid.header == ("data set", "algorithm", "accuracy", "leaves", "clusters")
@@ -482,3 +447,54 @@ def test_published_clusters_stand_beside_ours():
     assert table.sheet().records[0]["clusters_published"] == "(1.0, 1.4, 1.5)"
     other = tables.summarize(CLUSTERED, experiment(["balance_scale"], ["hhbut"], published=["wickramarachchi2015:5.2"]))
     assert other.sheet().grids[0].rows[0][-1] == "—" and other.sheet().records[0]["clusters_published"] is None
+
+
+# -- how trees were pruned, and tuned values at the edge of their grid -------------------------------------------------
+
+
+def configured(*algorithms):
+    plain = {"version": 1, "dataset": {"name": "iris"}, "algorithms": list(algorithms), "cv": {"scheme": "nested"}}
+    return config.from_mapping(plain, "notes", [], where="here")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "note"),
+    [
+        ("hhcart_a", "hhcart_a: not pruned: it grows until it fits the training rows."),
+        ({"name": "hhcart_a", "max_depth": 3}, "hhcart_a: not pruned; max_depth stops it."),
+        ({"name": "hhgdt", "epsilon": {"grid": [0.1, 0.2]}}, "hhgdt: not pruned; epsilon stops it."),
+        (
+            {"name": "fdt", "pruning": "cv", "standard_errors": 1},
+            "fdt: pruned by cross-validation (smallest tree within 1 SE of the best).",
+        ),
+        (
+            {"name": "fdt", "pruning": "cost_complexity"},
+            "fdt: pruned on 10 % of the rows, kept from growth (smallest tree of the least error).",
+        ),
+        ({"name": "fdt", "pruning": "pessimistic"}, "fdt: pruned by pruning pessimistic."),
+        ("svm", None),
+    ],
+)
+def test_every_way_of_pruning_has_its_note(algorithm, note):
+    assert list(tables.pruning_notes(configured(algorithm))) == ([] if note is None else [note])
+
+
+def test_algorithms_of_one_way_share_a_note():
+    notes = list(tables.pruning_notes(configured("hhcart_a", "fdt", {"name": "hhgdt", "max_depth": 2})))
+    assert [note.partition(":")[0] for note in notes] == ["hhcart_a, fdt", "hhgdt"]
+
+
+def tuned(algorithm, name, values) -> list[Row]:
+    return [Row(str(i), "iris", algorithm, 0, i, "ok", chosen={name: value}) for i, value in enumerate(values)]
+
+
+def test_a_value_at_the_edge_of_its_grid_in_most_folds_is_warned_of_unless_nothing_lies_beyond():
+    of = configured({"name": "hhgdt", "epsilon": {"grid": [0.0, 0.1, 0.2]}})
+    (note,) = tables.edge_notes(of, tuned("hhgdt", "epsilon", [0.2, 0.2, 0.1]))
+    assert note == "Warning: hhgdt took epsilon 0.2, the end of its grid, in 2 of 3 folds; try larger values too."
+    assert not list(tables.edge_notes(of, tuned("hhgdt", "epsilon", [0.2, 0.2, 0.1, 0.0])))
+    assert not list(tables.edge_notes(of, tuned("hhgdt", "epsilon", [0.0, 0.0]))), "no error rate is below 0"
+    two = configured({"name": "hhgdt", "epsilon": {"grid": [0.1, 0.2]}})
+    assert not list(tables.edge_notes(two, tuned("hhgdt", "epsilon", [0.2, 0.2]))), "two values are all edge"
+    words = configured({"name": "hhgdt", "criterion": {"grid": ["gini", "entropy"]}})
+    assert not list(tables.edge_notes(words, tuned("hhgdt", "criterion", ["gini"])))

@@ -2,12 +2,10 @@
 
 import os
 import signal
-import sqlite3
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from cli_support import oblique, start
+from store_support import n_stored
 from waiting import FOREVER, wait_until
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install 'oblique-trees[dask]')")
@@ -42,17 +40,6 @@ def unbroken(tmp_path_factory) -> str:
     return ended.out
 
 
-def stored(folder: Path) -> int:
-    path = folder / "results" / "oblique.sqlite"
-    if not path.exists():
-        return 0
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-            return int(db.execute("SELECT count(*) FROM rows").fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0
-
-
 def on(cluster, *more: str) -> list[str]:
     address = cluster.scheduler_address
     return ["run", "mine.yaml", "--scheduler", address, "--quiet", "--format", "csv", *more]
@@ -61,8 +48,8 @@ def on(cluster, *more: str) -> list[str]:
 def test_a_worker_that_is_killed_changes_nothing(tmp_path, cluster, unbroken):
     (tmp_path / "mine.yaml").write_text(CONFIG)
     with start(tmp_path, *on(cluster)) as process:
-        wait_until(lambda: stored(tmp_path) >= 10 or process.poll() is not None)
-        done = stored(tmp_path)
+        wait_until(lambda: n_stored(tmp_path) >= 10 or process.poll() is not None)
+        done = n_stored(tmp_path)
         victim = next(iter(cluster.scheduler_info["workers"].values()))["id"]
         os.kill(cluster.workers[victim].pid, signal.SIGKILL)
         out, err = process.communicate(timeout=FOREVER)

@@ -3,14 +3,13 @@
 import importlib.util
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_support import environment, forked
+from store_support import n_stored, sql
 from waiting import wait_until
 
 from oblique_cli import config
@@ -45,43 +44,19 @@ def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=place, env=env, **pipes)
 
 
-def run(place: Path, *arguments: str) -> tuple[int, str, str]:
-    ended = forked(place, *arguments)
-    return ended.code, ended.out, ended.err
-
-
-def stored(place: Path, what: str = "count(*)", where: str = "1") -> list[tuple]:
-    try:
-        with closing(sqlite3.connect(f"file:{place}/results/oblique.sqlite?mode=ro", uri=True)) as db:
-            return db.execute(f"SELECT {what} FROM rows WHERE {where}").fetchall()
-    except sqlite3.OperationalError:
-        return [(0,)]
-
-
 def test_it_has_forty_sets_ours_scikit_learns_and_the_peers():
     experiment = config.load(FIELD, code=outside.LEAVE)
     assert len(experiment.datasets) == 40
     libraries = {known.library_of(spec.name) for spec in experiment.algorithms if "." in spec.name}
-    assert libraries == {
-        "sklearn",
-        "lightgbm",
-        "xgboost",
-        "ydf",
-        "stree",
-        "obliquetree",
-        "aeon",
-        "interpret",
-        "imodels",
-    }
+    peers = {"lightgbm", "xgboost", "ydf", "stree", "obliquetree", "aeon", "interpret", "imodels"}
+    assert libraries == {"sklearn", *peers}
     assert sum("." not in spec.name for spec in experiment.algorithms) >= 5
 
 
-@pytest.mark.parametrize(
-    "name", ["field", "field_beyond", "field_more", "field_more_beyond", "field_tuned", "field_regression"]
-)
-def test_every_method_has_the_same_limits(name):
-    experiment = config.load(name, code=outside.LEAVE)
-    assert all(spec.limits == {"time": 60.0, "memory": 2 << 30} for spec in experiment.algorithms)
+def test_every_method_has_the_same_limits():
+    for name in ("field", "field_beyond", "field_more", "field_more_beyond", "field_tuned", "field_regression"):
+        experiment = config.load(name, code=outside.LEAVE)
+        assert all(spec.limits == {"time": 60.0, "memory": 2 << 30} for spec in experiment.algorithms), name
 
 
 def test_every_peer_does_a_fold(tmp_path):
@@ -90,9 +65,9 @@ def test_every_peer_does_a_fold(tmp_path):
     absent = sorted(name for name in needed if importlib.util.find_spec(name) is None)
     if absent:
         pytest.skip(f"not installed: {', '.join(absent)} (pip install 'oblique-trees[field]')")
-    code, out, err = run(tmp_path, "run", "field", *TINY, "--set", "datasets=[iris]", "--quiet", "--format", "csv")
-    assert (code, err) == (0, "")
-    header, *lines = (line.split(",") for line in out.splitlines())
+    ended = forked(tmp_path, "run", "field", *TINY, "--set", "datasets=[iris]", "--quiet", "--format", "csv")
+    assert (ended.code, ended.err) == (0, "")
+    header, *lines = (line.split(",") for line in ended.out.splitlines())
     accuracy = header.index("accuracy_mean")
     assert len(lines) == len(experiment.algorithms)
     assert all(float(line[accuracy]) > 85 for line in lines)
@@ -105,18 +80,18 @@ def test_it_survives_a_kill_and_a_crashing_estimator(tmp_path):
     (tmp_path / "mine.yaml").write_text(SUBSET)
     options = ("run", "mine.yaml", "--allow-code", "-j", "2", "--format", "csv")
     # On rows without a 0 in the first column the estimator of the tests takes its process with it.
-    code, unbroken, err = run(tmp_path, *options, "--results", "unbroken", "--quiet")
-    assert code == 3 and "segfault" in err
+    unbroken = forked(tmp_path, *options, "--results", "unbroken", "--quiet")
+    assert unbroken.code == 3 and "segfault" in unbroken.err
     with start(tmp_path, *options) as process:
-        wait_until(lambda: stored(tmp_path)[0][0] >= 4 or process.poll() is not None)
+        wait_until(lambda: n_stored(tmp_path) >= 4 or process.poll() is not None)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    done = stored(tmp_path, where="status = 'ok'")[0][0]
+    done = n_stored(tmp_path, "status = 'ok'")
     assert 0 < done < FOLDS, "the kill came in the middle of the work"
-    code, out, err = run(tmp_path, *options)
-    assert code == 3 and f"resumed: {done} done" in err
-    assert out == unbroken, "byte for byte"
-    failed = stored(tmp_path, "DISTINCT algorithm, message", "status = 'failed'")
-    assert failed == [
+    ended = forked(tmp_path, *options)
+    assert ended.code == 3 and f"resumed: {done} done" in ended.err
+    assert ended.out == unbroken.out, "byte for byte"
+    failed = "SELECT DISTINCT algorithm, message FROM rows WHERE status = 'failed'"
+    assert sql(tmp_path / "results" / "oblique.sqlite", failed) == [
         ("segfault", "Crashed: its process died of SIGSEGV (segmentation fault) under a memory limit of 2 GB")
     ]

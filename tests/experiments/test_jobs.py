@@ -13,7 +13,7 @@ from oblique_cli.experiments.jobs import content, expand, shared_tuning
 from oblique_cli.ground.nouns import AlgorithmSpec
 
 
-def test_there_is_a_job_for_every_algorithm_on_every_fold_of_every_data_set():
+def test_there_is_a_job_for_every_algorithm_on_every_fold_of_every_data_set_and_content_holds_the_data():
     datasets = [toy(name="one"), toy(name="two")]
     jobs = expand(experiment("stump", "depth", datasets=("one", "two")), datasets)
     places = [(job.dataset, job.repeat, job.fold, job.algorithm) for job in jobs]
@@ -21,6 +21,9 @@ def test_there_is_a_job_for_every_algorithm_on_every_fold_of_every_data_set():
         (d, r, f, a) for d in ("one", "two") for r in range(2) for f in range(3) for a in ("stump", "depth")
     ]
     assert len({job.key for job in jobs}) == len(jobs)
+    exp = experiment("stump")
+    before, after = content(exp, [toy()]), content(exp, [replace(toy(), X=toy().X + 1)])
+    assert before["cv"] == after["cv"] and before["data"]["toy"] != after["data"]["toy"]
 
 
 @pytest.mark.parametrize("scheme", ["monte_carlo", "split"])
@@ -30,7 +33,7 @@ def test_a_scheme_of_single_divisions_has_one_job_a_repetition(scheme):
     assert [(job.repeat, job.fold) for job in jobs] == [(0, 0), (1, 0), (2, 0), (3, 0)]
 
 
-def test_seeds_name_the_fold_and_not_the_algorithm():
+def test_seeds_name_the_fold_and_not_the_algorithm_and_a_shared_tuning_has_its_own():
     jobs = expand(experiment("stump", "depth"), [toy()])
     seeds = {(job.repeat, job.fold): job.seed for job in jobs}
     assert all(job.seed == seeds[job.repeat, job.fold] for job in jobs)
@@ -38,12 +41,19 @@ def test_seeds_name_the_fold_and_not_the_algorithm():
     alone = expand(experiment("depth"), [toy()])
     assert [job.seed for job in alone] == [job.seed for job in jobs if job.algorithm == "depth"]
 
+    spec = AlgorithmSpec("gdt", "gdt", grid={"epsilon": (0.1, 0.2)})
+    exp, dataset = experiment(spec, scheme="two_stage"), toy()
+    tuning = shared_tuning(exp, dataset, spec)
+    jobs = expand(exp, [dataset])
+    assert tuning.key not in {job.key for job in jobs} and tuning.seed not in {job.seed for job in jobs}
+    assert (tuning.dataset, tuning.algorithm, tuning.fold) == ("toy", "gdt", -1)
+
 
 def first_key(exp, dataset):
     return expand(exp, [dataset])[0].key
 
 
-def test_a_key_changes_with_everything_that_decides_the_result():
+def test_a_key_changes_with_everything_that_decides_the_result_and_with_nothing_else():
     grid = AlgorithmSpec("gdt", "gdt", {"criterion": "gini"}, {"epsilon": (0.1, 0.2)})
     base, dataset = experiment(grid, scheme="nested"), toy()
     spec = base.datasets[0]
@@ -63,8 +73,6 @@ def test_a_key_changes_with_everything_that_decides_the_result():
     ]
     assert len({first_key(base, dataset), *others}) == len(others) + 1
 
-
-def test_a_key_does_not_change_with_what_cannot_change_the_result():
     base = experiment("stump", "depth")
     key = first_key(base, toy())
     same = [
@@ -85,21 +93,6 @@ def test_keys_and_seeds_are_the_same_in_every_process():
     ours = str([(job.key, job.seed) for job in expand(experiment("stump", "depth"), [toy()])])
     ended = python(Path.cwd(), "-c", script)
     assert ended.out.strip() == ours, ended.err
-
-
-def test_a_shared_tuning_has_a_key_and_seed_of_its_own():
-    spec = AlgorithmSpec("gdt", "gdt", grid={"epsilon": (0.1, 0.2)})
-    exp, dataset = experiment(spec, scheme="two_stage"), toy()
-    tuning = shared_tuning(exp, dataset, spec)
-    jobs = expand(exp, [dataset])
-    assert tuning.key not in {job.key for job in jobs} and tuning.seed not in {job.seed for job in jobs}
-    assert (tuning.dataset, tuning.algorithm, tuning.fold) == ("toy", "gdt", -1)
-
-
-def test_content_holds_the_data():
-    exp = experiment("stump")
-    before, after = content(exp, [toy()]), content(exp, [replace(toy(), X=toy().X + 1)])
-    assert before["cv"] == after["cv"] and before["data"]["toy"] != after["data"]["toy"]
 
 
 def test_a_grid_needs_a_scheme_that_chooses():

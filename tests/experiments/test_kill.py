@@ -2,14 +2,12 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import time
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from cli_support import forked, start
+from store_support import n_stored
 from waiting import FOREVER, wait_until
 
 # Seconds of work for one processor.
@@ -33,35 +31,16 @@ FOLDS = 2 * 2 * 10 * 4
 GROUP = {"start_new_session": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
 
-def stored(folder: Path) -> int:
-    """Folds stored so far, 0 if there is no file of results yet."""
-    path = folder / "results" / "oblique.sqlite"
-    if not path.exists():
-        return 0
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-            return db.execute("SELECT count(*) FROM rows").fetchone()[0]
-    except sqlite3.OperationalError:  # just being made
-        return 0
-
-
-def write(folder: Path, **configs: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, text in configs.items():
-        (folder / f"{name}.yaml").write_text(text)
-    return folder
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, number, code):
-    write(tmp_path, nested=NESTED)
+    (tmp_path / "nested.yaml").write_text(NESTED)
     with start(tmp_path, "run", "nested.yaml", "--fresh", "--set", "cv.repeats=4", **GROUP) as process:
-        wait_until(lambda: stored(tmp_path) > 2)
+        wait_until(lambda: n_stored(tmp_path) > 2)
         os.killpg(process.pid, number)
         out, err = process.communicate(timeout=FOREVER)
     assert (process.returncode, out) == (code, "")
-    done = stored(tmp_path)
+    done = n_stored(tmp_path)
     assert 2 < done < FOLDS and "Traceback" not in err
     assert "stopping after the folds in hand (again to stop now)\n" in err
     last = f"stopped: {done} of {FOLDS} folds stored, 0 failed. Go on with: "
@@ -74,7 +53,7 @@ def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, numbe
 
 @pytest.mark.long
 def test_a_second_signal_leaves_at_once(tmp_path):
-    write(tmp_path, slow=SLOW)
+    (tmp_path / "slow.yaml").write_text(SLOW)
     with start(tmp_path, "run", "slow.yaml", **GROUP) as process:
         assert process.stderr.readline() == "slow: 10 folds\n"
         time.sleep(0.5)  # now folds are in hand
@@ -88,7 +67,8 @@ def test_a_second_signal_leaves_at_once(tmp_path):
 
 @pytest.mark.long
 def test_a_status_names_the_process_that_is_writing(tmp_path):
-    write(tmp_path, slow=SLOW.replace("letter", "image_segmentation").replace("repeats: 1", "repeats: 20"))
+    short = SLOW.replace("letter", "image_segmentation").replace("repeats: 1", "repeats: 20")
+    (tmp_path / "slow.yaml").write_text(short)
     with start(tmp_path, "run", "slow.yaml", "-j", "1", **GROUP) as process:
         assert process.stderr.readline().startswith("slow: 200 folds")
         out = forked(tmp_path, "status").out

@@ -103,11 +103,14 @@ def test_the_live_line_fits_the_terminal(monkeypatch, width):
     assert max(map(len, drawn)) < width and (width < 12 or "50/6000" in drawn[-1])
 
 
-def test_the_time_left_follows_the_latest_folds():
+def test_the_time_left_follows_the_latest_folds_and_a_total_that_was_guessed_too_small_is_passed():
     shown = Shown(Terminal, 1000)
     shown.steps(100, seconds=10)
     shown.steps(300, seconds=0.5)
     assert "2/s  left 5:00" in shown.lines[-1]
+    shown = Shown(Terminal, 2, name="", closing=False)
+    shown.steps(3)
+    assert shown.lines == ["bupa/gdt r0 f2  3/3  100 %  1/s  left 0.0 s"]
 
 
 @pytest.mark.parametrize(("stream", "no_color"), [(io.StringIO, ""), (Terminal, ""), (Terminal, "1")])
@@ -153,7 +156,7 @@ def test_work_without_steps_says_on_a_terminal_what_goes_on_and_for_how_long():
     assert shown.lines == ["growing the tree, 1.0 s"]
 
 
-def test_elsewhere_work_without_steps_is_a_line_every_ten_seconds_and_none_before():
+def test_elsewhere_work_without_steps_is_a_line_every_ten_seconds_and_brief_work_none_for_each_tenth():
     shown = Shown(io.StringIO, brief=True, closing=False)
     shown.progress.doing("reading my.csv")
     shown.beats(4)
@@ -163,17 +166,6 @@ def test_elsewhere_work_without_steps_is_a_line_every_ten_seconds_and_none_befor
     shown.beats(13)
     assert shown.lines == ["growing the tree, 6.0 s", "growing the tree, 0:16", ""]
 
-
-def test_a_long_step_is_not_silent():
-    live, plain = Shown(Terminal, 10), Shown(io.StringIO, 10)
-    for shown in (live, plain):
-        shown.steps(1)
-        shown.beats(12)
-    assert live.lines[1:] == ["bupa/gdt r0 f0  1/10  10 %  1/s  left 9.0 s  0:13 so far"]
-    assert plain.lines == ["chapter3: 10 folds", *["chapter3: 1/10  10 %  1/s  left 9.0 s"] * 2, ""]
-
-
-def test_a_brief_command_has_no_line_for_each_tenth_of_the_way():
     shown = Shown(io.StringIO, brief=True, closing=False)
     shown.progress.doing("fitting")
     shown.progress.begin("", 10)
@@ -185,10 +177,13 @@ def test_a_brief_command_has_no_line_for_each_tenth_of_the_way():
     assert shown.out.getvalue() == "fitting: 4/10  40 %  0.333/s  left 0:18\n"
 
 
-def test_a_total_that_was_guessed_too_small_is_passed_without_a_share_above_all():
-    shown = Shown(Terminal, 2, name="", closing=False)
-    shown.steps(3)
-    assert shown.lines == ["bupa/gdt r0 f2  3/3  100 %  1/s  left 0.0 s"]
+def test_a_long_step_is_not_silent():
+    live, plain = Shown(Terminal, 10), Shown(io.StringIO, 10)
+    for shown in (live, plain):
+        shown.steps(1)
+        shown.beats(12)
+    assert live.lines[1:] == ["bupa/gdt r0 f0  1/10  10 %  1/s  left 9.0 s  0:13 so far"]
+    assert plain.lines == ["chapter3: 10 folds", *["chapter3: 1/10  10 %  1/s  left 9.0 s"] * 2, ""]
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -82,7 +82,7 @@ def timeless(rows):
 # ---- one job ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_row_counts_what_an_independent_fit_counts(bupa):
+def test_a_row_counts_what_an_independent_fit_counts_and_a_class_without_test_rows_none_of_none(bupa):
     row, fold, job = one_job(case("depth", bupa), CVSpec())
     tree = DepthTree(job.seed).fit(bupa.X[fold.train], bupa.y[fold.train])
     predicted = tree.predict(bupa.X[fold.test])
@@ -94,9 +94,6 @@ def test_a_row_counts_what_an_independent_fit_counts(bupa):
         name: int((bupa.y[fold.test] == code).sum()) for code, name in enumerate(bupa.classes)
     }
     assert row.fit_seconds > 0 and row.predict_seconds > 0 and row.chosen == {} and row.inner == []
-
-
-def test_a_class_without_test_rows_is_counted_as_none_of_none():
     dataset = replace(toy(), classes=("a", "b", "gone"))
     row, _, _ = one_job(case("stump", dataset), CVSpec(folds=3))
     assert row.per_class["gone"] == [0, 0]
@@ -119,9 +116,6 @@ def test_an_exception_is_a_failed_row_with_its_first_line():
     (failed,) = [row for row in rows if row.status == "failed"]
     assert failed.message == "LinAlgError: singular matrix (node 5, 7 rows)"
     assert (failed.n_test, failed.per_class, failed.inner) == (0, {}, [])
-
-
-def test_an_exception_without_text_is_named():
     assert fits.first_line(KeyError()) == "KeyError"
 
 
@@ -230,7 +224,7 @@ def test_the_rule_is_accuracy_then_leaves_then_the_largest_value(
     assert chosen == {"epsilon": chosen_on_a_path if path_parameter else chosen_elsewhere}
 
 
-def test_two_stage_chooses_once_and_every_fold_uses_it(store):
+def test_two_stage_chooses_once_nested_for_each_fold_and_neither_without_a_grid(store):
     exp = experiment(PATH, datasets=("bupa",), scheme="two_stage", folds=5, tune_folds=4)
     assert run(exp, store, n_jobs=1).exit_code == 0
     (tuning,) = store.tunings("test")
@@ -239,19 +233,15 @@ def test_two_stage_chooses_once_and_every_fold_uses_it(store):
     assert [row.chosen for row in rows] == [tuning.chosen] * 10 and [row.inner for row in rows] == [[]] * 10
     assert PathTree.fits == [0.05] * 4 + [tuning.chosen["epsilon"]] * 10
 
-
-def test_nested_chooses_for_each_fold(store):
-    exp = experiment(PATH, datasets=("bupa",), scheme="nested", folds=5, tune_folds=4)
-    assert run(exp, store, n_jobs=1).exit_code == 0
+    exp = replace(exp, cv=replace(exp.cv, scheme="nested"))
+    assert run(exp, store, n_jobs=1, fresh=True).exit_code == 0
     rows = store.rows("test")
     assert len({row.chosen["epsilon"] for row in rows}) > 1
     assert all(row.inner[0]["n_rows"] == 345 - row.n_test for row in rows)
     assert store.tunings("test") == []
 
-
-def test_without_a_grid_a_scheme_that_tunes_tunes_nothing(store):
     exp = experiment("depth", scheme="two_stage")
-    assert run(exp, store, n_jobs=1).exit_code == 0
+    assert run(exp, store, n_jobs=1, fresh=True).exit_code == 0
     assert store.tunings("test") == [] and {json.dumps(row.chosen) for row in store.rows("test")} == {"{}"}
 
 
@@ -449,24 +439,18 @@ def test_folds_whose_parameters_could_not_be_chosen_fail_with_that_message(store
     assert len(run(exp, store, n_jobs=1).failures) == 6  # tried again, not believed
 
 
-@pytest.mark.parametrize("n_jobs", [0, -1, 1.5, "all", True])
-def test_a_number_of_jobs_that_is_none_is_refused(store, n_jobs):
-    with pytest.raises(ConfigError) as caught:
-        run(experiment("stump"), store, n_jobs=n_jobs)
-    assert str(caught.value) == f"the number of jobs must be auto or a whole number, at least 1. Got {n_jobs!r}."
-
-
-def test_all_processors_are_used_by_default(store):
+def test_all_processors_are_used_by_default_and_wrong_options_are_refused(store):
+    for n_jobs in (0, -1, 1.5, "all", True):
+        with pytest.raises(ConfigError) as caught:
+            run(experiment("stump"), store, n_jobs=n_jobs)
+        assert str(caught.value) == f"the number of jobs must be auto or a whole number, at least 1. Got {n_jobs!r}."
     assert run(experiment("stump"), store).done == 6
+    with pytest.raises(TypeError, match="no option 'fersh'"):
+        run(experiment(), store, fersh=True)
 
 
 def test_the_environment_names_no_file_for_algorithms_of_the_package():
     assert outside(type(ALGORITHMS[name]) for name in ("oc1", "hhbut")) == {}
-
-
-def test_an_unknown_option_of_a_run_is_refused(tmp_path):
-    with Store(tmp_path / "results.sqlite") as store, pytest.raises(TypeError, match="no option 'fersh'"):
-        run(experiment(), store, fersh=True)
 
 
 def test_a_run_works_outside_the_main_thread(tmp_path):
@@ -532,13 +516,6 @@ def test_worker_processes_leave_when_the_run_is_killed(tmp_path):
     wait_until(gone)
 
 
-@pytest.mark.long
-def test_a_process_that_dies_fails_its_own_fold_only(tmp_path, store):
-    summary = run(experiment("dies", repeats=1, folds=3), store, n_jobs=2)
-    assert (summary.done, len(summary.failures), summary.exit_code) == (2, 1, 3)
-    assert summary.failures[0].message == "the process died (out of memory, or a crash in compiled code)"
-
-
 def sharing(monkeypatch, *names):
     """Let these algorithms have all their work in common, in processes."""
     for name in names:
@@ -546,9 +523,12 @@ def sharing(monkeypatch, *names):
 
 
 @pytest.mark.long
-def test_a_process_that_dies_under_folds_done_together_fails_the_guilty_one_only(store, monkeypatch):
+def test_a_process_that_dies_fails_its_own_fold_only_also_among_folds_done_together(store, monkeypatch):
+    summary = run(experiment("dies", repeats=1, folds=3), store, n_jobs=2)
+    assert (summary.done, len(summary.failures), summary.exit_code) == (2, 1, 3)
+    assert summary.failures[0].message == "the process died (out of memory, or a crash in compiled code)"
     sharing(monkeypatch, "stump", "dies")
-    summary = run(experiment("stump", "dies", repeats=1, folds=3), store, n_jobs=2)
+    summary = run(experiment("stump", "dies", repeats=1, folds=3), store, n_jobs=2, fresh=True)
     assert (summary.done, len(summary.failures), len(store.rows("test"))) == (5, 1, 6)
     assert summary.failures[0].algorithm == "dies"
 

@@ -48,15 +48,12 @@ def test_it_is_noticed_when_a_fold_is_stored_and_nothing_is_lost(path, what):
         assert [one.key for one in store.rows("one")] == ["k0", "k1"] and store.damage("one") == []
 
 
-def test_a_reader_is_told_too(path):
+def test_a_reader_is_told_too_and_where_nothing_can_be_saved_that_is_said(path, monkeypatch):
     filled(path)
     with Store(path, must_exist=True) as store:
         removed(path)
         with pytest.raises(StoreError, match="was removed while this process was using it"):
             store.rows("one")
-
-
-def test_where_nothing_can_be_saved_that_is_said(path, monkeypatch):
     with Store(path) as store:
         store.begin("one", CONTENT, 20)
         removed(path)

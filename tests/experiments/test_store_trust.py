@@ -3,15 +3,13 @@
 import json
 import os
 import shutil
-import sqlite3
 import traceback
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from runner_support import FAKES, experiment, toy
-from store_support import CONTENT, filled, row
+from store_support import CONTENT, filled, row, sql
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
@@ -119,14 +117,9 @@ COLUMNS = ["dataset", "algorithm", "repeat", "fold", "status", "message", "n_cor
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_change_of_any_column_is_found_names_the_fold_and_is_repaired(path, column):
     filled(path)
-    with closing(sqlite3.connect(path)) as db:
-        (before,) = db.execute(f'SELECT "{column}" FROM rows WHERE key = ?', ("k13",)).fetchone()
-        after = (
-            before + 100 if isinstance(before, int) else before * 1.5 + 1 if isinstance(before, float) else before + "x"
-        )
-        db.execute("PRAGMA ignore_check_constraints = 1")
-        db.execute(f'UPDATE rows SET "{column}" = ? WHERE key = ?', (after, "k13"))
-        db.commit()
+    ((before,),) = sql(path, f'SELECT "{column}" FROM rows WHERE key = ?', "k13")
+    change = {int: lambda value: value + 100, float: lambda value: value * 1.5 + 1, str: lambda value: value + "x"}
+    sql(path, f'UPDATE rows SET "{column}" = ? WHERE key = ?', change[type(before)](before), "k13")
     with Store(path) as store:
         message = message_of(store.rows, "one")
         assert message.startswith(f"{path} is damaged: bupa") and "oblique repair one runs just that again." in message
@@ -152,16 +145,13 @@ def test_a_row_at_the_place_of_another_job_is_set_aside_and_not_lost(path):
         store.begin("one", CONTENT, 20)
         store.displace("one", jobs)
         assert [stored.key for stored in store.rows("one")] == ["k0", *(f"k{i}" for i in range(2, 20))]
-    with closing(sqlite3.connect(path)) as db:
-        ((run, record),) = db.execute("SELECT * FROM displaced").fetchall()
+    ((run, record),) = sql(path, "SELECT * FROM displaced")
     assert run == "one" and json.loads(record)["key"] == "k1"
 
 
 def test_damaged_predictions_are_found_and_dropped_with_their_row(path):
     filled(path)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE predictions SET packed = ? WHERE key = ?", (b"other bytes", "k4"))
-        db.commit()
+    sql(path, "UPDATE predictions SET packed = ? WHERE key = ?", b"other bytes", "k4")
     with Store(path) as store:
         fourth = store.rows("one")[4]
         assert "bupa/gdt r0 f4" in message_of(store.packed, "one", fourth)
@@ -185,9 +175,7 @@ def test_a_damaged_description_is_found_and_the_rows_are_kept(path, table, chang
     filled(path)
     with Store(path) as store:  # a second session, which describes the run where the first one is damaged
         store.begin("one", CONTENT, 20)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"UPDATE {table} SET {change} WHERE rowid = (SELECT max(rowid) FROM {table})")
-        db.commit()
+    sql(path, f"UPDATE {table} SET {change} WHERE rowid = (SELECT max(rowid) FROM {table})")
     with Store(path) as store:
         found = [one for name in store.names() for one in store.repair(name)]
         assert len(found) >= (0 if table == "environments" else 1)
@@ -198,8 +186,7 @@ def test_a_damaged_description_is_found_and_the_rows_are_kept(path, table, chang
 
 def test_damage_to_the_description_of_a_table_is_one_line(path):
     filled(path)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    sql(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     content = path.read_bytes()
     assert b"chosen TEXT" in content
     path.write_bytes(content.replace(b"chosen TEXT", b"`hosen TEXT"))

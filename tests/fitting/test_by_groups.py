@@ -110,11 +110,8 @@ def test_the_error_of_an_estimate_is_that_of_groups():
     )
 
 
-def test_fewer_groups_than_folds_are_as_many_folds():
+def test_fewer_groups_than_folds_are_as_many_folds_and_one_is_a_sentence():
     assert fitting.fit(patients(6), POLICY, [PLAIN]).estimate.folds == 6
-
-
-def test_one_group_is_a_sentence():
     with pytest.raises(ConfigError, match=r"1 group in column 'patient'.*column with more"):
         fitting.fit(patients(1), POLICY, [PLAIN])
     with pytest.raises(ConfigError, match="a single group is left in the training rows"):

@@ -17,8 +17,17 @@ from oblique_cli.experiments import fits
 from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting import budget as budgets
 from oblique_cli.fitting import choosing, fitting
-from oblique_cli.fitting.budget import BRAKE, PLANNED, Budget, Cost, cost_of, costs, seen_columns
-from oblique_cli.fitting.candidates import candidates, recommended
+from oblique_cli.fitting.budget import (
+    BRAKE,
+    PLANNED,
+    Budget,
+    Cost,
+    candidates,
+    cost_of,
+    costs,
+    recommended,
+    seen_columns,
+)
 from oblique_cli.fitting.choosing import Candidate, Choice, Plan, Size, choose, estimated, planned, rows_in_turn
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
@@ -82,19 +91,13 @@ def chosen_of(monkeypatch, given: dict[str, tuple[float, int, int] | tuple[float
 # ---- the rule --------------------------------------------------------------------------------------------------------
 
 
-def test_the_smallest_tree_within_one_standard_error_is_chosen(monkeypatch):
+def test_the_smallest_tree_within_one_standard_error_is_chosen_by_terms_leaves_loss_and_order(monkeypatch):
     assert chosen_of(monkeypatch, {"best": (0.10, 20), "near": (0.115, 5), "far": (0.13, 2)}) == "near"
     assert chosen_of(monkeypatch, {"best": (0.10, 3), "near": (0.115, 5), "far": (0.13, 2)}) == "best"
-
-
-def test_the_fewest_terms_are_the_smallest_and_of_as_many_the_fewest_leaves(monkeypatch):
     assert chosen_of(monkeypatch, {"dense": (0.10, 5, 24), "axis": (0.11, 5, 4), "small": (0.2, 2, 1)}) == "axis"
     assert chosen_of(monkeypatch, {"dense": (0.10, 4, 24), "axis": (0.11, 5, 4)}) == "axis"
     assert chosen_of(monkeypatch, {"models": (0.10, 1, 30), "axis": (0.11, 9, 8)}) == "axis"
     assert chosen_of(monkeypatch, {"axis": (0.11, 9, 8), "models": (0.12, 1, 16)}) == "models"
-
-
-def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
     assert chosen_of(monkeypatch, {"a": (0.11, 5), "b": (0.10, 5)}) == "b"
     assert chosen_of(monkeypatch, {"a": (0.10, 5), "b": (0.10, 5)}) == "a"
 
@@ -183,7 +186,7 @@ def test_no_more_work_is_counted_than_there_is(monkeypatch):
         assert done <= work
 
 
-def test_the_clock_leaves_out_what_has_not_begun_and_says_so():
+def test_the_clock_leaves_out_what_has_not_begun_and_in_time_cuts_nothing():
     dataset, times = table(200), iter([0.0, *[1000.0] * 100])
     names = ("axis_parallel", "fdt", "hhgdt")
     budget = Budget(10.0, lambda: next(times))
@@ -193,8 +196,6 @@ def test_the_clock_leaves_out_what_has_not_begun_and_says_so():
     assert {c.failure for c in found.candidates if not c.estimate} == {choosing.CLOCK}
     assert budget.cut and budget.plain()["clock_cut"] == budget.cut
 
-
-def test_a_clock_in_time_cuts_nothing():
     dataset = table(150)
     ticking = Budget(10.0, iter([0.0, *[10.0 * BRAKE] * 100]).__next__)
     assert not ticking.is_over("fdt")

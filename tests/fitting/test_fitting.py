@@ -15,8 +15,7 @@ from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.experiments import fits
 from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting import estimating, fitting, reporting
-from oblique_cli.fitting.budget import Budget
-from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.budget import Budget, candidates
 from oblique_cli.fitting.choosing import Size, part
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
@@ -63,13 +62,10 @@ def score(given: Case, folds: int) -> float:
     return validated(given, folds).estimate(Goal.usual(given.dataset.task)).score
 
 
-def test_an_estimate_is_a_share_of_all_rows_with_its_binomial_error():
+def test_an_estimate_has_its_binomial_error_or_that_of_a_mean_of_squares():
     found = Estimate.of(answered([0, 0, 1, 1], [0, 0, 1, 0]), Goal.usual("classification"), 2, nested=False)
     assert found.score == 0.75 and found.loss == 0.25
     assert found.error == found.loss_error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
-
-
-def test_an_estimate_of_numbers_has_the_error_of_a_mean_of_squares():
     of = answered([0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 3.0, 3.0], 0)
     found = Estimate.of(of, Goal.usual("regression"), 2, nested=False)
     assert found.loss == 5.0 and found.loss_error == pytest.approx(4 / 2)  # squares 1, 1, 9, 9 have a deviation of 4
@@ -103,22 +99,19 @@ def test_folds_are_stratified_where_every_class_has_rows_enough(counts, stratifi
     schemes.check(dataset, nested)
 
 
-def test_few_rows_make_fewer_folds():
+def test_few_rows_make_fewer_folds_and_a_part_of_a_data_set_is_one():
     dataset = noise(7)
     assert division(dataset, 10, tuned=False).folds == 3
     assert 0 <= score(case(dataset, "axis_parallel"), 10) <= 1
-
-
-# ---- auto ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_part_of_a_data_set_is_one():
     dataset = data.load("iris")
     some = part(dataset, np.arange(0, 150, 3))
     assert some.n == 50 and some.classes == dataset.classes and some.digest != dataset.digest
 
 
-def test_auto_compares_trees_of_the_task():
+# ---- auto ------------------------------------------------------------------------------------------------------------
+
+
+def test_auto_compares_trees_of_the_task_cut_by_one_standard_error_or_with_a_price_on_leaves():
     names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
     assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
     # What goes beyond the papers: directions of linear classifiers, unions, refined trees, models in leaves, a forest.
@@ -130,8 +123,6 @@ def test_auto_compares_trees_of_the_task():
     for task, listed in names.items():
         assert all(ALGORITHMS[name].family.task == task for name in listed)
 
-
-def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error_or_has_a_price_on_leaves():
     for one in candidates("classification"):
         if one["name"] == "logistic_tree":
             assert ALGORITHMS["logistic_tree"].make().doubling_price > 0.0
@@ -221,7 +212,7 @@ HOW = "pruned by cross-validation (smallest tree within {} SE of the best)"
 KEPT = "pruned on {} % of the rows, kept from growth (smallest tree within {} SE of the best)"
 
 
-def test_pruning_that_is_said_stays():
+def test_pruning_that_is_said_stays_and_many_rows_are_pruned_on_some_that_are_kept_from_growth():
     assert pruned_spec(spec("hhcart_a", pruning="none")).params == {"pruning": "none"}
     assert pruned_spec(spec("hhcart_a", standard_errors=0.5)).params["standard_errors"] == 0.5
     assert pruned_spec(spec("knn")).params == {}
@@ -229,8 +220,6 @@ def test_pruning_that_is_said_stays():
     assert how_pruned(pruned_spec(spec("hhcart_a", standard_errors=0.5))) == HOW.format("0.5")
     assert how_pruned(spec("hhcart_a", pruning="none")) == how_pruned(spec("knn")) == ""
 
-
-def test_many_rows_are_pruned_on_some_that_are_kept_from_growth():
     assert pruned_spec(spec("hhcart_a"), MANY_ROWS - 1) == pruned_spec(spec("hhcart_a"))
     many = pruned_spec(spec("hhcart_a"), MANY_ROWS)
     assert many.params == {"pruning": "cost_complexity", "standard_errors": 1.0}
@@ -239,8 +228,6 @@ def test_many_rows_are_pruned_on_some_that_are_kept_from_growth():
     assert how_pruned(of_own) == KEPT.format(25, 0.5)
     assert make("hhcart_a").pruning_fraction == FRACTION
 
-
-def test_pruning_of_many_rows_that_is_said_stays():
     assert pruned_spec(spec("hhcart_a", pruning="none"), MANY_ROWS).params == {"pruning": "none"}
     assert pruned_spec(spec("knn"), MANY_ROWS).params == {}
     # Folds are of cross-validation alone, as a value and in a grid.

@@ -46,15 +46,12 @@ def case(dataset: Dataset, name: str, **params: object) -> Case:
 # ---- metrics ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_recall_of_a_class_by_hand():
+def test_the_recall_of_a_class_and_costs_whatever_the_order_of_their_classes_by_hand(tmp_path):
     metric = named("recall:fault", "classification", CLASSES, "here")
     of = answers([0, 0, 0, 0, 1, 1], [0, 1, 1, 1, 0, 1])
     assert of.value(metric) == 25.0 and metric.larger_is_better and metric.name == "recall:fault"
     with pytest.raises(Undefined, match="no test row is of class 'fault'"):
         answers([1, 1], [0, 1]).value(metric)
-
-
-def test_costs_are_those_of_the_file_whatever_the_order_of_its_classes(tmp_path):
     path = tmp_path / "costs.csv"
     path.write_text(",ok,fault\nok,0,1\nfault,20,0\n")
     assert costs(str(path), CLASSES, "here").tolist() == [[0, 20], [1, 0]]
@@ -130,9 +127,19 @@ def test_details_by_hand():
 # ---- thresholds ------------------------------------------------------------------------------------------------------
 
 
-def test_labels_at_a_threshold_by_hand():
+def test_labels_at_a_threshold_by_hand_for_the_class_of_fewer_rows_or_of_the_recall():
     shares = np.array([[0.1, 0.9], [0.2, 0.8], [0.5, 0.5]])
     assert labels_at(shares, 0, 0.2).tolist() == [1, 0, 0] and labels_at(shares, 1, 0.85).tolist() == [1, 0, 0]
+
+    def positive(metric, counts):
+        return goal_of(metric, "0.3", "classification", CLASSES, np.array(counts), "fit").positive
+
+    assert positive(None, [5, 9]) == 0 and positive(None, [9, 5]) == 1 and positive(None, [5, 5]) == 1
+    assert positive("recall:ok", [5, 9]) == 1 and positive("recall:fault", [9, 5]) == 0
+    for name in ("roc_auc", "log_loss"):
+        assert Goal(METRICS[name], AUTO).deciding.name == "balanced_accuracy"
+    assert Goal(named("recall:fault", "classification", CLASSES, ""), AUTO).deciding.name == "balanced_accuracy"
+    assert Goal(METRICS["f1_macro"], AUTO).deciding.name == "f1_macro"
 
 
 def test_the_threshold_that_is_chosen_is_the_best_of_all():
@@ -146,21 +153,6 @@ def test_the_threshold_that_is_chosen_is_the_best_of_all():
     between = [0.001, *((shares[1:] + shares[:-1]) / 2), 0.999]  # every division of the rows that a threshold can make
     everywhere = [goal.applied(of, t).value(METRICS["f1_macro"]) for t in between]
     assert found.value(METRICS["f1_macro"]) == max(everywhere)
-
-
-def test_a_metric_that_sees_no_threshold_leaves_it_to_the_balanced_accuracy():
-    for name in ("roc_auc", "log_loss"):
-        assert Goal(METRICS[name], AUTO).deciding.name == "balanced_accuracy"
-    assert Goal(named("recall:fault", "classification", CLASSES, ""), AUTO).deciding.name == "balanced_accuracy"
-    assert Goal(METRICS["f1_macro"], AUTO).deciding.name == "f1_macro"
-
-
-def test_the_threshold_is_of_the_class_of_fewer_rows_or_of_the_recall():
-    def positive(metric, counts):
-        return goal_of(metric, "0.3", "classification", CLASSES, np.array(counts), "fit").positive
-
-    assert positive(None, [5, 9]) == 0 and positive(None, [9, 5]) == 1 and positive(None, [5, 5]) == 1
-    assert positive("recall:ok", [5, 9]) == 1 and positive("recall:fault", [9, 5]) == 0
 
 
 def test_an_algorithm_without_shares_takes_no_threshold():
@@ -252,12 +244,9 @@ def test_classes_of_few_rows_or_a_small_share_are_warned_of(faults, warned):
     assert any(text.startswith("Few rows of some classes ('fault' 9 rows)") for text in warnings_of(small))
 
 
-def test_a_class_of_one_row_is_fitted_and_warned_of():
+def test_classes_of_one_row_are_fitted_and_probabilities_kept_with_the_predictions():
     dataset = rare(80, 1)
     assert any("'fault' 1 row)" in text for text in warnings_of(dataset))
-
-
-def test_probabilities_are_kept_with_the_predictions():
     found = cross_validated(case(rare(100, 40), "hhgdt"), 4, 1, Goal.usual("classification"))
     assert found.answers.shares is not None and found.answers.shares.shape == (100, 2)
     assert sorted(found.answers.rows.tolist()) == list(range(100))

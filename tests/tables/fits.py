@@ -25,8 +25,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.fitting import fitting
-from oblique_cli.fitting.budget import Budget
-from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.budget import Budget, candidates
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from tables import corpus, judging
