@@ -129,6 +129,13 @@ def database(results: str) -> Path:
     return Path(results) / "oblique.sqlite"
 
 
+def open_results(results: str) -> Store:
+    """Open the results in a folder. Raise StoreError if there are none."""
+    from oblique_cli.experiments.store import Store
+
+    return Store(database(results), must_exist=True)
+
+
 def read_run(store: Store, name: str) -> Run:
     """Return a stored run, and print on standard error how many of its folds are missing."""
     run = store.run(name)
@@ -149,9 +156,8 @@ def say_missing(run: Run) -> None:
 def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
     """Run again the folds of the stored run `name` that `only` accepts, as `Runner.run` does."""
     from oblique_cli.estimators.outside.algorithm import is_foreign
-    from oblique_cli.experiments.store import Store
 
-    with Store(database(runner.results), must_exist=True) as store:
+    with open_results(runner.results) as store:
         run = store.run(name)
     for spec in run.experiment.datasets:
         if spec.target is not None and spec.csv is None and not spec.source:

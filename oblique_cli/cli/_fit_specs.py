@@ -181,8 +181,7 @@ def task_of(params: Params) -> Task:
     dataset: Dataset | None = None
     columns: Columns | None = None
     if is_own(params.data):
-        dataset_spec, dataset, columns = looked_at(params.data, options, about_data, "oblique fit", params.weights)
-        key = {**options.dataset_key(params.data), "target": dataset_spec.target, "task": columns.task}
+        key, dataset, columns = looked_at(params.data, options, about_data, "oblique fit", params.weights)
     else:
         refuse_strays(options, "a file of your own, not with a data set, which knows its columns")
         if params.weights:

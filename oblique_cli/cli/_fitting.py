@@ -126,8 +126,7 @@ def _read(
             "algorithm": request.algorithm or ONE_TREE["classification"],
         }
     else:
-        dataset_spec, looked, columns = looked_at(csv, options, full, where)
-        key = {**options.dataset_key(csv), "target": dataset_spec.target, "task": columns.task}
+        key, looked, columns = looked_at(csv, options, full, where)
         plain = {"dataset": key, "algorithm": request.algorithm or ONE_TREE[columns.task]}
     experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
     policy, spec = experiment.datasets[0], experiment.algorithms[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.data.own.front import Columns
     from oblique_cli.data.own.text import TextOptions
-    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
+    from oblique_cli.ground.nouns import AlgorithmSpec, Experiment
     from oblique_cli.models.model import Model
 
 STDIN = "-"
@@ -235,8 +235,8 @@ def with_arrays(data: str, options: OwnOptions, weights: str) -> tuple[OwnOption
 
 def looked_at(
     path: str, options: OwnOptions, overrides: Sequence[str], where: str, weights: str = ""
-) -> tuple[DatasetSpec, Dataset, Columns]:
-    """Read a file and return its specification, the data, and its columns.
+) -> tuple[dict[str, Any], Dataset, Columns]:
+    """Read a file and return the key `dataset` of its configuration, the data, and its columns.
 
     overrides : only keys below "dataset." are used; weights : the column of sample weights, "" for none
     raises ConfigError if the target or task is ambiguous
@@ -270,7 +270,7 @@ def looked_at(
     else:
         dataset, columns = catalogue.look(spec, reading)
     note(*(f"warning: {sentence}" for sentence in dataset.repeats))
-    return spec, dataset, columns
+    return {**options.dataset_key(path), "target": spec.target, "task": columns.task}, dataset, columns
 
 
 def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
@@ -325,14 +325,10 @@ def experiment_of(
         other = tasks.index(next(task for task in tasks if task != tasks[0]))
         kinds = f"{paths[0]} is for {tasks[0]} and {paths[other]} for {tasks[other]}"
         raise click.UsageError(f"{kinds}: compare one kind at a time, or say --task")
-    keys = [
-        {**options.dataset_key(path), "target": spec.target, "task": tasks[0]}
-        for path, (spec, _, _) in zip(paths, looks, strict=True)
-    ]
     chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
     rows = max(dataset.n for _, dataset, _ in looks)
     listed = [pruned(name, rows, options.groups is not None) if isinstance(name, str) else name for name in chosen]
-    plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
+    plain = {"version": 1, "datasets": [key for key, _, _ in looks], "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
     experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
     if not {text.partition("=")[0].strip() for text in overrides} & {"cv", "cv.repeats", "cv.folds"}:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import Runner, database, note, read_run, rendered, write
+from oblique_cli.cli._common import Runner, note, open_results, read_run, rendered, write
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, listed_words, refuse_strays
 
 if TYPE_CHECKING:
@@ -233,11 +233,10 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     from oblique_cli.config.result_tables import table_of
     from oblique_cli.errors import ConfigError
     from oblique_cli.evaluation.paired import StoredRun, joined
-    from oblique_cli.experiments.store import Store
     from oblique_cli.schemes import SCHEMES
 
     tables, stored = {}, {}
-    with Store(database(runner.results), must_exist=True) as store:
+    with open_results(runner.results) as store:
         for name in dict.fromkeys(runs):
             run = read_run(store, name)
             experiment, rows = replace(run.experiment, published=()), store.rows(name)

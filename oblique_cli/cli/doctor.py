@@ -8,7 +8,7 @@ import click
 
 from oblique_cli import __version__
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import database, facts, write_json
+from oblique_cli.cli._common import database, facts, open_results, write_json
 from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, DataError, ObliqueError, not_installed
 from oblique_cli.ground import versions
 
@@ -117,11 +117,9 @@ def _faults() -> dict[str, str]:
 
 
 def _results(results: str) -> dict[str, str]:
-    from oblique_cli.experiments.store import Store
-
     path = database(results)
     if not path.is_file():
         return {"results": f"none at {path} yet"}
-    with Store(path, must_exist=True) as store:
+    with open_results(results) as store:
         runs = len(store.runs())
     return {"results": f"{path}, {runs} run{'' if runs == 1 else 's'}"}

@@ -13,7 +13,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import called, working, write, write_json
-from oblique_cli.cli._own import FileOptions, loaded
+from oblique_cli.cli._own import FileOptions, spare
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
@@ -82,12 +82,16 @@ def explain(params: Params = declare.group(Params)) -> None:
     if params.shap and not params.background and (params.new is None or params.new == "-"):
         raise click.UsageError("--shap compares a row with others; give a table of them, --background FILE")
 
+    from oblique_cli.models import load
     from oblique_cli.models.explaining import explain as explained
     from oblique_cli.models.explaining import wording as report
+    from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.procedure import procedure_of
 
-    fitted = loaded(params.model, params.new, params.background)
+    spare(params.model, params.new, params.background)
+    fitted = load(params.model)
     procedure = procedure_of(fitted)
+    needs_table(fitted, params.model)
     explanation, shared = None, None
     with working(f"reading {called(params.new)}" if params.new else "reading the row") as progress:
         if params.new is not None and params.row is not None:

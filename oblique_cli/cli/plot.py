@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import database, note, say_missing, write
+from oblique_cli.cli._common import note, open_results, say_missing, write
 
 # The names in report.plot_kinds.KINDS, repeated here so that the help need not import it.
 KINDS = ("box", "scatter", "curve", "regions", "calibration", "confusion", "cd", "time", "learning")
@@ -59,7 +59,6 @@ def plot(params: Params = declare.group(Params)) -> None:
     Example: oblique plot scatter smoke --output scatter.svg
     """
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.plot_kinds import Request, draw
 
@@ -69,7 +68,7 @@ def plot(params: Params = declare.group(Params)) -> None:
     features = tuple(name.strip() for name in params.features.split(",") if name.strip())
     of_plot = (params.metric, params.x, params.parameter, features, params.width)
     request = Request(*of_plot, params.data_dir, params.offline)
-    with Store(database(params.results), must_exist=True) as store:
+    with open_results(params.results) as store:
         material = gather(store, params.runs, params.datasets, params.algorithms)
         for shown_run in material.shown:
             say_missing(shown_run.run)

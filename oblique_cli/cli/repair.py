@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import Runner, database, note, run_again, say_missing, write
+from oblique_cli.cli._common import Runner, database, note, open_results, run_again, say_missing, write
 from oblique_cli.errors import EXIT_OK, StoreError, UnknownName, cut_list
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def repair(
     Example: oblique repair bupa_hhgdt --check
     """
     from oblique_cli.evaluation.tables import render
-    from oblique_cli.experiments.store import Store, is_sound, salvage
+    from oblique_cli.experiments.store import is_sound, salvage
 
     path = database(runner.results)
     saved = None
@@ -44,7 +44,7 @@ def repair(
             f"{path}: {saved} records saved; the damaged file is {aside}. Give the command of every run again, which "
             "runs what is lost."
         )
-    with Store(path, must_exist=True) as store:
+    with open_results(runner.results) as store:
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
         damaged = {name: store.damage(name) if check else store.repair(name) for name in names}
         described = {name for name in damaged if not check and store.is_described(name)}

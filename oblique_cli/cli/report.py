@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import called, command_line, database, say_missing, working, write
+from oblique_cli.cli._common import called, command_line, open_results, say_missing, working, write
 from oblique_cli.cli._own import spare
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ def report(
         return
     if table:
         raise click.UsageError(f"--rows goes with a model file, a *{MODEL_SUFFIX}; runs know their rows")
-    from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.plot_kinds import Request
     from oblique_cli.report.runs_page import page
@@ -74,7 +73,7 @@ def report(
     def tree_of(method: Method, row: Row) -> DrawnTree:
         return _tree(method, row, data_dir, offline)
 
-    with Store(database(results), must_exist=True) as store:
+    with open_results(results) as store:
         material = gather(store, runs, datasets, algorithms)
         for shown_run in material.shown:
             say_missing(shown_run.run)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import Runner, columns, database, rendered, write
+from oblique_cli.cli._common import Runner, columns, database, open_results, rendered, write
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, refuse_strays
 from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, ConfigError
 
@@ -161,7 +161,6 @@ def _plan(experiment: Experiment, runner: Runner) -> str:
     from oblique_cli.experiments import jobs as jobs_of
     from oblique_cli.experiments.remaining_time import estimate, seconds_of
     from oblique_cli.experiments.running import count_workers, load_datasets
-    from oblique_cli.experiments.store import Store
 
     datasets = load_datasets(experiment, runner.data_dir, runner.offline)
     jobs = jobs_of.expand(experiment, datasets)
@@ -169,7 +168,7 @@ def _plan(experiment: Experiment, runner: Runner) -> str:
     left = jobs
     path = database(runner.results)
     if path.is_file() and not runner.fresh:
-        with Store(path, must_exist=True) as store:
+        with open_results(runner.results) as store:
             store.check(experiment.name, jobs_of.content(experiment, datasets))
             left, keys = store.pending(experiment.name, jobs), {job.key for job in jobs}
             rows = [row for row in store.rows(experiment.name) if row.key in keys]

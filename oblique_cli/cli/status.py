@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import columns, database, facts, write_json
+from oblique_cli.cli._common import columns, facts, open_results, write_json
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ def status(
     Example: oblique status bupa_hhgdt
     """
     from oblique_cli.experiments.progress import duration
-    from oblique_cli.experiments.store import Store
 
-    with Store(database(results), must_exist=True) as store:
+    with open_results(results) as store:
         runs = store.runs() if run is None else [store.run(run)]
         damaged = [stored.name for stored in runs if stored.damaged]
         times = [_time_left(store, stored) for stored in runs]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import database, note, read_run, rendered, write
+from oblique_cli.cli._common import database, note, open_results, read_run, rendered, write
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
 
@@ -29,9 +29,7 @@ class Printed:
 
     def store(self, results: str | None = None) -> Store:
         """Open the results, or those of another folder; raise StoreError if there are none."""
-        from oblique_cli.experiments.store import Store
-
-        return Store(database(results or self.results), must_exist=True)
+        return open_results(results or self.results)
 
 
 @dataclass(frozen=True)

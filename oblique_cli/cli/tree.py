@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oblique_cli.cli import _declarations as declare
-from oblique_cli.cli._common import database, headed, note, working
+from oblique_cli.cli._common import headed, note, open_results, working
 from oblique_cli.cli._fitting import Request, fit_to_all, fitted_again, makes_tree, shown_tree
 from oblique_cli.cli._own import refuse_strays, spare
 
@@ -159,9 +159,8 @@ def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
 
 def _stored(request: Request, place: Place, run: str, fold: int) -> Regrown:
     from oblique_cli.experiments.regrowing import regrown
-    from oblique_cli.experiments.store import Store
 
-    with Store(database(place.results), must_exist=True) as store:
+    with open_results(place.results) as store:
         stored_run, rows = store.run(run), store.rows(run)
     with working("growing the tree of the fold"):
         how = {name: getattr(request, name) for name in ("algorithm", "csv", "data_dir", "offline")}
