@@ -154,7 +154,7 @@ def test_a_configuration_says_the_same_by_keys_which_are_no_part_of_what_a_run_i
     shutil.copy(PLAIN, call.folder / "plain.csv")
     config = "version: 1\ndataset: {csv: plain.csv, target: variety%s}\nalgorithm: fdt\ncv: {folds: 3, repeats: 1}\n"
     (call.folder / "c.yaml").write_text(config % "")
-    assert "3 of 3 folds" in call("run", "c.yaml").err
+    assert "3 of 3 folds" in call("run", "c.yaml", "--fresh").err
     from oblique_cli.experiments.store import Store
 
     with Store(call.folder / "results" / "oblique.sqlite") as store:

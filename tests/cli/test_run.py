@@ -69,7 +69,7 @@ def test_repetitions_folds_seed_and_colors_have_options_of_their_own(small):
     by_option = small("run", "small.yaml", "--repeats", "1", "--folds", "2", "--seed", "9", "--quiet")
     keys = ("--set", "cv.repeats=1", "--set", "cv.folds=2", "--set", "seed=9", "--results", "keys", "--quiet")
     assert by_option.code == 0 and small("run", "small.yaml", *keys) == by_option
-    assert small("run", "small.yaml", "--no-color").code == 0 and os.environ["NO_COLOR"] == "1"
+    assert small("run", "small.yaml", "--no-color", "--fresh").code == 0 and os.environ["NO_COLOR"] == "1"
 
 
 def test_fresh_starts_over(finished):
