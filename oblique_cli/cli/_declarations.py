@@ -65,10 +65,10 @@ def option(*words: str, **about: Any) -> Any:
 
     words : its names, then its help text
     """
-    names = tuple(word for word in words if word.startswith("-"))
-    help_text = {"help": words[-1]} if len(names) < len(words) else {}
-    shown = {"show_default": about.get("default") not in (None, "")}
-    return Declaration(click.option, names, {**shown, **help_text, **about})
+    about = {"show_default": about.get("default") not in (None, ""), **about}
+    if not words[-1].startswith("-"):
+        about["help"], words = words[-1], words[:-1]
+    return Declaration(click.option, words, about)
 
 
 def flag(name: str, text: str) -> Any:
