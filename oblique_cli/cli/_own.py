@@ -42,7 +42,7 @@ SIZES: Sizes = {"repeats": ("--set cv.repeats={}", 1), "folds": ("--set cv.folds
 TREATMENTS = {"missing": "impute", "encoding": "onehot"}
 
 
-def _own(name: str, text: str, **about: Any) -> Any:
+def _of_table(name: str, text: str, **about: Any) -> Any:
     return declare.option(name, f"Own data: {text}", **about)
 
 
@@ -50,9 +50,9 @@ def _own(name: str, text: str, **about: Any) -> Any:
 class LineOptions:
     """Options for the format of the lines of a file; without them the format is detected."""
 
-    delimiter: str | None = _own("--delimiter", "the sign between cells: ';', tab, space, ...", metavar="SIGN")
-    charset: str | None = _own("--charset", "character set, such as utf-8 or cp1252.", metavar="NAME")
-    missing_marks: tuple[str, ...] = _own(
+    delimiter: str | None = _of_table("--delimiter", "the sign between cells: ';', tab, space, ...", metavar="SIGN")
+    charset: str | None = _of_table("--charset", "character set, such as utf-8 or cp1252.", metavar="NAME")
+    missing_marks: tuple[str, ...] = _of_table(
         "--na",
         "a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
         "'nonnumeric' stands for every cell of a column of numbers that is no number.",
@@ -60,14 +60,16 @@ class LineOptions:
         multiple=True,
     )
     only_marks: bool = declare.flag("--only-na", "Own data: the marks of --na replace the usual ones.")
-    header: str | None = _own(
+    header: str | None = _of_table(
         "--header",
         "none if the first line has no column names; columns are then named 'column 1', 'column 2', ...",
         type=click.Choice(("first", "none")),
     )
-    skip: int | None = _own("--skip", "lines to skip above the header.", type=click.IntRange(0), metavar="N")
-    skip_end: int | None = _own("--skip-end", "lines to skip below the table.", type=click.IntRange(0), metavar="N")
-    comment: str | None = _own("--comment", "skip lines that begin so, such as '#'; or none.", metavar="SIGN")
+    skip: int | None = _of_table("--skip", "lines to skip above the header.", type=click.IntRange(0), metavar="N")
+    skip_end: int | None = _of_table(
+        "--skip-end", "lines to skip below the table.", type=click.IntRange(0), metavar="N"
+    )
+    comment: str | None = _of_table("--comment", "skip lines that begin so, such as '#'; or none.", metavar="SIGN")
 
     @property
     def text(self) -> TextOptions:
@@ -83,8 +85,8 @@ class LineOptions:
 class FileOptions(LineOptions):
     """Options for reading a file, including its numbers."""
 
-    decimal: str | None = _own("--decimal", "the decimal mark.", type=click.Choice(("point", "comma")))
-    thousands: str | None = _own(
+    decimal: str | None = _of_table("--decimal", "the decimal mark.", type=click.Choice(("point", "comma")))
+    thousands: str | None = _of_table(
         "--thousands",
         "the sign between thousands.",
         type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
@@ -92,15 +94,15 @@ class FileOptions(LineOptions):
 
 
 def _columns(name: str, text: str) -> Any:
-    return _own(name, text, multiple=True, metavar="COLUMN")
+    return _of_table(name, text, multiple=True, metavar="COLUMN")
 
 
 @dataclass(frozen=True)
 class OwnOptions(FileOptions):
     """Options for a training table: the roles of its columns and the format of its file."""
 
-    target: str | None = _own("--target", "the column to predict.", metavar="COLUMN")
-    task: str | None = _own(
+    target: str | None = _of_table("--target", "the column to predict.", metavar="COLUMN")
+    task: str | None = _of_table(
         "--task", "kind of target.  [default: detected]", type=click.Choice(("classification", "regression"))
     )
     drop: tuple[str, ...] = _columns("--drop", "ignore this column, or these: a,b; may be repeated.")
@@ -111,10 +113,10 @@ class OwnOptions(FileOptions):
     qualitative: tuple[str, ...] = _columns(
         "--qualitative", "treat this column, or these (a,b), as levels, even if it has numbers."
     )
-    groups: str | None = _own(
+    groups: str | None = _of_table(
         "--groups", "column of groups, such as patients; rows of one group stay in one fold.", metavar="COLUMN"
     )
-    dates: str | None = _own(
+    dates: str | None = _of_table(
         "--dates",
         "convert dates to days since 1970-01-01; or give their form, such as dd/mm/yyyy.",
         metavar="days|FORM",

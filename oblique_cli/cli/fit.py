@@ -139,9 +139,8 @@ def fit(params: Params = declare.group(Params)) -> None:
     --coverage 0.9 stores limits in the model: predict --sets or --intervals, and exported models, then return a set of
     classes or an interval that contains the true value for 90 % of new rows (docs/guarantees.md).
 
-    --report writes a model card, one page for the users of the model: the estimate with its confusion matrix, the
-    calibration of probabilities or the errors of numbers, the tree, the effect of each column, limits, and the command
-    that fits the model again. The page needs no network and has no script.
+    --report writes a model card, one page: the estimate with its confusion matrix, the calibration of probabilities or
+    the errors of numbers, the tree, curves, limits, and the command that fits the model again.
 
     --jobs is the number of threads or, with --scheduler, of Dask processes. The model does not depend on it.
 
@@ -172,6 +171,7 @@ def fit(params: Params = declare.group(Params)) -> None:
     from oblique_cli.fitting import reporting
 
     outcome, dataset = _fitted(params)
+    outcome = outcome.with_curves(dataset.X) if params.output or params.report else outcome
     written = [] if params.output is None else _saved(outcome.model, params.output, dataset.X)
     if params.output is not None and outcome.tree is not None:
         written += _saved(outcome.tree, tree_beside(params.output), dataset.X)

@@ -24,7 +24,7 @@ PICTURED = 12  # maximal number of leaves of a tree that is also drawn
 
 @declare.command()
 def report(
-    runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN...|MODEL"),
+    runs: tuple[str, ...] = declare.run(nargs=-1, required=True, metavar="RUN...|MODEL [MODEL]"),
     metric: str = declare.metric("--metric", "Metric of the plots.  [default: accuracy, or RMSE]", default=""),
     datasets: tuple[str, ...] = declare.SHOWN_DATASETS,
     algorithms: tuple[str, ...] = declare.SHOWN_ALGORITHMS,
@@ -35,7 +35,7 @@ def report(
         type=click.IntRange(0),
     ),
     table: str | None = declare.option(
-        "--rows", "Of MODEL: its training rows, for curves along the columns.", metavar="TABLE"
+        "--rows", "Of MODEL: its training rows, for curves; of two models: the rows to compare on.", metavar="TABLE"
     ),
     output: str | None = declare.file(
         "-o", "--output", help="Output file.  [default: the name of the first run or of the model, .html]"
@@ -50,16 +50,22 @@ def report(
     critical-difference diagram, plots, selected parameters of each fold, trees, failures, times, environments, digests
     of the data and the configuration. It needs no network, and is readable without scripts. Plots need matplotlib.
 
-    For MODEL, a *.json of oblique fit, the page is the model card (docs/explaining.md) of oblique fit --report.
+    For MODEL, a *.json of oblique fit, the page is the model card (docs/explaining.md) of oblique fit --report. For two
+    models and --rows, it compares their answers to the rows of a table.
 
     \b
     Example: oblique report smoke --output smoke.html
              oblique report model.json --rows my.csv
+             oblique report model.json other.json --rows my.csv --output two.html
     """
     if any(name.endswith(MODEL_SUFFIX) for name in runs):
-        if len(runs) > 1 or metric or datasets or algorithms or trees is not None:
-            raise click.UsageError("a model file goes alone, with --rows and --output")
-        _card(runs[0], table, output)
+        models = [name for name in runs if name.endswith(MODEL_SUFFIX)]
+        if len(runs) > 2 or len(models) < len(runs) or metric or datasets or algorithms or trees is not None:
+            raise click.UsageError("one or two model files go alone, with --rows and --output")
+        if len(models) == 2:
+            _compared(models, table, output)
+        else:
+            _card(models[0], table, output)
         return
     if table:
         raise click.UsageError(f"--rows goes with a model file, a *{MODEL_SUFFIX}; runs know their rows")
@@ -88,11 +94,8 @@ def _written(text: str, place: str | None, output: str | None) -> None:
 
 def _card(path: str, table: str | None, output: str | None) -> None:
     """Write the model card of a model file."""
-    import numpy as np
-
-    from oblique_cli.data.own.front import chunks
     from oblique_cli.models import load
-    from oblique_cli.models.new_rows import needs_table
+    from oblique_cli.models.new_rows import rows_of
     from oblique_cli.report.model_card import model_card
 
     place = output or declare.writable(click.get_current_context(), None, f"{Path(path).stem}.html")
@@ -100,11 +103,37 @@ def _card(path: str, table: str | None, output: str | None) -> None:
     with working(f"reading {called(path)}") as progress:
         model, rows = load(path), None
         if table:
-            needs_table(model, path)
             progress.doing(f"reading {called(table)}")
-            rows = np.concatenate([chunk.X for chunk in chunks(table, model.columns)])
+            rows, _ = rows_of(model, path, table)
         progress.doing("drawing the card")
         text = model_card(model, rows)
+    _written(text, place, output)
+
+
+def _compared(paths: list[str], table: str | None, output: str | None) -> None:
+    """Write the page of two models on the rows of a table."""
+    from oblique_cli.errors import ConfigError
+    from oblique_cli.models import load
+    from oblique_cli.models.new_rows import rows_of
+    from oblique_cli.report.two_models import Read, check, two_models
+
+    if table is None:
+        raise click.UsageError("two models are compared on rows: give a table with the target column by --rows")
+    stems = "-".join(Path(path).stem for path in paths)
+    place = output or declare.writable(click.get_current_context(), None, f"{stems}.html")
+    spare(*paths, table)
+    with working(f"reading {called(table)}") as progress:
+        reads = []
+        for path in paths:
+            model = load(path)
+            X, y = rows_of(model, path, table)
+            if y is None or not len(y):
+                raise ConfigError(f"{called(table)}: no row has a value in the target column of {path}.")
+            reads.append(Read(Path(path).name, model, X, y))
+        first, second = reads
+        check(first, second)
+        progress.doing("comparing the models")
+        text = two_models(first, second, Path(table).name)
     _written(text, place, output)
 
 

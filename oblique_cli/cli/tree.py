@@ -55,6 +55,9 @@ class Drawing:
         type=click.FloatRange(0, 1),
     )
     precision: int = declare.precision("Digits.")
+    table: str | None = declare.option(
+        "--rows", metavar="TABLE", help="Of MODEL: its training rows, for the histograms of the nodes."
+    )
     output: str | None = declare.OUTPUT
 
 
@@ -106,7 +109,7 @@ def tree(
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
     if drawing.tolerance is not None and not drawing.sparse:
         raise click.UsageError("--tolerance goes with --sparse")
-    shown, is_fitted = _shown(request, place)
+    shown, is_fitted = _shown(request, place, drawing.table)
 
     from oblique_cli.models import showing
 
@@ -130,13 +133,15 @@ def tree(
             note(f"written to {Path(output).name}")
 
 
-def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
+def _shown(request: Request, place: Place, table: str | None) -> tuple[Shown, bool]:
     """Return the tree, and whether it was fitted now (neither from a stored fold nor from a model file)."""
     name = request.name
     if place.fold is None and (place.repeat is not None or place.dataset is not None):
         other = "dataset" if place.repeat is None else "repeat"
         raise click.UsageError(f"--{other} goes with --fold, of a stored run")
     is_model = place.fold is None and name is not None and name.endswith(MODEL_SUFFIX)
+    if table is not None and not is_model:
+        raise click.UsageError(f"--rows goes with a model file, a *{MODEL_SUFFIX}; another tree is fitted to its rows")
     if place.fold is not None or is_model:
         whose = "the model" if is_model else "the run"
         if request.overrides:
@@ -152,8 +157,8 @@ def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
     if is_model:
         from oblique_cli.models import showing
 
-        spare(name)
-        return showing.of_model(Path(str(name))), False
+        spare(name, table)
+        return showing.of_model(Path(str(name)), table), False
     return shown_tree(fit_to_all(request, where="oblique tree", suits=makes_tree)), True
 
 

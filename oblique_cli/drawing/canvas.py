@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
+import re
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.drawing.palette import COLORS
@@ -35,6 +37,11 @@ STYLE: Any = {
 def color(code: int) -> str:
     """Return the color of a class code; colors repeat after eight."""
     return COLORS[code % len(COLORS)]
+
+
+def method(code: int) -> str:
+    """Return the name that the marks of a method have in an SVG, by which a page shows and hides them."""
+    return f"method{code}"
 
 
 def tint(code: int, strength: float = 0.35) -> tuple[float, float, float]:
@@ -90,6 +97,10 @@ def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format=form, metadata=metadata, dpi=DOTS_PER_INCH[form])
     if form == "svg":
+        numbers = count()  # several marks of a method have one name, and an id must be unique
+        named = re.sub(
+            rb'id="method(\d+)"', lambda name: b'id="method%s-%d"' % (name[1], next(numbers)), stream.getvalue()
+        )
         # Version control reports lines that end in blanks.
-        return b"\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + b"\n"
+        return b"\n".join(line.rstrip() for line in named.splitlines()) + b"\n"
     return stream.getvalue()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.drawing.canvas import blank, color, marker, tint
+from oblique_cli.drawing.canvas import blank, color, marker, method, tint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,6 +80,24 @@ class Axis:
     log: int = 0
 
 
+def numbers(panels: Sequence[Panel], y: str, x: str = "") -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Return the header and the rows of a table of what is drawn: quartiles of groups, points, points of curves."""
+    named = any(panel.title for panel in panels)
+    rows: list[Sequence[str]] = []
+    for panel in panels:
+        for thing in panel.things:
+            first = (panel.title, thing.label) if named else (thing.label,)
+            if isinstance(thing, Group):
+                shown = [np.quantile(thing.values, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()] if len(thing.values) else []
+            elif isinstance(thing, Point):
+                shown = [[thing.x, thing.y]]
+            else:
+                shown = [list(pair) for pair in zip(thing.x, thing.y, strict=True)]
+            rows += [(*first, *(f"{value:.4g}" for value in values)) for values in shown]
+    columns = (x, y) if x else (f"{y}: least", "25 %", "50 %", "75 %", "most")
+    return (*(("data set",) if named else ()), "algorithm", *columns), rows
+
+
 # ---- distributions ---------------------------------------------------------------------------------------------------
 
 
@@ -94,7 +112,11 @@ def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
             medianprops={"color": "black", "linewidth": 1.4}, boxprops={"linewidth": 0.6},
             whiskerprops={"linewidth": 0.6}, capprops={"linewidth": 0.6}, flierprops={"markersize": 2.0},
         )  # fmt: skip
-        for box, outliers, group in zip(drawn["boxes"], drawn["fliers"], groups, strict=True):
+        for k, group in enumerate(groups):
+            box, outliers = drawn["boxes"][k], drawn["fliers"][k]
+            ends = [line for part in ("whiskers", "caps") for line in drawn[part][2 * k : 2 * k + 2]]
+            for part in (box, outliers, drawn["medians"][k], *ends):
+                part.set_gid(method(group.code))
             box.set_facecolor(tint(group.code, 0.5))
             box.set_edgecolor(color(group.code))
             outliers.set(marker=marker(group.code), markerfacecolor=color(group.code), markeredgewidth=0.0)
@@ -117,10 +139,11 @@ def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
             if not positive:
                 continue
             middle = float(np.exp(np.mean(np.log(positive))))
-            axes.plot([min(positive), max(positive)], [row + offset] * 2, color=color(group.code), linewidth=0.8)
+            ends = [min(positive), max(positive)]
+            axes.plot(ends, [row + offset] * 2, color=color(group.code), linewidth=0.8, gid=method(group.code))
             axes.plot(
                 middle, row + offset, marker=marker(group.code), markersize=4.5, color=color(group.code),
-                markerfacecolor=face, linestyle="none",
+                markerfacecolor=face, linestyle="none", gid=method(group.code),
             )  # fmt: skip
     axes.set_yticks(range(len(panel.things)), [pair[0].label for pair in panel.things[::-1]])
     axes.tick_params(axis="y", length=0)
@@ -137,10 +160,12 @@ def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: 
     """Draw every `Point` with its name beside it, and `front` as a step line."""
     figure, (axes,) = _below([panel], width, 0.8 * width / MILLIMETERS)
     for point in panel.things:
-        axes.errorbar(
+        drawn = axes.errorbar(
             point.x, point.y, xerr=point.x_bar or None, yerr=point.y_bar or None, marker=marker(point.code),
             color=color(point.code), markersize=5.0, elinewidth=0.6, markeredgecolor="white", markeredgewidth=0.4,
         )  # fmt: skip
+        for part in drawn.get_children():
+            part.set_gid(method(point.code))
     _scaled(axes, "x", x)
     _scaled(axes, "y", y)
     if front:
@@ -159,16 +184,19 @@ def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, tic
     for place, panel in zip(axes, panels, strict=True):
         for curve in panel.things:
             xs, ys, spread = (np.asarray(values, dtype=np.float64) for values in (curve.x, curve.y, curve.spread))
-            place.fill_between(xs, ys - spread, ys + spread, color=color(curve.code), alpha=0.15, linewidth=0.0)
+            place.fill_between(
+                xs, ys - spread, ys + spread, color=color(curve.code), alpha=0.15, linewidth=0.0, gid=method(curve.code)
+            )
             place.plot(
                 xs, ys, color=color(curve.code), marker=marker(curve.code), markersize=3.0, label=curve.label,
-                linewidth=1.2,
+                linewidth=1.2, gid=method(curve.code),
             )  # fmt: skip
             often = max(curve.marked.values(), default=1)
             for value, count in curve.marked.items():
                 place.plot(
                     value, float(np.interp(value, xs, ys)), marker="o", markersize=4.0 + 5.0 * (count / often) ** 0.5,
                     markerfacecolor="none", markeredgecolor=color(curve.code), markeredgewidth=0.9, linestyle="none",
+                    gid=method(curve.code),
                 )  # fmt: skip
         _scaled(place, "x", x)
         _scaled(place, "y", y)
@@ -194,12 +222,12 @@ def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:
     for place, panel in zip(axes, panels, strict=True):
         place.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=":")
         for curve, counts in panel.things:
-            place.plot(curve.x, curve.y, color=color(curve.code), linewidth=1.0)
+            place.plot(curve.x, curve.y, color=color(curve.code), linewidth=1.0, gid=method(curve.code))
             total = max(sum(counts), 1)
             sizes = [(2.0 + 9.0 * (count / total) ** 0.5) ** 2 for count in counts]
             place.scatter(
                 curve.x, curve.y, s=sizes, marker=marker(curve.code), color=color(curve.code), edgecolors="white",
-                linewidths=0.4, zorder=3,
+                linewidths=0.4, zorder=3, gid=method(curve.code),
             )  # fmt: skip
             place.plot([], [], color=color(curve.code), marker=marker(curve.code), markersize=4.0, label=curve.label)
         place.set_aspect("equal")
@@ -337,7 +365,7 @@ def _named(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
         for dx, dy, across, up in PLACES:
             text = axes.annotate(
                 point.label, (point.x, point.y), xytext=(dx, dy), textcoords="offset points", ha=across, va=up,
-                fontsize=6.5, color=color(point.code),
+                fontsize=6.5, color=color(point.code), gid=method(point.code),
             )  # fmt: skip
             extent = text.get_window_extent(renderer)
             covered = sum(extent.overlaps(other) for other in taken)

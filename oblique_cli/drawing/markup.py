@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from string import Template
 from typing import Any
 
+from oblique_cli.drawing.palette import N_COLORS
 from oblique_cli.drawing.scene import style_of
 from oblique_cli.ground.resources import PACKAGE
 
@@ -95,28 +97,57 @@ def file(place: str) -> str:
     return (PACKAGE / place).read_text(encoding="utf-8")
 
 
+def json_text(value: Any) -> str:
+    """Return JSON for a data script, in which no HTML parser finds the end of its element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
 def _digest(text: str) -> str:
     """Return the digest of a script or a style for a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def table(header: Sequence[str], rows: str, left: int, long: Sequence[int] = ()) -> str:
-    """Return a table that scrolls if it is wide. rows : markup; left : number of name columns; long : text columns"""
+def scrolling(content: str, label: str, kind: str = "scroll") -> str:
+    """Return a block that scrolls, also by the keyboard. content : markup; label : its name for screen readers"""
+    return f'<div class="{kind}" tabindex="0" role="group" aria-label="{escape(label)}">{content}</div>'
+
+
+def source(text: str, label: str) -> str:
+    """Return text with its line breaks, in a block that scrolls. label : its name for screen readers"""
+    return f'<pre tabindex="0" role="group" aria-label="{escape(label)}">{escape(text)}</pre>'
+
+
+def table(caption: str, header: Sequence[str], rows: str, left: int, long: Sequence[int] = ()) -> str:
+    """Return a table that scrolls if it is wide. The caption is for screen readers: pages have headings beside it.
+
+    rows : markup; left : number of name columns; long : text columns
+    """
     names = {*range(left), *long}
-    heads = "".join(cell('th scope="col"', name, "name" if j in names else "") for j, name in enumerate(header))
-    return (
-        '<div class="scroll"><table class="sortable">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    heads = "".join(
+        cell('th scope="col"' if name else "td", name, "name" if j in names else "") for j, name in enumerate(header)
+    )
+    return scrolling(
+        f'<table class="sortable"><caption class="unseen">{escape(caption)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>",
+        caption,
     )
 
 
-def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int, long: Sequence[int] = ()) -> str:
+def plain_table(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], left: int, long: Sequence[int] = ()
+) -> str:
     """Return a table of names, then numbers; the columns `long` hold text with line breaks."""
     body = ""
     for row in rows:
         kinds = ("long" if j in long else "name" if j < left else "" for j in range(len(row)))
         body += f"<tr>{''.join(cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
-    return table(header, body, left, long)
+    return table(caption, header, body, left, long)
+
+
+def numbers(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return the table behind a chart, folded."""
+    return folded("numbers", plain_table(caption, header, rows, left))
 
 
 def cell(tag: str, text: str, kind: str) -> str:
@@ -125,9 +156,10 @@ def cell(tag: str, text: str, kind: str) -> str:
     return f"<{tag}{chosen}>{escape(text)}</{tag.partition(' ')[0]}>"
 
 
-def folded(summary: str, content: str) -> str:
-    """Return content that unfolds below its summary. content : markup"""
-    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+def folded(summary: str, content: str, data: Mapping[str, str] | None = None) -> str:
+    """Return content that unfolds below its summary. content : markup; data : attributes for the script, by name"""
+    attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in (data or {}).items())
+    return f"<details{attributes}><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def soft(text: str) -> str:
@@ -150,17 +182,20 @@ def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[st
         )
         recall = cell("td", recalls[k], "") if recalls else ""
         rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}{recall}</tr>'
-    return (
-        f'<div class="scroll"><table class="matrix"><caption>{escape(title)}</caption>'
-        f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return scrolling(
+        f'<table class="matrix sortable"><caption>{escape(title)}</caption>'
+        f'<thead><tr><th scope="col" class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table>',
+        title,
     )
 
 
-def key(code: int, text: str) -> str:
-    """Return a legend item: the color of a class, and its name."""
+def key(code: int, text: str, color: str = "") -> str:
+    """Return a legend item of a class, or of a method whose color is given: the color and the name."""
+    of, fill = (f'data-code="{code}" data-method="{escape(text)}"', f'fill="{color}"') if color else ("", "")
+    of, fill = of or f'data-code="{code % N_COLORS}"', fill or f'class="{style_of(code)}"'
     return (
-        f'<li><svg class="swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" '
-        f'class="{style_of(code)}"/></svg>{escape(text)}</li>'
+        f'<li {of}><svg class="swatch" width="10" height="10" aria-hidden="true">'
+        f'<rect width="10" height="10" rx="2" {fill}/></svg>{escape(text)}</li>'
     )
 
 

@@ -40,6 +40,13 @@
     box.append(shape("rect", { width: 10, height: 10, rx: 2, class: "k" + (code % N_COLORS) }));
     return box;
   };
+  // A table that scrolls, also by the keyboard; its caption is for screen readers.
+  const tableOf = (caption, heads, body) => element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
+    element("table", {}, element("caption", { class: "unseen" }, caption),
+      element("thead", {}, element("tr", {}, ...heads.map((head) => element(head ? "th" : "td", head ? { scope: "col" } : {}, head)))), body));
+  // The numbers behind a chart, folded.
+  const numbersOf = (caption, heads, lines) => element("details", {}, element("summary", {}, "numbers"),
+    tableOf(caption, heads, element("tbody", {}, ...lines.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell)))))));
   const plural = (count, noun) => count + " " + noun + (count === 1 ? "" : "s");
 
   // ---- a node in full ----
@@ -62,12 +69,54 @@
           element("td", { class: "bar" }), element("td", {}, number(add))));
       }
     }
-    return element("div", { class: "scroll" }, element("table", {},
-      element("thead", {}, element("tr", {}, element("th", {}, head), element("th", {}, ""), element("th", {}, what))),
-      body));
+    return tableOf(`${head}: ${what}`, [head, "", what], body);
   };
-  const termTable = (node) => barTable(node.g.map(([feature, ...rest]) => [features[feature].n, ...rest]), "Feature",
-    data.standard ? "per SD" : "weight");
+
+  // ---- the sum of a split, per standard deviation or in the units of the columns ----
+  let perUnit = false;
+  // Weights by feature and the threshold in the units of the columns, turned as the page shows the sum; null if the
+  // sum has levels, or is in these units anyway.
+  const inUnits = (node) => {
+    const rule = node.r || {}, terms = rule.v || rule.c;
+    if (!data.standard || !terms || !rule.u || !rule.u.length || rule.s) return null;
+    const sign = rule.u[0] < 0 ? -1 : 1;
+    return { weights: new Map(terms.map(([j, coef]) => [j, sign * coef])), threshold: sign * (rule.v ? rule.w : rule.t) };
+  };
+  const termTable = (node) => {
+    const units = perUnit ? inUnits(node) : null;
+    return barTable(node.g.map(([feature, weight, ...rest]) => [features[feature].n, units ? units.weights.get(feature) : weight, ...rest]),
+      "Feature", units ? "per unit" : data.standard ? "per SD" : "weight");
+  };
+  const unitSwitch = (place) => {
+    if (!inUnits(nodes[place])) return [];
+    const choice = element("div", { class: "switch", role: "radiogroup", "aria-label": "Weights" });
+    for (const [value, text] of [[false, "per standard deviation"], [true, "per unit of the column"]]) {
+      const input = element("input", { type: "radio", name: "weights" });
+      input.checked = value === perUnit;
+      input.addEventListener("change", () => { perUnit = value; show(place); document.querySelector(".switch input:checked").focus(); });
+      choice.append(element("label", {}, input, " ", text));
+    }
+    return [choice];
+  };
+  const conditionOf = (node) => {
+    const units = perUnit ? inUnits(node) : null;
+    if (!units) return node.q;
+    const terms = [...units.weights].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+    const sum = terms.map(([j, weight], k) => `${weight < 0 ? "−" : k ? "+" : ""}${k ? " " : ""}${number(Math.abs(weight))} ${features[j].n}`).join(" ");
+    return `${sum} ${node.r.f ? "<" : "<="} ${number(units.threshold)}`;
+  };
+  // The class whose share rises most on a side of a split.
+  const favored = (place) => children[place].map((child, side) => {
+    const here = nodes[place].c, there = nodes[child].c;
+    if (!here || !there) return "";
+    const total = (counts) => counts.reduce((sum, count) => sum + count, 0) || 1;
+    const rises = here.map((count, code) => there[code] / total(there) - count / total(here));
+    const code = rises.indexOf(Math.max(...rises));
+    if (!(rises[code] > 0)) return "";
+    const where = data.sideways ? ["Up", "Down"][side] : ["Left", "Right"][side];
+    const percent = (counts) => `${(100 * counts[code] / total(counts)).toFixed(0)} %`;
+    return `${where} favors ${classes[code]}: ${percent(there)} of the rows, ${percent(here)} before the split.`;
+  }).filter(Boolean);
 
   // ---- the model of a leaf ----
   const within = (value, far) => Math.min(Math.max(value, -far), far);
@@ -130,45 +179,69 @@
         return scores.map((score) => score[3].filter((term) => fieldOf.get(term[1]) === k)
           .reduce((sum, term) => sum + termOf(term, row), 0));
       };
-      if (field.l) return { k, values: field.l.map((_, code) => code), parts };
+      if (field.l) return { k, values: field.l.map((_, code) => code), parts, ends: [-0.5, field.l.length - 0.5] };
       const [c, s] = [models.center[field.j[0]], models.scale[field.j[0]]];
-      const known = rows ? rows.x.map((row) => row[k]).filter((value) => value !== null) : [];
-      const low = known.reduce((a, b) => Math.min(a, b), known.length ? Infinity : c - 3 * s);
-      const high = known.reduce((a, b) => Math.max(a, b), known.length ? -Infinity : c + 3 * s);
-      return { k, values: Array.from({ length: 61 }, (_, i) => low + (high - low) * i / 60), parts };
-    }).filter(({ k, values }) => fields[k].l ? values.length <= 12 : values[60] > values[0]);
+      const [low, high] = field.r || [c - 3 * s, c + 3 * s];
+      const stride = field.i ? Math.max(Math.ceil((high - low) / 120), 1) : (high - low) / 60;
+      return { k, values: Array.from({ length: Math.floor((high - low) / stride + 1.5e-9) + 1 }, (_, i) => low + i * stride), parts, ends: field.i ? [low - 0.5, high + 0.5] : [low, high] };
+    }).filter(({ k, values }) => fields[k].l ? values.length <= 12 : values.at(-1) > values[0]);
     if (!drawn.length) return [];
     const all = drawn.flatMap(({ values, parts }) => values.flatMap(parts));
     const low = Math.min(0, ...all), high = Math.max(0, ...all), y = (part) => 4 + (height - 8) * (high - part) / (high - low || 1);
     const grid = element("div", { class: "curves" });
-    for (const { k, values, parts } of drawn) {
-      const field = fields[k], made = shape("svg", { viewBox: `0 0 ${width} ${height + 15}`, class: "chart", role: "img",
+    const below = 16; // height of the histogram
+    for (const { k, values, parts, ends } of drawn) {
+      const field = fields[k], steps = field.l || field.i, last = values.at(-1);
+      // Names of levels get the whole width if a third of it is too narrow.
+      const broad = field.l && Math.max(...field.l.map((level) => level.length)) * values.length * 5.5 > width;
+      const wide = broad ? 340 : width, foot = field.b ? below : 0;
+      const made = shape("svg", { viewBox: `0 0 ${wide} ${height + foot + (broad ? 26 : 15)}`, class: "chart", role: "img",
         "aria-label": `What ${field.n} adds to the score, by its value` });
-      const x = (value) => field.l ? width * (value + 0.5) / values.length : width * (value - values[0]) / (values[60] - values[0]);
-      const found = values.map(parts), half = field.l ? 0.35 * width / values.length : 0;
-      made.append(shape("path", { d: `M0 ${y(0)}H${width}`, class: "axis" }));
+      const x = (value) => wide * (value - ends[0]) / (ends[1] - ends[0]);
+      const adds = values.map(parts), half = steps ? (field.l ? 0.35 : 0.5) * (x(values[1]) - x(values[0])) : 0;
+      made.append(shape("path", { d: `M0 ${y(0)}H${wide}`, class: "axis" }));
       scores.forEach(([label], c) => {
-        const d = field.l ? values.map((value) => `M${x(value) - half} ${y(found[value][c])}H${x(value) + half}`).join("")
-          : "M" + values.map((value, i) => `${x(value).toFixed(1)} ${y(found[i][c]).toFixed(1)}`).join("L");
+        const d = steps
+          ? values.map((value, i) => `${i && !field.l ? "L" : "M"}${(x(value) - half).toFixed(1)} ${y(adds[i][c]).toFixed(1)}H${(x(value) + half).toFixed(1)}`).join("")
+          : "M" + values.map((value, i) => `${x(value).toFixed(1)} ${y(adds[i][c]).toFixed(1)}`).join("L");
         made.append(shape("path", { d, class: "curve dk" + (label % N_COLORS) }));
       });
+      if (field.b) {
+        const most = Math.max(...field.b) || 1, bin = x(field.w) - x(0);
+        field.b.forEach((count, i) => {
+          if (count) made.append(shape("rect", { x: i * bin, y: height + foot - foot * count / most, width: Math.max(bin - 0.6, 0.4), height: foot * count / most, class: "rows" }));
+        });
+      }
       const at = cells[k] ?? field.u ?? null;
-      if (at !== null && at !== undefined && x(at) >= 0 && x(at) <= width) {
+      if (at !== null && at !== undefined && x(at) >= 0 && x(at) <= wide) {
         parts(at).forEach((part, c) => made.append(shape("circle", { cx: x(at), cy: y(part), r: 3.5, class: "k" + (scores[c][0] % N_COLORS) })));
       }
-      const label = (place, text, anchor) => {
-        const words = shape("text", { x: place, y: height + 12, "font-size": 10, "text-anchor": anchor, class: "muted" });
+      const label = (place, text, anchor, line = 0) => {
+        const words = shape("text", { x: place, y: height + foot + 12 + 11 * line, "font-size": 10, "text-anchor": anchor, class: "muted" });
         words.textContent = text;
         made.append(words);
       };
       if (field.l) {
-        const room = Math.floor(width / values.length / 5.5);
-        values.forEach((value) => label(x(value), field.l[value].length > room ? field.l[value].slice(0, Math.max(room - 1, 1)) + "…" : field.l[value], "middle"));
-      } else { label(0, number(values[0]), "start"); label(width, number(values[60]), "end"); }
-      grid.append(element("figure", {}, element("figcaption", {}, field.n), made));
+        // A name has two lines, broken between words.
+        const room = Math.floor(wide / values.length / 5.2);
+        values.forEach((value) => {
+          const lines = [""];
+          for (const word of field.l[value].split(" ")) {
+            if (lines.at(-1) && (lines.at(-1) + " " + word).length > room && lines.length < 2) lines.push("");
+            lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
+          }
+          lines.forEach((line, k) => label(x(value), line.length > room ? line.slice(0, Math.max(room - 1, 1)) + "…" : line, "middle", k));
+        });
+      } else { label(0, number(values[0]), "start"); label(wide, number(last), "end"); }
+      const every = Math.ceil(values.length / 12);
+      const lines = values.flatMap((value, i) => i % every ? [] : [[field.l ? field.l[value] : number(value), ...adds[i].map((part) => number(part))]]);
+      const heads = [field.n, ...scores.map(([code, against]) => against < 0 ? classes[code] : `${classes[code]} against ${classes[against]}`)];
+      grid.append(element("figure", broad ? { class: "broad" } : {}, element("figcaption", {}, field.n), made,
+        numbersOf(`What ${field.n} adds`, heads, lines)));
     }
+    const known = drawn.some(({ k }) => fields[k].b) ? "; bars below are training rows" : "";
     return [element("h3", {}, "What each column adds, by its value"),
-      element("p", { class: "soft" }, `Every curve from ${number(low)} to ${number(high)}; dots are the row that is typed.`), grid];
+      element("p", { class: "soft" }, `Every curve from ${number(low)} to ${number(high)}; dots are the row that is typed${known}.`), grid];
   };
 
   // The contributions of the typed row, in the leaf that it comes to.
@@ -192,7 +265,10 @@
   };
 
   const chart = (node) => {
-    const { lo, hi, at, b } = node.x;
+    const { b } = node.x, rule = node.r || {};
+    // The axis has the units of the condition above it.
+    const shown = perUnit && node.g && inUnits(node) ? (sum) => Math.sign(rule.u[0]) * (sum * rule.u[0] + rule.u[1]) : (sum) => sum;
+    const [lo, hi, at] = [node.x.lo, node.x.hi, node.x.at].map(shown);
     const width = 340, height = 110, bins = data.bins;
     const codes = Object.keys(b).map(Number);
     const totals = Array.from({ length: bins }, (_, k) => codes.reduce((sum, code) => sum + b[code][k], 0));
@@ -217,10 +293,12 @@
     const x = width * (at - lo) / (hi - lo);
     made.append(shape("path", { d: `M0 ${height + 4}H${width}`, class: "axis" }),
       shape("path", { d: `M${x} 0V${height + 8}`, class: "cut" }));
+    const edge = (k) => number(lo + (hi - lo) * k / bins);
+    const lines = totals.flatMap((total, k) => total ? [[`${edge(k)} to ${edge(k + 1)}`, ...codes.map((code) => number(b[code][k], 6))]] : []);
     if (x > 60) made.append(label(0, number(lo), "start", "muted"));
     if (x < width - 60) made.append(label(width, number(hi), "end", "muted"));
     made.append(label(Math.min(Math.max(x, 16), width - 16), number(at), "middle", "text b"));
-    return made;
+    return [made, numbersOf("Training rows of this node", ["from", ...codes.map((code) => classes[code] ?? "rows")], lines)];
   };
 
   const below = (place) => {
@@ -237,8 +315,15 @@
     for (const one of ["node", "try"]) {
       document.getElementById(one).hidden = one !== name;
       document.getElementById("tab-" + one).setAttribute("aria-selected", String(one === name));
+      document.getElementById("tab-" + one).setAttribute("tabindex", one === name ? "0" : "-1");
     }
   };
+  document.querySelector(".tabs").addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const other = document.querySelector('.tabs [aria-selected="false"]');
+    other.click();
+    other.focus();
+  });
   document.getElementById("tab-node").addEventListener("click", () => { tab("node"); if (nodes[chosen].m) show(chosen); });
   document.getElementById("tab-try").addEventListener("click", () => tab("try"));
 
@@ -250,8 +335,6 @@
     const uses = fields.map((field) => field.j.some((j) => used.has(j)));
     const order = fields.map((_, k) => k).sort((a, b) => Number(uses[b]) - Number(uses[a]) || a - b);
     const shown = mine.slice(0, 60);
-    const head = element("tr", {}, element("th", {}, "Row"), element("th", {}, data.target));
-    order.forEach((k) => head.append(element("th", {}, fields[k].n)));
     const body = element("tbody");
     for (const row of shown) {
       const line = element("tr", { "data-row": row, tabindex: "0" }, element("td", {}, String(rows.number[row])));
@@ -269,7 +352,7 @@
     const note = rows.number.length < rows.of ? ` of every ${rows.step}th training row` : "";
     return [element("h3", {}, "Training rows"),
       element("p", { class: "soft" }, `${shown.length} of ${mine.length}${note}; click one to follow it.`),
-      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), body))];
+      tableOf("Training rows of this node", ["Row", data.target, ...order.map((k) => fields[k].n)], body)];
   };
 
   const show = (place) => {
@@ -277,13 +360,13 @@
     const parts = [];
     const title = node.leaf ? (node.m ? "Leaf: " + node.t : classes.length ? "Leaf: " + classes[node.k] : "Leaf") : node.h ? plural(node.h, "leaf").replace("leafs", "leaves") + ", not shown" : "Split";
     parts.push(element("h2", {}, title));
-    if (node.q) parts.push(element("p", { class: "condition" }, node.q));
+    if (node.q) parts.push(element("p", { class: "condition", tabindex: "0", role: "group", "aria-label": "Condition" }, conditionOf(node)));
     else if (node.leaf && !classes.length) parts.push(element("p", { class: "condition" }, node.t));
     if (!node.leaf && !node.h && children[place].length === 2 && node.q) {
-      parts.push(element("p", { class: "soft" }, `Where that holds, a row goes ${data.sideways ? "up" : "left"}.`));
+      parts.push(element("p", { class: "soft" }, `Where that holds, a row goes ${data.sideways ? "up" : "left"}. ${favored(place).join(" ")}`));
     }
-    if (node.x) parts.push(element("h3", {}, node.g ? "Training rows along the sum" : "Training rows along " + node.t), chart(node));
-    if (node.g) parts.push(element("h3", {}, "Terms"), termTable(node));
+    if (node.x) parts.push(element("h3", {}, node.g ? "Training rows along the sum" : "Training rows along " + node.t), ...chart(node));
+    if (node.g) parts.push(element("h3", {}, "Terms"), ...unitSwitch(place), termTable(node));
     if (node.m) parts.push(...scorecard(place));
     if (node.i) parts.push(element("p", { class: "soft" }, `${plural(node.i, "term")} that ${node.i === 1 ? "moves" : "move"} no training row ${node.i === 1 ? "is" : "are"} not shown.`));
     if (classes.length && node.c) {
@@ -292,7 +375,7 @@
       node.c.map((count, code) => [count, code]).filter(([count]) => count).sort((a, b) => b[0] - a[0] || a[1] - b[1])
         .forEach(([count, code]) => body.append(element("tr", {}, element("td", { class: "wrap" }, swatch(code), classes[code]),
           element("td", {}, number(count, 6)), element("td", {}, (100 * count / total).toFixed(1) + " %"))));
-      parts.push(element("h3", {}, "Classes"), element("div", { class: "scroll" }, element("table", {}, body)));
+      parts.push(element("h3", {}, "Classes"), tableOf("Training rows by class", ["class", "rows", "share"], body));
     }
     if (rows) parts.push(...rowTable(place));
     panel.replaceChildren(...parts);
@@ -481,7 +564,8 @@
     if (rows && rows.x.length) fill(0);
     else {
       inputs.forEach((input, k) => {
-        input.value = !fields[k].l && units ? String(Number(units.center[fields[k].j[0]].toPrecision(4))) : "0";
+        const center = !fields[k].l && units ? units.center[fields[k].j[0]] : 0;
+        input.value = String(fields[k].i ? Math.round(center) : Number(center.toPrecision(4)));
       });
       walk();
     }
@@ -523,7 +607,8 @@
   for (const [place, group] of groupOf) {
     group.setAttribute("role", "button");
     group.setAttribute("tabindex", place === 0 ? "0" : "-1");
-    group.setAttribute("aria-label", group.querySelector("title").textContent);
+    const read = [...group.querySelectorAll("text")].map((text) => text.textContent).join(" ");
+    group.setAttribute("aria-label", `${read}; ${group.querySelector("title").textContent}`);
     group.addEventListener("click", () => choose(place, false));
     group.addEventListener("focus", () => { if (chosen !== place) choose(place, false); });
   }

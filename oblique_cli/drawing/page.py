@@ -8,9 +8,8 @@ with the digests of our script and style forbids all others, and every connectio
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from string import Template
 from typing import Any
@@ -22,6 +21,7 @@ from oblique_cli.drawing import markup
 from oblique_cli.drawing.scene import scene_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, Histogram, NodeView, TreeView, printable
+from oblique_cli.ground.column_values import ColumnValues
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
@@ -39,6 +39,7 @@ class Field:
     features : the feature with its number or code, or one feature per level
     empty    : feature that is 1 if the cell is empty, or -1
     usual    : number or code that replaces an empty cell, None if it stays empty
+    values   : of numbers, the values in the training rows; None if unknown
     """
 
     name: str
@@ -46,6 +47,7 @@ class Field:
     levels: tuple[str, ...] = ()
     empty: int = -1
     usual: float | None = None
+    values: ColumnValues | None = None
 
     @property
     def is_spread(self) -> bool:
@@ -95,7 +97,7 @@ def page(view: TreeView, data: PageData) -> str:
         svg=drawing(scene),
         importances=_importances(data),
         rules=escape("".join(char if char.isprintable() or char == "\n" else " " for char in data.rules)),
-        data=_json(_plain(view, data, scene.sideways)),
+        data=markup.json_text(_plain(view, data, scene.sideways)),
     )
     return markup.document(title, style, body.rstrip("\n"), markup.file("drawing/page.js"))
 
@@ -122,12 +124,6 @@ def _facts(view: TreeView, sideways: bool) -> str:
     return "".join(f"<li>{escape(note.replace(BLANK, ' '))}</li>" for note in notes)
 
 
-def _json(value: Any) -> str:
-    """Return JSON in which no HTML parser finds the end of its element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
 def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
     names = [name.holds() if isinstance(name, Indicator) else name for name in data.feature_names]
     features = [{"n": printable(name).replace(BLANK, " ")} for name in names]
@@ -140,7 +136,7 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
         "classes": list(view.classes),
         "target": printable(data.target),
         "features": features,
-        "fields": [_field(field) for field in _fields(data)],
+        "fields": [_field(field) for field in map(_valued(data), _fields(data))],
         "standard": standard,
         "units": {"center": data.units.center.tolist()} if data.units is not None and standard else None,
         "bins": BINS,
@@ -160,13 +156,30 @@ def _fields(data: PageData) -> Sequence[Field]:
 
 def _field(field: Field) -> dict[str, Any]:
     """Return a field for the script, without default values."""
+    values = field.values
     further = {
         "l": [printable(level) for level in field.levels] or None,
         "o": 1 if field.is_spread else None,
         "e": field.empty if field.empty >= 0 else None,
         "u": field.usual,
+        "r": None if values is None else [values.low, values.high],
+        "i": 1 if values is not None and values.whole else None,
+        "b": list(values.counts) if values is not None and values.counts else None,
+        "w": values.width if values is not None and values.counts else None,
     }
     return {"n": printable(field.name), "j": list(field.features), **_present(further)}
+
+
+def _valued(data: PageData) -> Callable[[Field], Field]:
+    """Return a function that adds the values of the training rows to a column of numbers."""
+
+    def valued(field: Field) -> Field:
+        if field.levels or field.values is not None or data.rows is None:
+            return field
+        numbers = data.rows[:, field.features[0]]
+        return replace(field, values=ColumnValues.of(numbers[np.isfinite(numbers)]))
+
+    return valued
 
 
 def _node(node: NodeView) -> dict[str, Any]:

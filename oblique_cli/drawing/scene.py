@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ MOST_COUNTS = 4  # of classes, as numbers; the bar shows all
 MOST_LINES = 6
 HISTOGRAM = 34.0
 BAR = 6.0
-WIDEST = 230.0
+WIDEST, ROOMY = 230.0, 420.0  # most width of a card; the second one for long names, where the whole tree has room
 NARROWEST = 92.0
 MARGIN = 18.0
 WIDE_TREE = 1080.0  # a wider tree is drawn sideways
@@ -186,19 +186,25 @@ def style_of(code: int) -> str:
     return f"k{code % N_COLORS}"
 
 
-def _card(node: NodeView, view: TreeView, most_terms: int) -> Card:
+def _card(node: NodeView, view: TreeView, most_terms: int, widest: float) -> Card:
     """Return the card of a node: its text, its histogram, its classes as a bar and as counts."""
     if node.scores:
-        return _scorecard(node, view, most_terms)
-    return _leaf(node, view) if node.is_leaf or node.hidden else _split(node, view, most_terms)
+        return _scorecard(node, view, most_terms, widest)
+    return _leaf(node, view, widest) if node.is_leaf or node.hidden else _split(node, view, most_terms, widest)
 
 
-def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
+def _lines(text: str, widest: float, **how: Any) -> list[str]:
+    """Return a text in lines of a card, wider than WIDEST only for a word that would be cut."""
+    word = max((width_of(word, bold=how.get("bold", False)) for word in text.split()), default=0.0)
+    return lines_of(text, min(max(WIDEST, word + 2 * PAD), widest) - 2 * PAD, **how)
+
+
+def _split(node: NodeView, view: TreeView, most_terms: int, widest: float) -> Card:
     shapes: list[Shape] = []
     y = PAD
     if len(node.terms) > 1:
         shown = node.terms if len(node.terms) <= most_terms + 1 else node.terms[:most_terms]
-        width = max(_width_of_bars([term.name for term in shown]), 168.0)
+        width = max(_width_of_bars([term.name for term in shown], widest), 168.0)
         largest = max(abs(term.weight) for term in node.terms) or 1.0
         shapes += _bars([(term.name, term.weight) for term in shown], y, width, largest)
         y += LINE * len(shown)
@@ -207,7 +213,7 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
             shapes.append(Label(PAD, y + 10, f"and {more} smaller terms", "muted", size=SMALL))
             y += LINE
     else:
-        lines = lines_of(node.text, WIDEST - 2 * PAD, bold=True)
+        lines = _lines(node.text, widest, bold=True)
         width = max(max(width_of(line, bold=True) for line in lines) + 2 * PAD, 132.0)
         shapes += _middle(lines, y, width)
         y += LINE * len(lines)
@@ -221,9 +227,9 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
 BARS, NUMBERS = 44.0, 40.0  # widths
 
 
-def _width_of_bars(names: Sequence[str]) -> float:
-    widest = max((width_of(name) for name in names), default=0.0)
-    return min(widest, WIDEST - 2 * PAD - BARS - NUMBERS - 12) + BARS + NUMBERS + 12 + 2 * PAD
+def _width_of_bars(names: Sequence[str], widest: float) -> float:
+    longest = max((width_of(name) for name in names), default=0.0)
+    return min(longest, widest - 2 * PAD - BARS - NUMBERS - 12) + BARS + NUMBERS + 12 + 2 * PAD
 
 
 def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest: float) -> list[Shape]:
@@ -246,12 +252,12 @@ def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest:
     return shapes
 
 
-def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
+def _scorecard(node: NodeView, view: TreeView, most_terms: int, widest: float) -> Card:
     """Return the card of a leaf with scores: for each class the intercept and the largest terms."""
     shown = node.largest_scores(MOST_COUNTS)
     most = most_terms if len(shown) < MOST_COUNTS else min(most_terms, FEWER_TERMS)
     parts = [score.terms if len(score.terms) <= most + 1 else score.terms[:most] for score in shown]
-    width = max(_width_of_bars([term.name for terms in parts for term in terms]), 168.0)
+    width = max(_width_of_bars([term.name for terms in parts for term in terms], widest), 168.0)
     largest = max((abs(term.weight) for terms in parts for term in terms), default=1.0)
     shapes: list[Shape] = []
     y = PAD
@@ -277,16 +283,16 @@ def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
     return _finished(node, view, shapes, width, y, "leaf")
 
 
-def _leaf(node: NodeView, view: TreeView) -> Card:
+def _leaf(node: NodeView, view: TreeView, widest: float) -> Card:
     if not view.classes and not node.hidden:
-        return _equation(node, view)
+        return _equation(node, view, widest)
     text = node.text
     if node.hidden:
         text = f"{node.hidden} leaves" + (f"\nmostly {text}" if text else "")
-    lines = lines_of(text, WIDEST - 2 * PAD, bold=True)
+    lines = _lines(text, widest, bold=True)
     width = max(max(width_of(line, bold=True) for line in lines) + 2 * PAD, NARROWEST)
     counts = _counts(node, view)
-    width = min(max(width, sum(width_of(text, SMALL) + 17 for _, text in counts) + 2 * PAD - 6), WIDEST)
+    width = min(max(width, sum(width_of(text, SMALL) + 17 for _, text in counts) + 2 * PAD - 6), widest)
     shapes, y = _middle(lines, PAD - 1, width), PAD - 1 + LINE * len(lines)
     return _finished(node, view, shapes, width, y, "more" if node.hidden else "leaf")
 
@@ -295,9 +301,9 @@ def _middle(lines: Sequence[str], y: float, width: float) -> list[Shape]:
     return [Label(width / 2, y + 11 + LINE * k, line, anchor="middle", bold=True) for k, line in enumerate(lines)]
 
 
-def _equation(node: NodeView, view: TreeView) -> Card:
+def _equation(node: NodeView, view: TreeView, widest: float) -> Card:
     """Return the card of a model tree's leaf."""
-    lines = lines_of(node.text, WIDEST - 2 * PAD, count=12)
+    lines = _lines(node.text, widest, count=12)
     width = max(max(width_of(line) for line in lines) + 2 * PAD, NARROWEST)
     shapes: list[Shape] = [Label(PAD, PAD + 10 + LINE * k, line) for k, line in enumerate(lines)]
     return _finished(node, view, shapes, width, PAD + LINE * len(lines), "leaf")
@@ -406,11 +412,14 @@ def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True)
     """
     splits = sum(not node.is_leaf for node in view.nodes)
     most_terms = MOST_TERMS if splits <= MANY_SPLITS else FEWER_TERMS
-    cards = [_card(node, view, most_terms) for node in view.nodes]
     depths = view.depths
     ways = [lines_of(node.way, 132.0, SMALL, count=2) if node.way else [] for node in view.nodes]
-    if sideways is None:
-        sideways = _placed(view, cards, depths, ways, sideways=False)[1] > WIDE_TREE
+    for widest in (ROOMY, WIDEST):
+        cards = [_card(node, view, most_terms, widest) for node in view.nodes]
+        wide = _placed(view, cards, depths, ways, sideways=False)[1] > WIDE_TREE
+        if not wide:
+            break
+    sideways = wide if sideways is None else sideways
     corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
     head, top = Group(), MARGIN
     if heading:

@@ -7,31 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from oblique_cli.drawing.palette import N_COLORS
-from oblique_cli.drawing.scene import SMALL, Dots, Group, Label, Line, Rectangle, Scene, Shape, shortened
+from oblique_cli.drawing.scene import SMALL, Dots, Group, Label, Line, Rectangle, Scene, Shape, shortened, width_of
 from oblique_cli.drawing.view import number_of
+from oblique_cli.ground.column_values import ColumnValues
 
 WIDTH, HEIGHT = 300.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 10.0, 8.0, 34.0
-LEVEL, LEVEL_NAMES = 18.0, 96.0  # height of a line, and width for names
+FRAME = {"left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "low": HEIGHT - BOTTOM}  # of a plane without bars
+LEVEL, LEVEL_NAMES = 18.0, 170.0  # height of a line, and most width for names
 TICKS = 3  # approximate number of spaces between ticks
 DIGITS = 6  # most digits of a tick
 LARGEST = 1e300  # larger numbers are not drawn
 
 # Styles of a chart page beside the styles of trees.
 STYLE = ".curve { fill: none; stroke-width: 1.8; }\n"
+ROWS = 20.0  # height of the bars of rows below a curve
 
 
 class Marks(NamedTuple):
-    """Points in the color of a code, optionally joined by a line."""
+    """Points in the color of a code, optionally joined by a line; by steps if there are no values between them."""
 
     points: Sequence[tuple[float, float]]
     code: int
     joined: bool = False
+    steps: bool = False
+
+
+class Band(NamedTuple):
+    """The area between two curves over the same values. points : (x, lower, upper) of each"""
+
+    points: Sequence[tuple[float, float, float]]
+    code: int
+    steps: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,10 +82,20 @@ def scale_of(values: Sequence[float], label: str, *, exact: bool = False) -> Sca
 
 
 def plane(
-    description: str, x: Scale, y: Scale, marks: Sequence[Marks], reference: Sequence[tuple[float, float]] = ()
+    description: str,
+    x: Scale,
+    y: Scale,
+    marks: Sequence[Marks],
+    reference: Sequence[tuple[float, float]] = (),
+    bands: Sequence[Band] = (),
+    rows: ColumnValues | None = None,
 ) -> Scene:
-    """Return lines and points over two axes. description : the content in words; reference : ends of a line"""
-    right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+    """Return lines and points over two axes.
+
+    description : the content in words; reference : ends of a line; rows : values along x, as bars below the curves
+    """
+    has_bars = rows is not None and bool(rows.counts)
+    right, low = WIDTH - RIGHT, HEIGHT - BOTTOM - (ROWS if has_bars else 0.0)
 
     def at(point: tuple[float, float]) -> tuple[float, float]:
         return LEFT + (right - LEFT) * x.share(point[0]), low - (low - TOP) * y.share(point[1])
@@ -80,7 +103,18 @@ def plane(
     shapes: list[Shape] = [Line([(LEFT, TOP), (LEFT, low), (right, low)], "axis")]
     if reference:
         shapes.append(Line([at(point) for point in reference], "axis"))
-    shapes += _ticks_below(x, low, LEFT, right)
+    if has_bars and rows is not None:
+        wide = at((rows.start + rows.width, y.low))[0] - at((rows.start, y.low))[0]
+        for k, count in enumerate(rows.counts):
+            tall = (ROWS - 3.0) * count / max(rows.counts)
+            if count:
+                left = at((rows.start + k * rows.width, y.low))[0]
+                shapes.append(Rectangle(left, low + ROWS - tall, max(wide - 0.6, 0.5), tall, "minus"))
+    shapes += _ticks_below(x, HEIGHT - BOTTOM, LEFT, right)
+    for band in bands:
+        ends = [_stairs([(point[0], point[k]) for point in band.points], band.steps) for k in (1, 2)]
+        style = f"t{band.code % N_COLORS}"
+        shapes.append(Line([at(point) for point in [*ends[0], *ends[1][::-1]]], style, closed=True))
     for value in y.ticks():
         _, up = at((x.low, value))
         shapes += [
@@ -88,27 +122,47 @@ def plane(
             Label(LEFT - 6, up + 3.5, number_of(value, DIGITS), "muted", "end", SMALL),
         ]
     for mark in marks:
-        shapes += _drawn([at(point) for point in mark.points], mark)
+        shapes += _drawn([at(point) for point in _stairs(mark.points, mark.steps)], mark)
     shapes.append(Label((LEFT + right) / 2, HEIGHT - 5, shortened(x.label, right - LEFT), "muted", "middle", SMALL))
     return Scene(WIDTH, HEIGHT, [Group(shapes)], y.label, description)
 
 
-def levels(description: str, names: Sequence[str], x: Scale, marks: Sequence[Marks]) -> Scene:
-    """Return points beside names, one line per name. marks : y of their points is the place of a name, from 0"""
+def _stairs(points: Sequence[tuple[float, float]], steps: bool) -> list[tuple[float, float]]:
+    """Return the corners of a step function: each value holds halfway to its neighbors; the points without `steps`."""
+    if not steps or len(points) < 2:
+        return list(points)
+    at = [x for x, _ in points]
+    middles = [(a + b) / 2 for a, b in pairwise(at)]
+    ends = zip([at[0], *middles], [*middles, at[-1]], points, strict=True)
+    return [(x, y) for first, last, (_, y) in ends for x in (first, last)]
+
+
+def levels(
+    description: str, names: Sequence[str], x: Scale, marks: Sequence[Marks], bands: Sequence[Band] = ()
+) -> Scene:
+    """Return points beside names, one line per name.
+
+    marks : y of their points is the place of a name, from 0; bands : x of their points is this place
+    """
+    names_wide = min(LEVEL_NAMES, 8 + max((width_of(name, SMALL) for name in names), default=0.0))
     low, right = TOP + LEVEL * len(names), WIDTH - RIGHT
-    shapes: list[Shape] = [Line([(LEVEL_NAMES, TOP), (LEVEL_NAMES, low), (right, low)], "axis")]
+    shapes: list[Shape] = [Line([(names_wide, TOP), (names_wide, low), (right, low)], "axis")]
     for place, name in enumerate(names):
         up = TOP + LEVEL * (place + 0.5)
-        shapes.append(Label(LEVEL_NAMES - 6, up + 3.5, shortened(name, LEVEL_NAMES - 8, SMALL), "muted", "end", SMALL))
+        shapes.append(Label(names_wide - 6, up + 3.5, shortened(name, names_wide - 8, SMALL), "muted", "end", SMALL))
 
     def across(value: float) -> float:
-        return LEVEL_NAMES + 4 + (right - LEVEL_NAMES - 4) * x.share(value)
+        return names_wide + 4 + (right - names_wide - 4) * x.share(value)
 
-    shapes += _ticks_below(x, low, LEVEL_NAMES + 4, right)
+    shapes += _ticks_below(x, low, names_wide + 4, right)
+    for band in bands:
+        for at, first, last in band.points:
+            left, wide = across(first), max(across(last) - across(first), 0.5)
+            shapes.append(Rectangle(left, TOP + LEVEL * (at + 0.25), wide, LEVEL / 2, f"t{band.code % N_COLORS}"))
     for mark in marks:
         shapes += _drawn([(across(value), TOP + LEVEL * (place + 0.5)) for value, place in mark.points], mark)
-    label = shortened(x.label, right - LEVEL_NAMES)
-    shapes.append(Label((LEVEL_NAMES + right) / 2, low + BOTTOM - 5, label, "muted", "middle", SMALL))
+    label = shortened(x.label, right - names_wide)
+    shapes.append(Label((names_wide + right) / 2, low + BOTTOM - 5, label, "muted", "middle", SMALL))
     return Scene(WIDTH, low + BOTTOM, [Group(shapes)], x.label, description)
 
 

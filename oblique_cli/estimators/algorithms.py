@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -73,7 +73,7 @@ class Algorithm:
         """Class of the estimators, by which the registry finds the algorithm's file."""
         return self.estimator
 
-    @property
+    @cached_property
     def estimator(self) -> type[Any]:
         """Class of the estimators that `make` returns."""
         if not isinstance(self.made_by, str):
@@ -163,7 +163,7 @@ class Algorithm:
             estimator.set_params(random_state=random_state)
         return estimator
 
-    @property
+    @cached_property
     def aliases(self) -> Mapping[str, Alias]:
         """Parameter -> its name in papers; also for parameters of parts that are flat."""
         of_class: Mapping[str, Alias] = getattr(self.estimator, "aliases", {})

@@ -152,7 +152,7 @@ class SingleTree(TreeKind):
 
     def _keep_spreads(self, X: Array, levels: Sequence[int] = ()) -> None:
         """Store the statistics of training rows (n, p) for `explain`, of 10,000 to 20,000 if there are more."""
-        self._spreads = spreads_of(X[:: max(1, len(X) // 10_000)], levels)
+        self._spreads = spreads_of(X, levels, most=10_000)
 
     def to_html(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
         """Return the tree as one HTML page that shows a node's content on a click and needs no network.

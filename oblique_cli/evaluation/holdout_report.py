@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
 
+MOST_THRESHOLDS = 100  # of a table of right and wrong positives
+MOST_COLUMNS = 6  # along which residuals are reported
 BINS = 10  # of equal width in reliability diagrams and residuals, of equal numbers of rows for predicted numbers
 
 
@@ -42,10 +45,51 @@ def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
     return Reliability(x, y, counts[used], error)
 
 
-def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
+def thresholds(shares: Array, positive: NDArray[np.bool_]) -> dict[str, list[Any]]:
+    """Return rows that are predicted positive from a share `at` on: those that are (`true`), and the others (`false`).
+
+    shares : (n,) of the positive class; positive : (n,) whether a row is of this class
+    """
+    quantiles = np.quantile(shares, np.linspace(0.0, 1.0, MOST_THRESHOLDS - 1))
+    at = np.unique(np.append(np.floor(quantiles * 1e4) / 1e4, [0.0, 0.5]))
+    counts = [[int((part >= share).sum()) for share in at] for part in (shares[positive], shares[~positive])]
+    return {"at": at.tolist(), "true": counts[0], "false": counts[1]}
+
+
+def _quantiles(left: Array) -> dict[str, float]:
+    return dict(zip(("low", "middle", "high"), np.quantile(left, [0.1, 0.5, 0.9]).tolist(), strict=True))
+
+
+def by_column(left: Array, columns: Mapping[str, Array | list[str]]) -> dict[str, list[dict[str, Any]]]:
+    """Return quantiles of residuals, (n,), along the columns whose parts have medians that differ most.
+
+    columns : numbers (n,), NaN where missing, in BINS parts of equal numbers of rows; or levels, as n texts
+    """
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for name, cells in columns.items():
+        parts: list[dict[str, Any]] = []
+        if isinstance(cells, list):
+            for level in dict.fromkeys(cells):
+                rows = np.array([cell == level for cell in cells])
+                parts.append({"level": level, "rows": int(rows.sum()), **_quantiles(left[rows])})
+            parts = sorted(parts, key=lambda part: -part["rows"])[:BINS]
+        else:
+            known = np.flatnonzero(np.isfinite(cells))
+            order = known[np.argsort(cells[known], kind="stable")]
+            for rows in np.array_split(order, min(BINS, max(1, len(order) // BINS))):
+                if len(rows):
+                    parts.append({"value": float(cells[rows].mean()), "rows": len(rows), **_quantiles(left[rows])})
+        if len(parts) > 1:
+            by_name[name] = parts
+    spread = {name: np.ptp([part["middle"] for part in parts]) for name, parts in by_name.items()}
+    return {name: by_name[name] for name in sorted(by_name, key=lambda name: -spread[name])[:MOST_COLUMNS]}
+
+
+def residuals(truth: Array, predicted: Array, columns: Mapping[str, Array | list[str]]) -> dict[str, Any]:
     """Return the distribution of truth minus prediction, (n,) each, as plain data that discloses no single row.
 
-    Counts in 2 * BINS bins between the 1 % and 99 % quantiles (rows beyond in the outermost); quantiles by prediction.
+    Counts in 2 * BINS bins between the 1 % and 99 % quantiles (rows beyond in the outermost); quantiles by prediction
+    and by column. columns : as of `by_column`
     """
     left = truth - predicted
     low, high = (float(value) for value in np.quantile(left, [0.01, 0.99]))
@@ -53,7 +97,6 @@ def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
     rows = np.histogram(np.clip(left, edges[0], edges[-1]), edges)[0]
     parts = []
     for part in np.array_split(np.argsort(predicted, kind="stable"), min(BINS, max(1, len(truth) // BINS))):
-        low, middle, high = np.quantile(left[part], [0.1, 0.5, 0.9]).tolist()
-        ends = {"low": low, "middle": middle, "high": high}
-        parts.append({"predicted": float(predicted[part].mean()), "rows": len(part), **ends})
-    return {"edges": edges.tolist(), "rows": rows.tolist(), "by_prediction": parts}
+        parts.append({"predicted": float(predicted[part].mean()), "rows": len(part), **_quantiles(left[part])})
+    of_columns = by_column(left, columns)
+    return {"edges": edges.tolist(), "rows": rows.tolist(), "by_prediction": parts, "by_column": of_columns}

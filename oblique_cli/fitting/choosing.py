@@ -22,6 +22,7 @@ from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Budget, Step, cost_of, recommended
 from oblique_cli.fitting.estimating import (
     Estimate,
+    FoldFit,
     Validated,
     answers_of,
     cross_validated,
@@ -318,8 +319,9 @@ def _compared(
         estimate = replace(validated, answers=goal.decided(validated.answers)[0]).estimate(goal)
     except (ObliqueError, ValueError, FloatingPointError) as error:
         return Candidate(case.spec.id, None, Size(), fits.first_line(error), rows), None
-    sizes = sorted((Size.of(estimator) for estimator in validated.estimators), key=lambda size: size.key)
-    is_tree = all(hasattr(estimator, "tree_") for estimator in validated.estimators)
+    estimators = [fold_fit.estimator for fold_fit in validated.fold_fits]
+    sizes = sorted(map(Size.of, estimators), key=lambda size: size.key)
+    is_tree = all(hasattr(estimator, "tree_") for estimator in estimators)
     return Candidate(case.spec.id, estimate, sizes[len(sizes) // 2], rows=rows, is_tree=is_tree), validated
 
 
@@ -354,6 +356,7 @@ def estimated(
     if dataset.groups is None and not any(case.spec.grid for case in cases(dataset).values()):
         cv = replace(cv, scheme="ordinary")  # without the inner folds of a grid search
     parts: list[Answers] = []
+    fold_fits: list[FoldFit] = []
     choices: list[Choice] = []
     for number, fold in enumerate(folds_of(dataset, cv, seed)[: plan.tested or 1]):
         if parts and budget.is_over(f"fold {number + 1} of the estimate"):
@@ -363,12 +366,13 @@ def estimated(
         choice = choose(within, cases, folds, inner, goal, budget, plan.work, plan.entrants)
         job = seeds.integer(seed, dataset.name, "job", 0, number)
         budget.counted += cost_of(cases(dataset)[choice.chosen], len(fold.train), folds)
-        answers = answers_of(cases(dataset)[choice.chosen], fold, goal, job)[0]
+        answers, fold_fit = answers_of(cases(dataset)[choice.chosen], fold, goal, job)
+        fold_fits.append(fold_fit)
         parts.append(goal.applied(answers, choice.threshold))
         choices.append(choice)
         budget.step(f"{choice.chosen}, test rows")
     of_folds = 0 if plan.held_out else cv.folds
-    return Validated(Answers.together(parts), [], of_folds, nested=True, tested=len(parts)), choices[0]
+    return Validated(Answers.together(parts), fold_fits, of_folds, nested=True, tested=len(parts)), choices[0]
 
 
 def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:

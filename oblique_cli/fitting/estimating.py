@@ -14,19 +14,22 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oblique_cli import schemes
 from oblique_cli.data.dataset import Dataset
+from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.estimators.n_jobs import in_turn
 from oblique_cli.evaluation import metrics
-from oblique_cli.evaluation.holdout_report import reliability, residuals
+from oblique_cli.evaluation.holdout_report import reliability, residuals, thresholds
 from oblique_cli.evaluation.metrics import METRICS, REPORTED, REPORTED_OF_NUMBERS, REPORTED_OF_TWO, Undefined
 from oblique_cli.experiments import fits
 from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Step, unseen
-from oblique_cli.fitting.goals import Answers, Goal
+from oblique_cli.fitting.goals import Answers, Goal, positive_of
 from oblique_cli.fitting.tree_sizes import cut_to_goal
 from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 
 FARTHEST = 1e150  # its square is finite
@@ -87,18 +90,22 @@ class Estimate:
         return {self.metric: self.score, "standard_error": self.error, "folds": self.folds, "by": how, **extra}
 
 
-def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
-    """Return further results of out-of-fold predictions. classes : () in regression
+def details(answers: Answers, dataset: Dataset, metric: str) -> dict[str, Any]:
+    """Return further results of out-of-fold predictions of rows of a data set. metric : of the goal
 
-    For classes: confusion matrix, recalls, other metrics and calibration of probabilities. For numbers: coefficient of
-    determination, mean absolute error and the distribution of residuals. Metrics without a value on these rows are
-    omitted.
+    For classes: confusion matrix, recalls, other metrics, calibration of probabilities and, of two classes, what
+    thresholds on the share of one would give. For numbers: coefficient of determination, mean absolute error and the
+    distribution of residuals. Metrics without a value on these rows are omitted.
     """
+    classes = dataset.classes
     if not classes:
         truth, predicted = (np.asarray(values, dtype=np.float64) for values in (answers.y, answers.predicted))
         if not max(np.abs(truth).max(), np.abs(predicted).max()) < FARTHEST:
             return {}
-        return {**_values(answers, REPORTED_OF_NUMBERS), "residuals": residuals(truth, predicted)}
+        return {
+            **_values(answers, REPORTED_OF_NUMBERS),
+            "residuals": residuals(truth, predicted, _cells(dataset, answers.rows)),
+        }
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (answers.y, answers.predicted), 1)
     rows = counts.sum(axis=1)
@@ -110,7 +117,24 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
     if answers.shares is not None:
         likeliest = answers.shares.argmax(axis=1)
         facts["calibration"] = reliability(answers.shares.max(axis=1), likeliest == answers.y).plain()
+        if len(classes) == 2:
+            positive = positive_of(metric, classes, np.bincount(dataset.y, minlength=2))
+            table = thresholds(answers.shares[:, positive], answers.y == positive)
+            facts["thresholds"] = {"label": classes[positive], **table}
     return facts
+
+
+def _cells(dataset: Dataset, rows: NDArray[np.intp]) -> dict[str, Array | list[str]]:
+    """Return the cells of some rows by column: numbers, or levels as texts."""
+    cells: dict[str, Array | list[str]] = {}
+    for j, name in enumerate(dataset.feature_names):
+        column = dataset.X[rows, j]
+        if j in dataset.levels:
+            names = dataset.levels[j]
+            cells[name] = ["(missing)" if np.isnan(code) else names[int(code)] for code in column.tolist()]
+        else:
+            cells[name] = column
+    return cells
 
 
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
@@ -153,8 +177,8 @@ def tuning_pairs(dataset: Dataset, folds: int, seed: int) -> list[TuningPair]:
     return list(next(iter(schemes.repetition(dataset, shared, seed, 0))).tuning)
 
 
-def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, Any]:
-    """Return the predictions for the test rows of a fold by a fit to its training rows, and the fitted estimator."""
+def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, FoldFit]:
+    """Return the predictions for the test rows of a fold by a fit to its training rows, and this fit."""
     chosen = fits.tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     cut = cut_to_goal(case, fold.train, goal, {**case.spec.params, **chosen}, seed)
     estimator, encoder = fits.fit_on(case, fold.train, fold.pruning, seed, {**chosen, **cut})
@@ -164,15 +188,23 @@ def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, 
     if n_classes:
         with suppress(Undefined):
             shares = metrics.probabilities(estimator, X, n_classes)
-    return Answers.of(case.dataset, fold.test, predicted, shares, n_classes), estimator
+    return Answers.of(case.dataset, fold.test, predicted, shares, n_classes), FoldFit(estimator, encoder)
+
+
+@dataclass(frozen=True, eq=False)
+class FoldFit:
+    """Estimator fitted to the training rows of a fold, and its encoder."""
+
+    estimator: Any
+    encoder: ColumnEncoder | None
 
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """Cross-validated algorithm: answers for every tested row, and the estimators of its `tested` folds (None: all)."""
+    """Cross-validated algorithm: answers for every tested row, and the fits of its `tested` folds (None: all)."""
 
     answers: Answers
-    estimators: list[Any]
+    fold_fits: list[FoldFit]
     folds: int
     nested: bool
     tested: int | None = None
@@ -191,15 +223,15 @@ def cross_validated(
     """
     tuned = bool(case.spec.grid)
     cv = division(case.dataset, folds, tuned)
-    parts, estimators = [], []
+    parts, fold_fits = [], []
     tested = folds_of(case.dataset, cv, seed)[: 1 if held_out else None]
     jobs = [seeds.integer(seed, case.dataset.name, "job", 0, number) for number in range(len(tested))]
     calls = [(case, fold, goal, job) for fold, job in zip(tested, jobs, strict=True)]
     if case.dataset.qualitative:
         # scikit-learn imports pandas when it first encodes levels; a second thread would use it half imported.
         import_module("pandas")
-    for answers, estimator in in_turn(answers_of, calls):
+    for answers, fold_fit in in_turn(answers_of, calls):
         parts.append(answers)
-        estimators.append(estimator)
+        fold_fits.append(fold_fit)
         step(case.spec.id)
-    return Validated(Answers.together(parts), estimators, 0 if held_out else cv.folds, tuned)
+    return Validated(Answers.together(parts), fold_fits, 0 if held_out else cv.folds, tuned)

@@ -27,13 +27,15 @@ from oblique_cli.experiments.fits import Case
 from oblique_cli.fitting.budget import Budget, cost_of
 from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
 from oblique_cli.fitting.choosing import Choice, Size, choose, estimated, fit_to_all, part, planned, ranked
-from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, details
+from oblique_cli.fitting.estimating import Estimate, FoldFit, Validated, cross_validated, details
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
 from oblique_cli.fitting.tree_sizes import Sized, has_sizes, is_cut, refuse_without, sizes
 from oblique_cli.ground import seeds
+from oblique_cli.ground.column_values import ColumnValues
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
-from oblique_cli.models.explaining.importance import importances_of
+from oblique_cli.models.explaining.importance import Importances, importances_of
+from oblique_cli.models.explaining.shapes import MOST_SHAPES, shapes_of
 from oblique_cli.models.model import Model, Threshold
 from oblique_cli.models.serialize import Fitted
 from oblique_cli.tree.reading import Units
@@ -60,6 +62,7 @@ class Outcome:
 
     chosen : parameters by a grid; X : training rows as the estimator received them; rows : their row numbers
     tree, tree_X : the best single tree, fitted to all rows, if the model is not a single tree, and its rows
+    fold_models : the fits of the folds of the estimate
     """
 
     model: Model
@@ -75,6 +78,18 @@ class Outcome:
     tree_X: np.ndarray | None = None
     path: tuple[Sized, ...] = ()
     warnings: tuple[str, ...] = ()
+    fold_models: tuple[Model, ...] = ()
+
+    def with_curves(self, rows: np.ndarray) -> Outcome:
+        """Return the outcome with curves of the model, and of the fold models, along the most important columns.
+
+        rows : (n, p) training rows as the model reads them
+        """
+        counted = Importances.from_plain(self.model.facts.get("importances"))
+        names = () if counted is None else counted.largest(MOST_SHAPES, self.model.feature_names)
+        shapes = shapes_of(self.model, rows, names, None, self.fold_models)
+        facts = {**self.model.facts, "curves": [shape.plain() for shape in shapes]}
+        return replace(self, model=replace(self.model, facts=facts))
 
 
 def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
@@ -141,8 +156,9 @@ def fit(
     names = encoded_names(task.dataset, fitted.encoder)
     flat = [warning.message for warning in caught if isinstance(warning.message, FlatResponse)]
     warned += tuple(warning.message_for(str(names[warning.column])) for warning in flat)
-    extra = {"on_new_rows": details(answers, task.dataset.classes), "warnings": list(warned)}
+    extra = {"on_new_rows": details(answers, task.dataset, goal.metric.name), "warnings": list(warned)}
     model = estimated.model(estimated.case, fitted, estimate, extra)
+    of_folds = _fold_models(task, model, estimated.validated.fold_fits)
     if promise is not None:
         model = _guaranteed(task, estimated.case, model, promise)
     tree, tree_X = None, None
@@ -152,7 +168,16 @@ def fit(
     models = {id(estimated.case): model, id(best): model if tree is None else tree}
     steps = _path(task, estimated, models) if path else _cuts(task, best or estimated.case, models)
     how = (estimated.case, fitted.X, goal, task.budget, rows)
-    return Outcome(model, estimate, estimated.choice, fitted.chosen, *how, tree, tree_X, steps, warned)
+    return Outcome(model, estimate, estimated.choice, fitted.chosen, *how, tree, tree_X, steps, warned, of_folds)
+
+
+def _fold_models(task: _Task, model: Model, fold_fits: Sequence[FoldFit]) -> tuple[Model, ...]:
+    """Return the fits of the folds as models of the same table."""
+    with own_labels(task.dataset):
+        return tuple(
+            replace(model, fitted=Fitted.of(fit.estimator), encoder=filling(task.dataset, task.policy, fit.encoder))
+            for fit in fold_fits
+        )
 
 
 def _guaranteed(task: _Task, case: Case, model: Model, promise: Promise) -> Model:
@@ -427,15 +452,15 @@ def whole_numbers(dataset: Dataset) -> list[str]:
 
 
 def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """Return missing cells of each column, minimum and maximum of numbers, and the count of levels."""
+    """Return missing cells of each column, minimum, maximum and histogram of numbers, and the count of levels."""
     cells: dict[str, dict[str, Any]] = {}
     for j, name in enumerate(dataset.feature_names):
         known = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
         cells[name] = {"missing": dataset.n - len(known)}
         if j in dataset.levels:
             cells[name]["levels"] = len(np.unique(known))
-        elif len(known):
-            cells[name] |= {"least": float(known.min()), "most": float(known.max())}
+        elif (values := ColumnValues.of(known)) is not None:
+            cells[name] |= values.plain()
     return cells
 
 

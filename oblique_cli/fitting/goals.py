@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -204,6 +205,14 @@ def labels_at(shares: Array, positive: int, threshold: float) -> NDArray[np.int6
     return np.where(shares[:, positive] >= threshold, positive, 1 - positive)
 
 
+def positive_of(metric: str, classes: Sequence[str], counts: NDArray[Any]) -> int:
+    """Return the code of the class, of two, that a threshold is for: that in the name of a metric, else the one of
+    fewer rows, the second on a tie."""
+    if metric.startswith("recall:"):
+        return classes.index(metric.removeprefix("recall:"))
+    return int(counts[1] <= counts[0])
+
+
 def goal_of(
     metric: str | None, threshold: str | None, task: str, classes: tuple[str, ...], counts: NDArray[Any], owner: str
 ) -> Goal:
@@ -218,8 +227,7 @@ def goal_of(
     if task == "regression" or len(classes) != 2:
         has = "predicts numbers" if task == "regression" else f"has {len(classes)} classes"
         raise ConfigError(f"{owner}: --threshold is for two classes, and this target {has}; leave it out.")
-    named = of.name.removeprefix("recall:") if of.name.startswith("recall:") else None
-    positive = classes.index(named) if named is not None else int(counts[1] <= counts[0])
+    positive = positive_of(of.name, classes, counts)
     if threshold == AUTO:
         return Goal(of, AUTO, positive)
     try:

@@ -148,16 +148,25 @@ def ranges_of(X: NDArray[Any]) -> NDArray[np.float64]:
 class Spreads(NamedTuple):
     """Statistics of the columns of rows, without missing values. means, deviations : (p,), deviations 0 for a constant;
     whole : whether all numbers of a column are whole; shares : qualitative column -> share of each level, whose mean
-    and deviation are 0"""
+    and deviation are 0; low, high : (p,) least and largest number, infinite for a column without numbers"""
 
     means: NDArray[np.float64]
     deviations: NDArray[np.float64]
     whole: tuple[bool, ...]
     shares: dict[int, NDArray[np.float64]]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
-def spreads_of(X: NDArray[Any], levels: Sequence[int] = ()) -> Spreads:
-    """Return the statistics of rows X (n, p). levels : p counts, 0 for a quantitative column"""
+def spreads_of(X: NDArray[Any], levels: Sequence[int] = (), most: int | None = None) -> Spreads:
+    """Return the statistics of rows X (n, p). levels : p counts, 0 for a quantitative column
+
+    most : about this many rows are enough for means, deviations and shares; None for all
+    """
+    low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
+    unknown = low > high
+    low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
+    X = X if most is None else X[:: max(1, len(X) // most)]
     present = np.isfinite(X)
     counts = np.maximum(present.sum(axis=0), 1)
     known = np.where(present, X, 0.0)
@@ -176,4 +185,4 @@ def spreads_of(X: NDArray[Any], levels: Sequence[int] = ()) -> Spreads:
             codes = X[present[:, j], j].astype(np.int64)
             shares[j] = np.bincount(codes[(codes >= 0) & (codes < count)], minlength=count) / counts[j]
             means[j] = deviations[j] = 0.0
-    return Spreads(means, deviations, tuple(whole.tolist()), shares)
+    return Spreads(means, deviations, tuple(whole.tolist()), shares, low, high)

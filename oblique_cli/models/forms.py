@@ -100,7 +100,9 @@ FACTS = Object(
         "units": Object({"center": NUMBERS, "spread": NUMBERS, "of_levels": Object(other=NUMBERS)}),
         "sparse": Object(),  # `Light.from_plain` checks it against the tree
         "whole_numbers": Many(TEXT),
-        "cells": Object(other=Object({"missing": COUNT}, {"levels": COUNT, "least": REAL, "most": REAL})),
+        "cells": Object(
+            other=Object({"missing": COUNT}, {"levels": COUNT, "least": REAL, "most": REAL, "histogram": Many(COUNT)})
+        ),
         "versions": Object(other=Maybe(TEXT)),
         "class_counts": Object(other=REAL),
         "compared": Many(
@@ -115,12 +117,22 @@ FACTS = Object(
         "importances": Object(
             {"by": TEXT, "values": Object(other=REAL)}, {"output": TEXT, "rows": COUNT, "background": COUNT}
         ),
+        "curves": Many(
+            Object(
+                {"column": TEXT, "levels": Many(TEXT), "outputs": Many(COUNT), "at": NUMBERS, "rows": COUNT},
+                {"mean": Many(NUMBERS), "ends": Many(Many(NUMBERS))},
+            )
+        ),
         "on_new_rows": Object(
             known={
                 "confusion": Many(NUMBERS),
                 "recalls": Object(other=REAL),
                 "calibration": Object({key: NUMBERS for key in ("confidence", "right", "rows")}, other=REAL),
-                "residuals": Object({"edges": NUMBERS, "rows": NUMBERS, "by_prediction": Many(Object(QUANTILES))}),
+                "residuals": Object(
+                    {"edges": NUMBERS, "rows": NUMBERS, "by_prediction": Many(Object(QUANTILES))},
+                    {"by_column": Object(other=Many(Object(other=None)))},
+                ),
+                "thresholds": Object({"label": TEXT, "at": NUMBERS, "true": Many(COUNT), "false": Many(COUNT)}),
             },
             other=REAL,
         ),

@@ -141,6 +141,25 @@ def needs_table(model: Model, path: str) -> None:
         )
 
 
+def rows_of(model: Model, path: str, table: str) -> tuple[Array, NDArray[Any] | None]:
+    """Return all rows of a table as `Model.predict` takes them, (n, p), and their codes of classes or numbers, (n,).
+
+    path, table : files of the model and of the rows. The second result is None for a table without the target column.
+    Rows whose target is missing, or is no class of the model, are left out. ConfigError for a model saved from Python
+    """
+    from oblique_cli.data.own.front import chunks
+
+    needs_table(model, path)
+    parts = list(chunks(table, model.columns))
+    X = np.concatenate([part.X for part in parts]) if parts else np.zeros((0, len(model.feature_names)))
+    labels = [part.y for part in parts if part.y is not None]
+    if not parts or len(labels) < len(parts):
+        return X, None
+    y = np.concatenate(labels)
+    known = y >= 0 if model.classes else np.isfinite(y)
+    return X[known], y[known]
+
+
 def identifiers(model: Model, source: Any, options: TextOptions = NO_OPTIONS) -> tuple[str, ...]:
     """Return the columns of a table that were left out as identifiers when the model was fitted.
 

@@ -9,8 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from oblique_cli.drawing.view import BLANK, MOST_TERMS, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.column_values import ColumnValues
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.models.codecs import resolved
 from oblique_cli.tree.reading import Units
@@ -36,7 +39,9 @@ class Shown:
     kept_light  terms that training rows need, from a model file or an earlier search; None if unknown
     source      names of the columns before `encoder`, their levels, and what makes X of them, None for X itself
     estimator   the fitted estimator; a model from a file builds it on first use
+    values      column of numbers -> its range and histogram in the training rows, from a model file
     make_importances  returns the importances of the columns for a page; None if they are unknown
+    page_note   a further note on a page
     """
 
     title: str  # first words of the heading
@@ -54,6 +59,8 @@ class Shown:
     kept_light: Light | None = None
     source: tuple[Sequence[str], Mapping[int, Sequence[str]], ColumnEncoder | None] | None = None
     make_importances: Callable[[], Importances | None] | None = None
+    values: Mapping[str, ColumnValues] = field(default_factory=dict)
+    page_note: str = ""
 
     @cached_property
     def estimator(self) -> Any:
@@ -113,8 +120,6 @@ class Shown:
                 )
             before, after = (int((tree.coef_ != 0.0).sum()) for tree in (self.tree, self.light))
             return self._sparser(self.light, f"terms of splits {before} -> {after}; {promise}")
-        import numpy as np
-
         weights = None
         if getattr(self.estimator, "class_weight", None) is not None:  # the root's counts reflect class weights
             weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
@@ -231,6 +236,8 @@ class Shown:
         from oblique_cli.drawing.page import PageData, page
 
         rows = self.tree_rows
+        if self.page_note:
+            view = view.noted([sentence(self.page_note)])
         leaves = None
         counted = None if self.make_importances is None else self.make_importances()
         if rows is not None:
@@ -245,14 +252,25 @@ class Shown:
             leaves,
             self.tree.parents,
             self.rules(view, precision, depth, 110, full),
-            () if self.source is None else _fields(*self.source),
+            self._fields(),
             importances=() if counted is None else tuple(counted.values.items()),
             importances_are="" if counted is None else f"Importance of the columns: {counted.description}.",
         )
         return page(view, data)
 
+    def _fields(self) -> tuple[Field, ...]:
+        """Return the columns of the table, with their values in the training rows if a model file says them."""
+        from oblique_cli.drawing.page import Field
 
-def _fields(
+        fields = () if self.source is None else _encoded_fields(*self.source)
+        if not fields and self.values:
+            fields = tuple(
+                Field(str(name), (j,), tuple(self.levels.get(j, ()))) for j, name in enumerate(self.features)
+            )
+        return tuple(replace(field, values=self.values.get(field.name)) for field in fields)
+
+
+def _encoded_fields(
     names: Sequence[str], levels: Mapping[int, Sequence[str]], encoder: ColumnEncoder | None
 ) -> tuple[Field, ...]:
     """Return the columns of a table with the features that an encoder makes of them, () for no features."""
@@ -330,8 +348,11 @@ def content(
 # ---- where trees come from -------------------------------------------------------------------------------------------
 
 
-def of_model(path: Path) -> Shown:
-    """Return the tree of a model file; for a tree of hyperplanes it loads only NumPy and the core."""
+def of_model(path: Path, table: str | None = None) -> Shown:
+    """Return the tree of a model file; for a tree of hyperplanes it loads only NumPy and the core.
+
+    table : file of its training rows, for histograms of the nodes; ConfigError for one without the target column
+    """
     from oblique_cli.models.model import load
 
     model = load(path)
@@ -339,7 +360,20 @@ def of_model(path: Path) -> Shown:
     if not has_tree(model):
         raise ConfigError(f"{path}: the model is {name}, which is no tree to show.")
     title = f"{model.facts.get('title') or name} in {path.name}"
-    return of_loaded(model, title, remarks=tuple(_of_facts(model)))
+    remarks = tuple(_of_facts(model))
+    if table is None:
+        note = f"histograms and rows of nodes need the training rows: oblique tree {path.name} --rows TABLE."
+        return replace(of_loaded(model, title, remarks=remarks), page_note=note if model.columns is not None else "")
+    from oblique_cli.models.new_rows import rows_of
+
+    rows, y = rows_of(model, str(path), table)
+    if y is None or not len(y):
+        target = "" if model.columns is None else f" {model.columns.target!r}"
+        raise ConfigError(f"{table}: no row has a value in the target column{target}, which histograms need.")
+    if len(rows) != model.facts.get("rows", len(rows)):
+        remarks += (f"histograms are of the {len(rows):,} rows of {Path(table).name}, not of the training rows.",)
+    X = rows if model.encoder is None else model.encoder.transform(np.asarray(rows, dtype=np.float64))
+    return of_loaded(model, title, X, y, remarks)
 
 
 def has_tree(model: Model) -> bool:
@@ -376,6 +410,7 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
         kept_light=Light.from_plain(sparse, tree) if sparse is not None and of_classes(tree) else None,
         source=(model.feature_names, {} if model.columns is None else model.columns.levels, model.encoder),
         make_importances=lambda: _importances(model),
+        values=values_of(model),
     )
 
 
@@ -404,6 +439,13 @@ def known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
     if codes is None or len(codes) == len(classes):
         return list(classes), y
     return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
+
+
+def values_of(model: Model) -> dict[str, ColumnValues]:
+    """Return column of numbers -> its range and histogram in the training rows, as the facts of a model say."""
+    whole = set(model.facts.get("whole_numbers", ()))
+    values = {name: ColumnValues.of_facts(facts, name in whole) for name, facts in model.facts.get("cells", {}).items()}
+    return {name: of_column for name, of_column in values.items() if of_column is not None}
 
 
 def _importances(model: Model) -> Importances | None:

@@ -72,7 +72,7 @@ def box(material: Material, request: Request) -> Plot:
         "with the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
         f"{without(material, codes, title_of(metric))}{tested(material)}"
     )
-    return Plot(figure, caption)
+    return Plot(figure, caption, charts.numbers(panels, title_of(metric)))
 
 
 @KINDS.register("scatter")
@@ -110,7 +110,7 @@ def scatter(material: Material, request: Request) -> Plot:
         f"Pareto front, of methods that no other one beats in both: {best}."
         f"{without(material, across.keys() & up.keys(), f'{title_of(x)} or {title_of(y)}')}{tested(material)}"
     )
-    return Plot(figure, caption)
+    return Plot(figure, caption, charts.numbers([Panel(title, points)], title_of(y), title_of(x)))
 
 
 @KINDS.register("time")
@@ -138,7 +138,11 @@ def time(material: Material, request: Request) -> Plot:
         f"most over {over}, {protocol(material)}. Times of runs on several workers share processors."
         f"{tested(material)}"
     )
-    return Plot(figure, caption)
+    parts = [
+        Panel(" ".join(filter(None, (title, part))), [pair[k] for pair in pairs])
+        for k, part in enumerate(("fit", "predict"))
+    ]
+    return Plot(figure, caption, charts.numbers(parts, "seconds"))
 
 
 @KINDS.register("cd")
@@ -154,7 +158,8 @@ def cd(material: Material, request: Request) -> Plot:
         "one bar are not told apart at 0.05 by the Nemenyi test (critical difference "
         f"{ranks.critical:.2f}; Friedman test: F = {test.f:.2f}, p = {test.p:.2g})."
     )
-    return Plot(figure, caption)
+    order = sorted(ranks.methods, key=lambda pair: pair[1])
+    return Plot(figure, caption, (("algorithm", "average rank"), [(name, f"{rank:.3f}") for name, rank in order]))
 
 
 @KINDS.register("learning")
@@ -201,7 +206,7 @@ def learning(material: Material, request: Request) -> Plot:
         f"{sentence(metric)} by the number of training rows, mean and standard deviation over repetitions, "
         f"{protocol(material)}.{left_out(material)}"
     )
-    return Plot(figure, caption)
+    return Plot(figure, caption, charts.numbers(panels, title_of(metric), "training rows"))
 
 
 @KINDS.register("curve")
@@ -236,7 +241,7 @@ def curve(material: Material, request: Request) -> Plot:
         f"the larger the more often; of further tuned parameters the best value is taken."
         f"{left_out(material)}"
     )
-    return Plot(figure, caption)
+    return Plot(figure, caption, charts.numbers(panels, title_of(metric), parameter))
 
 
 def pareto(points: Iterable[Point], more_x: bool | None, more_y: bool | None) -> list[Point]:

@@ -27,10 +27,11 @@ WIDE_RANGE = 30.0  # least ratio of largest to smallest parameter value for a lo
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A finished figure and its caption."""
+    """A finished figure and its caption. numbers : the header and the rows of the table of what is drawn"""
 
     figure: Figure
     caption: str
+    numbers: tuple[Sequence[str], Sequence[Sequence[str]]] = ((), ())
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,8 @@ def calibration(material: Material, request: Request) -> Plot:
         f"{protocol(material)}; points are as large as the share of rows in their bin. ECE is the expected "
         f"calibration error, the mean distance from the diagonal.{left_out(material)}"
     )
-    return Plot(figure, caption)
+    plain = [Panel(panel.title, [curve for curve, _ in panel.things]) for panel in panels]
+    return Plot(figure, caption, charts.numbers(plain, "share right", "probability"))
 
 
 @KINDS.register("confusion")

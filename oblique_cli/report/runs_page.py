@@ -18,7 +18,7 @@ from typing import Any
 
 import oblique_cli
 from oblique_cli.drawing import markup
-from oblique_cli.drawing.canvas import rendered
+from oblique_cli.drawing.canvas import color, rendered
 from oblique_cli.drawing.palette import STYLES
 from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.evaluation.paired import ALPHA, marked
@@ -36,6 +36,10 @@ FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
 MANY_CLASSES = 30  # a larger matrix is not shown
 FEW_TREES = 24  # shown without --trees
 LONG_SHEET = 400  # rows; a longer sheet has a single export format
+# A page of more runs or methods than these has no export formats, configurations, tests of all pairs and plots, each of
+# which has its command.
+MANY_RUNS, MANY_METHODS = 12, 40
+MOST_TREES = 60_000  # characters of the trees of such a page
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,10 @@ def page(
         ("times", "Times", _times(material)),
         ("origin", "Where the numbers come from", _origin(material, command)),
     )
-    style, script = markup.file("report/runs_page.css"), markup.file("report/runs_page.js")
+    style, script = (
+        markup.file("report/runs_page.css"),
+        markup.file("report/pages.js") + markup.file("report/runs_page.js"),
+    )
     return markup.sectioned(material.title, *_head(material), sections, style, script, painted=True)
 
 
@@ -108,23 +115,27 @@ def _results(material: Material) -> str:
             table = marked(plain, shown.stored())
         if len(material.shown) > 1:
             parts.append(f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>")
-        parts.append(_sheet(table))
-    return "".join(parts)
+        parts.append(_sheet(table, forms=len(material.shown) <= MANY_RUNS))
+    more = "oblique table RUN --format csv (or latex, md) prints the table of a run."
+    return (markup.soft(more) if len(material.shown) > MANY_RUNS else "") + "".join(parts)
 
 
-def _sheet(table: HasSheet) -> str:
-    """Return a table with its notes and export formats."""
+def _sheet(table: HasSheet, forms: bool = True) -> str:
+    """Return a table with its notes and, if requested, export formats."""
     sheet: Sheet = table.sheet()
     grids = "".join((f"<h3>{escape(grid.caption)}</h3>" if grid.caption else "") + _grid(grid) for grid in sheet.grids)
     # The page shows marks as styles.
     plain = [note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:") for note in sheet.notes]
     notes = "".join(f"<li>{escape(note)}</li>" for note in plain)
     long = sum(len(grid.rows) for grid in sheet.grids) > LONG_SHEET
-    forms = "".join(
-        f'<details data-copy="{title}"><summary>as {title}</summary><pre>{escape(render(table, form))}</pre></details>'
-        for title, form in (("CSV", "csv"), ("LaTeX", "latex"), ("Markdown", "md"))[: 1 if long else None]
+    shown_forms = "".join(
+        f'<details data-copy="{title}"><summary>as {title}</summary>'
+        f"{markup.source(render(table, form), title)}</details>"
+        for title, form in (("CSV", "csv"), ("LaTeX", "latex"), ("Markdown", "md"))[
+            : 0 if not forms else 1 if long else None
+        ]
     )
-    return f'<div class="result"><div class="tools"></div>{grids}<ul class="notes">{notes}</ul>{forms}</div>'
+    return f'<div class="result"><div class="tools"></div>{grids}<ul class="notes">{notes}</ul>{shown_forms}</div>'
 
 
 def _grid(grid: TextGrid) -> str:
@@ -138,10 +149,14 @@ def _grid(grid: TextGrid) -> str:
         f"<tr>{''.join(cell(text, j, grid.marks.get((i, j), '')) for j, text in enumerate(row))}</tr>"
         for i, row in enumerate(grid.rows)
     )
-    return markup.table(grid.header, rows, grid.left)
+    return markup.table(grid.caption or "Results", grid.header, rows, grid.left)
 
 
 def _significance(material: Material) -> str:
+    if (n := len(material.methods)) > MANY_METHODS:
+        return markup.soft(
+            f"{n} algorithms are {n * (n - 1) // 2:,} pairs: oblique significance RUN... tests a choice."
+        )
     try:
         verdicts = judge(material.paired(), material.title)
     except ConfigError as why:
@@ -159,7 +174,9 @@ def _wins(verdicts: Any) -> str:
             names = [verdicts.paired.methods[name] for name in (match.first, match.second)]
             wins = f"{match.sign.wins} / {match.sign.losses}"
             rows.append((verdict.metric, *names, wins, f"{match.wilcoxon.p:.3g}", f"{match.p_holm:.3g}"))
-    table = markup.plain_table(("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3)
+    table = markup.plain_table(
+        "Pairs of algorithms", ("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3
+    )
     return table if len(rows) <= FEW_ROWS else markup.folded(f"{len(rows)} pairs", table)
 
 
@@ -167,6 +184,8 @@ def _wins(verdicts: Any) -> str:
 
 
 def _plots(material: Material, request: Request) -> str:
+    if (n := len(material.methods)) > MANY_METHODS:
+        return markup.soft(f"Plots of {n} algorithms cannot be read: oblique plot KIND RUN... draws a choice of them.")
     figures, left_out = [], []
     for kind in PLOTS:
         try:
@@ -175,13 +194,19 @@ def _plots(material: Material, request: Request) -> str:
             left_out.append(f"{kind}: {why}")
             continue
         picture = _inline(rendered(made.figure, "svg").decode(), kind)
-        figures.append(f"<figure>{picture}<figcaption>{escape(made.caption)}</figcaption></figure>")
+        header, rows = made.numbers
+        table = markup.numbers(
+            f"Numbers of the plot {kind}", header, rows, sum(not text[:1].isdigit() for text in rows[0])
+        )
+        figures.append(f"<figure>{picture}<figcaption>{escape(made.caption)}</figcaption>{table}</figure>")
     rest = ""
     if left_out:
         notes = "".join(f"<li>{escape(why)}</li>" for why in left_out)
         rest = markup.folded("plots that are not here", f'<ul class="notes">{notes}</ul>')
     matrices = _confusions(material) if material.task == "classification" else ""
-    return f'<div class="plots">{"".join(figures)}</div>{rest}{matrices}'
+    legend = "".join(markup.key(method.code, method.label, color(method.code)) for method in material.methods)
+    legend = f'<ul class="legend">{legend}</ul>' if figures else ""
+    return f'{legend}<div class="plots">{"".join(figures)}</div>{rest}{matrices}'
 
 
 def _confusions(material: Material) -> str:
@@ -195,7 +220,7 @@ def _confusions(material: Material) -> str:
         if len(classes) > MANY_CLASSES:
             continue
         tables = "".join(markup.matrix(method.label, classes, counts) for method, counts in counts_of)
-        parts.append(markup.folded(dataset, f'<div class="plots">{tables}</div>'))
+        parts.append(markup.folded(dataset, f'<div class="plots">{tables}</div>', {"set": dataset}))
     if not parts:
         return ""
     return (
@@ -240,8 +265,12 @@ def _choices(material: Material) -> str:
             ]  # fmt: skip
     if not counted:
         return ""
-    table = markup.plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
-    folds = markup.plain_table(("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2)
+    table = markup.plain_table(
+        "Chosen values", ("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,)
+    )
+    folds = markup.plain_table(
+        "Chosen values by fold", ("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2
+    )
     return f"{table}{markup.folded(f'fold by fold ({len(each)})', folds)}"
 
 
@@ -261,11 +290,14 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
         large = {i for _, i in sized[FEW_TREES:]}
         left_out = len(large)
         wanted = [pair for i, pair in enumerate(wanted) if i not in large]
-    parts = []
+    parts: list[str] = []
     missing: dict[str, list[str]] = {}
     failed: set[tuple[str, str]] = set()
     for method, row in wanted:
         if (method.label, row.dataset) in failed:
+            continue
+        if len(material.methods) > MANY_METHODS and sum(map(len, parts)) > MOST_TREES:
+            left_out += 1
             continue
         try:
             drawn = tree_of(method, row)
@@ -274,8 +306,9 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
             failed.add((method.label, row.dataset))
             continue
         fold = f"repetition {row.repeat}, fold {row.fold}, {row.n_leaves} leaves"
-        tree = f'<div class="tree">{drawn.svg}</div><pre>{escape(drawn.text)}</pre>'
-        parts.append(markup.folded(f"{row.dataset}, {drawn.title}: {fold}", tree))
+        tree = markup.scrolling(drawn.svg, drawn.title, "tree") + markup.source(drawn.text, f"Rules of {drawn.title}")
+        data = {"set": row.dataset, "method": method.label}
+        parts.append(markup.folded(f"{row.dataset}, {drawn.title}: {fold}", tree, data))
     run = material.shown[0].run.name
     others = f"Those of fewest leaves; <code>--trees 1</code> shows {left_out} more. " if left_out else ""
     more = markup.soft(
@@ -298,7 +331,9 @@ def _failures(material: Material) -> str:
     ]
     if not rows:
         return ""
-    table = markup.plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
+    table = markup.plain_table(
+        "Failures", ("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,)
+    )
     names = {row[0] for row in rows}
     commands = ", ".join(
         f"<code>{escape(shlex.join(shown.run.argv))}</code>" for shown in material.shown if shown.run.name in names
@@ -318,7 +353,7 @@ def _times(material: Material) -> str:
         speed = f"{tested / predict:,.0f}" if predict > 0 else "-"
         rows.append((method.label, f"{len(rows_):,}", f"{fit / len(rows_):.4g}", f"{tune:.4g}", f"{fit:.4g}", speed))
     header = ("algorithm", "folds", "fit s a fold", "tuning s", "fitting s", "rows predicted a second")
-    return markup.plain_table(header, rows, 1)
+    return markup.plain_table("Times", header, rows, 1)
 
 
 # ---- origin ----------------------------------------------------------------------------------------------------------
@@ -326,6 +361,15 @@ def _times(material: Material) -> str:
 
 def _origin(material: Material, command: str) -> str:
     parts = [_run_facts(shown, material) for shown in material.shown]
+    if len(material.shown) > MANY_RUNS:
+        facts = [
+            (shown.run.name, shown.run.created, str(shown.run.experiment.seed), shown.run.experiment.digest())
+            for shown in material.shown
+        ]
+        header = ("run", "first begun", "seed", "digest of the experiment")
+        digests = sorted({pair for shown in material.shown for pair in shown.data.items()})
+        parts = [markup.plain_table("Runs", header, facts, 2)]
+        parts += [markup.plain_table("Data", ("data set", "digest of the data"), digests, 2)]
     if command:
         version = escape(oblique_cli.__version__)
         parts.append(markup.soft(f"This page: <code>{escape(command)}</code>, oblique {version}."))
@@ -342,12 +386,12 @@ def _run_facts(shown: Shown, material: Material) -> str:
         which = f"environment {number}" if len(made) > 1 else "environment"
         text = ", ".join(f"{name} {value}" for name, value in environments.facts(facts_of_one).items())
         facts.append((which, text))
-    table = markup.plain_table(("what", ""), facts, 1, long=(1,))
-    digests = markup.plain_table(("data set", "digest of the data"), sorted(shown.data.items()), 2)
+    table = markup.plain_table("Origin", ("what", "value"), facts, 1, long=(1,))
+    digests = markup.plain_table("Data", ("data set", "digest of the data"), sorted(shown.data.items()), 2)
     content = json.dumps(experiment.content(), indent=2, sort_keys=True)
     title = f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>"
     data = markup.folded(f"data ({len(shown.data)})", digests)
-    return f"{title}{table}{data}{markup.folded('configuration', f'<pre>{escape(content)}</pre>')}"
+    return f"{title}{table}{data}{markup.folded('configuration', markup.source(content, 'Configuration'))}"
 
 
 def _value(value: Any) -> str:

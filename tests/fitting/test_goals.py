@@ -116,12 +116,19 @@ def test_the_loss_turns_a_metric_so_that_less_is_better():
 
 
 def test_details_by_hand():
-    found = details(answers([0, 0, 0, 1, 1], [0, 1, 1, 1, 0], np.array([0.9, 0.4, 0.2, 0.1, 0.6])), CLASSES)
+    data = Dataset("two", np.zeros((5, 1)), np.array([0, 0, 0, 1, 1], dtype=np.int32), CLASSES, ("a",))
+    of = answers([0, 0, 0, 1, 1], [0, 1, 1, 1, 0], np.array([0.9, 0.4, 0.2, 0.1, 0.6]))
+    found = details(of, data, "accuracy")
     assert found["confusion"] == [[1, 2], [1, 1]]
     assert found["recalls"] == {"fault": pytest.approx(1 / 3), "ok": 0.5}
     assert found["accuracy"] == 0.4 and found["balanced_accuracy"] == pytest.approx((1 / 3 + 0.5) / 2)
     assert found["roc_auc"] == pytest.approx(4 / 6)  # pairs in order
-    assert "roc_auc" not in details(answers([0, 1], [0, 1]), CLASSES)
+    table = found["thresholds"]
+    assert table["label"] == "ok" and table["at"][0] == 0.0 and table["at"][-1] == pytest.approx(0.9, abs=1e-4)
+    for at, *counts in zip(table["at"], table["true"], table["false"], strict=True):
+        assert counts == [sum(share >= at for share in shares) for shares in ((0.9, 0.4), (0.1, 0.6, 0.8))]
+    assert details(of, data, "recall:fault")["thresholds"]["label"] == "fault"
+    assert "roc_auc" not in details(answers([0, 1], [0, 1]), data, "accuracy")
 
 
 # ---- thresholds ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,18 @@ from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates, polyhedra, total_of
+from oblique_cli.models.explaining.nearest import (
+    MARGINS,
+    Candidate,
+    Polyhedron,
+    Solve,
+    candidates,
+    changed_by,
+    nearest_whole,
+    polyhedra,
+    total_of,
+    within,
+)
 from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, as_model
@@ -233,6 +244,16 @@ def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
     return cell.levels[int(value)] if 0 <= value < len(cell.levels) and value == int(value) else "a level never seen"
 
 
+def _better(first: Change | None, second: Change | None) -> Change | None:
+    """Return the nearer of two changes; whole numbers come before others."""
+
+    def order(change: Change) -> tuple[bool, float]:
+        return any(column.whole for column in change.columns), change.distance
+
+    known = [change for change in (first, second) if change is not None]
+    return min(known, key=order, default=None)
+
+
 @dataclass(frozen=True, eq=False)
 class _Query:
     """Query of `explain`. raw_row : (p,) as `predict` takes it; fix, to : as in `explain`"""
@@ -341,32 +362,64 @@ class _Query:
             against=self.procedure.classes[scores.classes[rival]],
         )
 
+    @cached_property
+    def whole(self) -> NDArray[np.bool_]:
+        """The free columns of whole numbers, (p,) bool, if the row has a whole number there."""
+        known: NDArray[np.bool_] = self.free & np.array(self.spread.whole) & (self.filled == np.rint(self.filled))
+        return known
+
+    def _shapes(self, nodes: list[int]) -> Iterator[Polyhedron]:
+        """Yield the polyhedra of leaves inside the ranges of the training rows."""
+        deviations = np.array(self.spread.deviations)
+        shapes = polyhedra(self.procedure, self.filled, deviations, self.free, nodes)
+        return within(shapes, self.filled, deviations, self.free, self.spread.ranges())
+
+    def _change(self, candidate: Candidate, solve: Solve) -> Change | None:
+        """Return the change to a candidate, to whole numbers where the training rows have only these if possible."""
+        if self.whole.any():
+            deviations = np.array(self.spread.deviations)
+            u = nearest_whole(solve, self.filled, deviations, self.whole)
+            if u is not None:
+                row = changed_by(u, self.filled, deviations)
+                row[self.whole] = np.rint(row[self.whole])
+                change = self._checked(replace(candidate, row=row, distance=float(np.linalg.norm(u))))
+                if change is not None:
+                    return change
+        return self._checked(candidate)
+
     def nearest_leaf(self, label: int) -> Change | None:
         """Return the nearest change to a leaf of another class than `label`, or of the class `to`."""
         tree, deviations = self.procedure.tree, np.array(self.spread.deviations)
         wanted = None if self.to is None else self.procedure.classes.index(self.to)
         leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != label and wanted in (None, k)]
-        rows = candidates(self.procedure, self.filled, deviations, self.free, leaves)
-        nearest_first = sorted(rows, key=lambda candidate: (candidate.distance, candidate.node))
-        return next(filter(None, map(self._checked, nearest_first)), None)
+        rows = candidates(self._shapes(leaves), self.filled, deviations)
+        best: Change | None = None
+        for candidate, solve in sorted(rows, key=lambda pair: (pair[0].distance, pair[0].node)):
+            if best is not None and candidate.distance >= best.distance:
+                break  # whole numbers are farther away than the nearest numbers
+            best = _better(best, self._change(candidate, solve))
+        return best
 
     def nearest_scores(self, scores: Scores, code: int) -> tuple[Change | None, float]:
         """Return the nearest change for class models in leaves, and a lower bound of its distance."""
         procedure, filled, deviations = self.procedure, self.filled, np.array(self.spread.deviations)
         codes = [k for k in scores.classes if k != code and self.to in (None, procedure.classes[k])]
-        shapes = polyhedra(procedure, filled, deviations, self.free, procedure.tree.leaf_nodes)
+        shapes = self._shapes(procedure.tree.leaf_nodes)
         best, at_least = None, math.inf
         for region in regions(shapes, procedure, filled, deviations, self.free, codes):
             if best is not None and region.above >= best.distance:
                 break  # later regions are no nearer
-            at_least = min(at_least, region.at_least)
-            if best is not None and region.at_least >= best.distance:
-                continue
-            for candidate in changed_rows(region, filled, deviations):
-                change = self._checked(candidate)
-                if change is not None:
-                    best = change if best is None or change.distance < best.distance else best
+            bound = region.at_least
+            for candidate, solve in changed_rows(region, filled, deviations):
+                if best is not None and bound >= best.distance:
                     break
+                change = self._change(candidate, solve)
+                if change is not None:
+                    best = _better(best, change)
+                    # Without squares the search is exact, also that for whole numbers.
+                    bound = bound if region.over else max(bound, change.distance)
+                    break
+            at_least = min(at_least, bound)
         return best, at_least
 
     def _checked(self, candidate: Candidate) -> Change | None:

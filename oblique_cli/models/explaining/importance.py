@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,10 @@ class Importances:
         shown = [f"{cut(name)} {value:.3g}" for name, value in list(self.values.items())[:most]]
         left = len(self.values) - most
         return f"Importance ({self.description}): {', '.join(shown)}{f' and {left} smaller' if left > 0 else ''}."
+
+    def largest(self, most: int, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the most important ones of some columns, without those of no importance."""
+        return tuple(name for name, value in self.values.items() if value > 0.0 and name in names)[:most]
 
     def plain(self) -> dict[str, Any]:
         """Return the data for a model file and JSON."""

@@ -8,8 +8,9 @@ tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from oblique_cli.models.procedure import NUMBER, Lane, Procedure, Steps
 MARGINS = (1e-6, 1e-10)
 
 FARTHEST = 1e100  # standard deviations; no row lies beyond
+BRANCHES = 200  # most programs of a search for whole numbers
+
+Polyhedron = tuple[int, Array, Array]  # node, G and h: G u >= h of changes u that lead there
 
 
 def least_distance(G: Array, h: Array) -> Array | None:
@@ -70,25 +74,91 @@ class Candidate:
     code: int = -1  # required class, -1 for that of the leaf
 
 
-def candidates(
-    procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
-) -> Iterator[Candidate]:
-    """Yield the nearest row in each of the given leaves that changes of the free numbers can reach.
+Solve = Callable[[Array, Array], Array | None]  # E, e -> the shortest change u with E u >= e, None if there is none
 
-    row : (p,) as in `predict`, missing cells filled where a fill exists; deviations : (p,); free : (p,) bool
+
+def candidates(shapes: Iterable[Polyhedron], row: Array, deviations: Array) -> Iterator[tuple[Candidate, Solve]]:
+    """Yield the nearest row in each polyhedron that changes can reach, and the program that has found it.
+
+    row : (p,) as in `predict`, missing cells filled where a fill exists; deviations : (p,)
     """
-    for leaf, G, h in polyhedra(procedure, row, deviations, free, nodes):
+    for leaf, G, h in shapes:
         for margin in MARGINS:
-            u = least_distance(G, h + margin)
+
+            def solve(E: Array, e: Array, G: Array = G, h: Array = h, margin: float = margin) -> Array | None:
+                return least_distance(np.vstack([G, E]), np.append(h, e) + margin)
+
+            u = solve(np.zeros((0, len(row))), np.zeros(0))
             if u is not None:
-                changed = np.where(u != 0.0, row + deviations * u, row)
-                yield Candidate(leaf, changed, float(np.linalg.norm(u)))
+                yield Candidate(leaf, changed_by(u, row, deviations), float(np.linalg.norm(u))), solve
                 break
+
+
+def changed_by(u: Array, row: Array, deviations: Array) -> Array:
+    """Return a row after a change in standard deviations; other cells keep their bits."""
+    changed: Array = np.where(u != 0.0, row + deviations * u, row)
+    return changed
+
+
+def within(
+    shapes: Iterable[Polyhedron],
+    row: Array,
+    deviations: Array,
+    free: NDArray[np.bool_],
+    ranges: tuple[Array, Array],
+) -> Iterator[Polyhedron]:
+    """Yield polyhedra without changes that lead out of the ranges of the training rows.
+
+    ranges : least and largest number of each column, (p,) each, infinite if unknown. A cell beyond may go no further
+    """
+    low, high = np.minimum(ranges[0], row), np.maximum(ranges[1], row)
+    p = len(row)
+    bounded = [
+        (sign * np.eye(p)[j], sign * (end[j] - row[j]) / deviations[j])
+        for j in np.flatnonzero(free)
+        for sign, end in ((1.0, low), (-1.0, high))
+        if np.isfinite(end[j])
+    ]
+    # The searches add a margin to every offset; the ends of a range have none.
+    E = np.array([line for line, _ in bounded]).reshape(-1, p)
+    e = np.array([offset for _, offset in bounded]) - MARGINS[0]
+    for node, G, h in shapes:
+        yield node, np.vstack([G, E]), np.append(h, e)
+
+
+def nearest_whole(solve: Solve, row: Array, deviations: Array, whole: NDArray[np.bool_]) -> Array | None:
+    """Return the shortest change to whole numbers in some columns, by branch and bound (Land and Doig 1960).
+
+    None if there is none, or none among `BRANCHES` programs. whole : (p,) columns, whose cells of the row are whole
+    """
+    p, number = len(row), 0
+    heap: list[tuple[float, int, Array, Array, Array]] = []
+
+    def add(E: Array, e: Array) -> None:
+        nonlocal number
+        number += 1
+        u = solve(E, e)
+        if u is not None:
+            heappush(heap, (float(np.linalg.norm(u)), number, u, E, e))
+
+    add(np.zeros((0, p)), np.zeros(0))
+    while heap and number < BRANCHES:
+        _, _, u, E, e = heappop(heap)
+        changed = row + deviations * u
+        ends = np.rint(changed)
+        off = np.where(whole, np.abs(changed - ends) - 4 * MARGINS[0] * deviations - 1e-9 * np.abs(ends), 0.0)
+        j = int(off.argmax())
+        if off[j] <= 0.0:
+            return np.where(whole & (u != 0.0), (ends - row) / np.where(whole, deviations, 1.0), u)
+        for sign, end in ((-1.0, np.floor(changed[j])), (1.0, np.ceil(changed[j]))):
+            line = sign * np.eye(p)[j]
+            add(np.vstack([E, line]), np.append(e, sign * (end - row[j]) / deviations[j] - MARGINS[0]))
+    return None
 
 
 def polyhedra(
     procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
-) -> Iterator[tuple[int, Array, Array]]:
+) -> Iterator[Polyhedron]:
     """Yield leaf, G and h of each given leaf: changes u, in standard deviations, with G u >= h lead there."""
     tree, parents = procedure.tree, procedure.tree.parents
     planes = {node: _plane(tree, node, row, deviations, free) for node in tree.inner}

@@ -13,14 +13,14 @@ Where the bound equals the distance of the change, no row is nearer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
-from oblique_cli.models.explaining.nearest import MARGINS, Candidate, least_distance
+from oblique_cli.models.explaining.nearest import MARGINS, Candidate, Polyhedron, Solve, changed_by, least_distance
 from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scores, square_of
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
@@ -122,7 +122,7 @@ class Region:
 
 
 def regions(
-    polyhedra: Iterable[tuple[int, Array, Array]],
+    polyhedra: Iterable[Polyhedron],
     procedure: Procedure,
     row: Array,
     deviations: Array,
@@ -155,19 +155,37 @@ def regions(
     return sorted(reachable, key=lambda region: (region.above, region.node, region.code))
 
 
-def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[Candidate]:
-    """Yield rows of a region, the safest last: the exact nearest row of a polyhedron, else the results of searches."""
+def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[tuple[Candidate, Solve]]:
+    """Yield rows of a region, the safest last: the exact nearest row of a polyhedron, else the results of searches.
+
+    With each comes the program that searches the region with further half-spaces
+    """
     for margin in MARGINS:
-        if region.over:
-            changes = sorted(_searched(region, margin), key=lambda u: float(np.linalg.norm(u)))
-        else:
-            u = least_distance(region.G, region.h + margin)
-            changes = [] if u is None else [u]
+
+        def solve(E: Array, e: Array, margin: float = margin) -> Array | None:
+            changes = _shortest(region, margin, E, e)
+            return changes[0] if changes else None
+
+        changes = _shortest(region, margin)
         for u in changes:
-            changed = np.where(u != 0.0, row + deviations * u, row)
-            yield Candidate(region.node, changed, float(np.linalg.norm(u)), region.code)
+            candidate = Candidate(region.node, changed_by(u, row, deviations), float(np.linalg.norm(u)), region.code)
+            yield candidate, solve
         if changes:
             return
+
+
+def _shortest(region: Region, margin: float, E: Array | None = None, e: Array | None = None) -> list[Array]:
+    """Return changes inside a region, the shortest first. E, e : further half-spaces E u >= e"""
+    if E is not None and e is not None:
+        G, h = np.vstack([region.G, E]), np.append(region.h, e)
+        shortest = least_distance(G, h)
+        if shortest is None:
+            return []
+        region = replace(region, G=G, h=h, shortest=shortest)
+    if region.over:
+        return sorted(_searched(region, margin), key=lambda u: float(np.linalg.norm(u)))
+    u = least_distance(region.G, region.h + margin)
+    return [] if u is None else [u]
 
 
 def _half_spaces(linear: Sequence[Lead], n: int) -> tuple[Array, Array]:

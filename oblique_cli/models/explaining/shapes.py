@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from oblique_cli.models.explaining.importance import ROWS, Affordable, sample
 from oblique_cli.models.explaining.shapley import ShapleyValues
 from oblique_cli.models.model import Model
 
+MOST_SHAPES = 6  # columns of a page or of a model file
+DIGITS = 5  # of numbers in a model file
 POINTS = 25  # per column of numbers, at quantiles of its values, without repetitions
 MOST_LEVELS = 12  # per column, the most frequent ones
 MOST_OUTPUTS = 4  # classes to follow, the most frequent ones; one of two classes
@@ -22,6 +26,7 @@ class Shape:
     """Outputs of a model along a column.
 
     at, mean (g,) values of the column, and (g, K) the model's output at each, mean over `rows` rows
+    ends     (2, g, K) the least and the largest of these means among the models of the folds; None if unknown
     cells    (m,) cells of rows, and `shapley`, (m, K), the Shapley value of the column in each; None if not computed
     """
 
@@ -33,12 +38,34 @@ class Shape:
     rows: int
     cells: Array | None = None
     shapley: Array | None = None
+    ends: Array | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain data for a model file, without Shapley values, which belong to single rows."""
+
+        def short(values: Array) -> Any:
+            return np.vectorize(lambda value: float(f"{value:.{DIGITS}g}"), otypes=[float])(values).tolist()
+
+        plain: dict[str, Any] = {"column": self.column, "levels": list(self.levels), "outputs": list(self.outputs)}
+        plain |= {"at": self.at.tolist(), "mean": short(self.mean), "rows": self.rows}
+        return plain if self.ends is None else {**plain, "ends": short(self.ends)}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Shape:
+        """Return the inverse of `plain`."""
+        at, mean = (np.array(plain[key], dtype=np.float64) for key in ("at", "mean"))
+        ends = np.array(plain["ends"], dtype=np.float64) if "ends" in plain else None
+        outputs, levels = tuple(map(int, plain["outputs"])), tuple(map(str, plain["levels"]))
+        return cls(str(plain["column"]), levels, outputs, at, mean, int(plain["rows"]), ends=ends)
 
 
-def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordable | None) -> list[Shape]:
+def shapes_of(
+    model: Model, X: Array, names: Sequence[str], shapley: Affordable | None, of_folds: Sequence[Model] = ()
+) -> list[Shape]:
     """Return the shapes of the named columns without constant ones; means are over at most `ROWS` of the rows.
 
     X : (n, p) training rows; names : of the columns; shapley : of these rows (`affordable_shapley`), or None
+    of_folds : the same kind of model, fitted to other rows, for `Shape.ends`
     """
     row_index = sample(model, X, ROWS)
     if not len(row_index):
@@ -52,12 +79,15 @@ def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordabl
         at = _places(X[:, j], j in levels)
         if len(at) < 2:
             continue
-        mean = np.empty((len(at), len(outputs)))
-        for place, value in enumerate(at.tolist()):
-            changed = X[row_index]
-            changed[:, j] = value
-            mean[place] = _responses(model, changed, outputs).mean(axis=0)
-        shape = Shape(name, levels.get(j, ()), outputs, at, mean, len(row_index))
+        changed = np.repeat(X[row_index][None], len(at), axis=0)
+        changed[:, :, j] = at[:, None]
+        means = [
+            _responses(each, changed.reshape(-1, X.shape[1]), outputs).reshape(*changed.shape[:2], -1).mean(axis=1)
+            for each in (model, *of_folds)
+        ]
+        shape = Shape(name, levels.get(j, ()), outputs, at, means[0], len(row_index))
+        if of_folds:
+            shape = replace(shape, ends=np.array([np.min(means[1:], axis=0), np.max(means[1:], axis=0)]))
         if shapley is not None and values is not None:
             shape = replace(shape, cells=shapley.values.data[:, j], shapley=values[:, j])
         shapes.append(shape)

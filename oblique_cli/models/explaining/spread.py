@@ -25,11 +25,19 @@ class Spread:
     deviations: tuple[float, ...]  # standard deviation (of the population), 0 for a column of levels or of one value
     whole: tuple[bool, ...]  # whether all numbers are whole
     shares: Mapping[int, Mapping[int, float]]  # column of levels -> code -> share of the rows with that level
+    low: tuple[float, ...] = ()  # least and largest number of each column, infinite if unknown; () if all are unknown
+    high: tuple[float, ...] = ()
+
+    def ranges(self) -> tuple[Array, Array]:
+        """Return the least and the largest number of each column, infinite if unknown."""
+        p = len(self.means)
+        return np.array(self.low or p * (-np.inf,)), np.array(self.high or p * (np.inf,))
 
     @classmethod
     def of(cls, X: Array, levels: Mapping[int, Sequence[Any]]) -> Spread:
         """Return the spread of rows. X : (n, p), NaN where missing, codes of levels; levels : columns of levels."""
         means, deviations, whole = [], [], []
+        low, high = [], []
         shares: dict[int, dict[int, float]] = {}
         for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
             values = column[~np.isnan(column)]
@@ -43,7 +51,9 @@ class Spread:
             means.append(float(scaled.mean() * size))
             deviations.append(float(scaled.std() * size) if scaled.min() < scaled.max() else 0.0)
             whole.append(plain and bool((values == np.round(values)).all()))
-        return cls(tuple(means), tuple(deviations), tuple(whole), shares)
+            low.append(float(values.min()) if plain else -np.inf)
+            high.append(float(values.max()) if plain else np.inf)
+        return cls(tuple(means), tuple(deviations), tuple(whole), shares, tuple(low), tuple(high))
 
     @classmethod
     def of_reference(cls, procedure: Procedure, reference: ArrayLike) -> Spread:
@@ -64,7 +74,9 @@ class Spread:
         fitted = None if "units" in model.facts else getattr(model.estimator, "_spreads", None)
         if fitted is not None:
             of_codes = {j: dict(enumerate(of_level.tolist())) for j, of_level in fitted.shares.items()}
-            return cls(tuple(fitted.means.tolist()), tuple(fitted.deviations.tolist()), fitted.whole, of_codes)
+            arrays = (fitted.means, fitted.deviations, fitted.low, fitted.high)
+            columns_means, columns_deviations, *ends = (tuple(array.tolist()) for array in arrays)
+            return cls(columns_means, columns_deviations, fitted.whole, of_codes, *ends)
         if "units" not in model.facts:
             raise ConfigError(
                 "the model does not say how its training rows are spread, which distances need: fit it by `oblique "
@@ -92,4 +104,9 @@ class Spread:
             elif level != NUMBER:  # the mean of an indicator is the share of its level
                 shares.setdefault(cell, {})[level] = float(center[column])
         whole = tuple(name in names for name in model.feature_names)
-        return cls(tuple(means.tolist()), tuple(deviations.tolist()), whole, shares)
+        cells = [model.facts.get("cells", {}).get(name, {}) for name in model.feature_names]
+        low, high = (
+            tuple(float(of_column.get(key, end)) for of_column in cells)
+            for key, end in (("least", -np.inf), ("most", np.inf))
+        )
+        return cls(tuple(means.tolist()), tuple(deviations.tolist()), whole, shares, low, high)

@@ -1,6 +1,5 @@
 """`explain`: the path adds up, and no row of another class is nearer than the one that is named."""
 
-import json
 import math
 from functools import cache
 
@@ -14,8 +13,7 @@ from oblique_cli import ALGORITHMS, Model, explain, load, make, save
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nodes import spreads_of
 from oblique_cli.models.explaining import Spread
-from oblique_cli.models.explaining.wording import plain_of, text_of
-from oblique_cli.models.procedure import procedure_of
+from oblique_cli.models.explaining.wording import text_of
 from oblique_cli.tree.payloads import LeafModels
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import Tree
@@ -47,9 +45,12 @@ def explained(name: str) -> list:
     return [(row, explain(case.model, row, reference=case.X)) for row in X]
 
 
+def spread_of(case: support.Case) -> Spread:
+    return Spread.of(case.X, {j: cell.levels for j, cell in enumerate(case.procedure.cells) if cell.levels})
+
+
 def deviations(case: support.Case) -> np.ndarray:
-    levels = {j: cell.levels for j, cell in enumerate(case.procedure.cells) if cell.levels}
-    return np.array(Spread.of(case.X, levels).deviations)
+    return np.array(spread_of(case).deviations)
 
 
 @pytest.mark.long
@@ -117,7 +118,7 @@ def test_the_changed_row_has_another_class_and_is_as_far_as_it_says(name):
 def test_no_row_of_another_class_found_by_search_is_nearer(name):
     case = case_of(name)
     rng = np.random.default_rng(17)
-    unit = deviations(case)
+    unit, whole, (low, high) = deviations(case), np.array(spread_of(case).whole), spread_of(case).ranges()
     compared = 0
     for row, found in explained(name)[:25]:
         if found.predicted is None:
@@ -128,9 +129,12 @@ def test_no_row_of_another_class_found_by_search_is_nearer(name):
             steps = rng.normal(size=(3000, len(row))) * free
             steps *= (best * reach * rng.random((3000, 1)) ** 0.2) / np.linalg.norm(steps, axis=1, keepdims=True)
             near = row + np.where(free, steps * unit, 0.0)
+            near = np.where(free & whole & (row == np.rint(row)), np.rint(near), near)
+            near = np.where(free, np.clip(near, np.minimum(low, row), np.maximum(high, row)), row)
             answers, _ = support.expected(case, near)
             other = np.array([answer != found.predicted for answer in answers])
-            distances = np.linalg.norm(steps, axis=1)[other]
+            moved = np.where(free, near - row, 0.0) / np.where(free, unit, 1.0)
+            distances = np.linalg.norm(moved, axis=1)[other]
             if found.change is None:
                 assert not len(distances)
             elif len(distances):
@@ -168,14 +172,29 @@ def test_columns_held_fixed_stay_and_a_class_can_be_asked_for():
     assert explain(case.model, row, reference=case.X, to="Iris-setosa").change is None
 
 
-def test_whole_numbers_are_noted():
+@pytest.mark.parametrize("name", ["hhcart_a", "logistic_tree", "lmt"])
+def test_whole_numbers_stay_whole_and_no_whole_number_is_nearer(name):
     rng = np.random.default_rng(2)
-    X = rng.integers(0, 9, size=(200, 2)).astype(float)
-    model = make("hhcart_a", random_state=1).fit(X, X.sum(axis=1) > 8)
-    found = explain(model, X[0], reference=X)
-    assert found.change and all(column.whole for column in found.change.columns if column.to != round(column.to))
-    assert any(column.whole for column in found.change.columns)
-    assert json.loads(json.dumps(plain_of(found, procedure_of(Model.of(model)))))["change"]["columns"][0]["whole"]
+    X = np.column_stack([rng.integers(0, 9, size=(200, 2)), rng.integers(1, 4, size=200)]).astype(float)
+    model = make(name, random_state=1).fit(X, X[:, 0] + X[:, 1] + rng.normal(0, 1, 200) > 8)
+    grid = np.array([[a, b, c] for a in range(9) for b in range(9) for c in range(1, 4)], dtype=float)
+    unit, answers = X.std(axis=0), model.predict(grid)
+    for row in X[:20]:
+        change = explain(model, row, reference=X).change
+        others = grid[answers != model.predict(row[None])[0]]
+        nearest = np.linalg.norm((others - row) / unit, axis=1).min()
+        assert change.distance == pytest.approx(nearest, abs=1e-5) or (
+            name == "lmt" and change.distance < 1.2 * nearest
+        )
+        assert all(column.to == round(column.to) and not column.whole for column in change.columns)
+
+
+def test_a_change_stays_in_the_range_of_the_training_rows():
+    X = np.array([[float(i), i / 10] for i in range(20)])
+    model = make("hhcart_a", random_state=0).fit(X, X[:, 0] > 12.2)
+    change = explain(model, [5.0, 40.0], reference=X).change  # a cell beyond the range may go no further
+    moved = {column.column: column.to for column in change.columns}
+    assert moved.get("x1", 5.0) in range(20) and 0.0 <= moved.get("x2", 40.0) <= 40.0
 
 
 def test_regression_has_an_equation_and_no_change():
@@ -192,7 +211,13 @@ def test_the_spread_of_training_rows_comes_with_the_model(name):
     seen = case.X if case.model.encoder is None else case.model.encoder.transform(case.X)
     tree = case.model.fitted.state.get("tree_")
     units = Units.deviations(seen, tree.levels if isinstance(tree, Tree) else ())
-    facts = {"units": units.to_plain(), "whole_numbers": []}
+    spread, names = spread_of(case), case.model.feature_names
+    ends = dict(zip(names, zip(spread.low, spread.high, strict=True), strict=True))
+    facts = {
+        "units": units.to_plain(),
+        "whole_numbers": [name for name, whole in zip(names, spread.whole, strict=True) if whole],
+        "cells": {name: {"missing": 0, "least": low, "most": high} for name, (low, high) in ends.items()},
+    }
     model = Model(**{**vars(case.model), "facts": facts})
     row = np.nan_to_num(case.X[5])
     ours, theirs = explain(model, row), explain(case.model, row, reference=case.X)
