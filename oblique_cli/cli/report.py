@@ -123,17 +123,18 @@ def _compared(paths: list[str], table: str | None, output: str | None) -> None:
     place = output or declare.writable(click.get_current_context(), None, f"{stems}.html")
     spare(*paths, table)
     with working(f"reading {called(table)}") as progress:
+        names = [Path(path).name for path in paths]
+        names = paths if names[0] == names[1] else names
+        models = [load(path) for path in paths]
+        check(names[0], models[0], names[1], models[1])
         reads = []
-        for path in paths:
-            model = load(path)
+        for name, path, model in zip(names, paths, models, strict=True):
             X, y = rows_of(model, path, table)
             if y is None or not len(y):
                 raise ConfigError(f"{called(table)}: no row has a value in the target column of {path}.")
-            reads.append(Read(Path(path).name, model, X, y))
-        first, second = reads
-        check(first, second)
+            reads.append(Read(name, model, X, y))
         progress.doing("comparing the models")
-        text = two_models(first, second, Path(table).name)
+        text = two_models(*reads, table=Path(table).name)
     _written(text, place, output)
 
 

@@ -38,11 +38,6 @@ class Read:
     X: Array
     y: NDArray[Any]
 
-    @property
-    def target(self) -> str:
-        """Name of the predicted column."""
-        return "" if self.model.columns is None else self.model.columns.target
-
     def predicted(self) -> NDArray[Any]:
         """Return codes of classes, or numbers, (n,)."""
         answers = self.model.predict(self.X)
@@ -52,18 +47,22 @@ class Read:
         return np.array([places[str(label)] for label in answers], dtype=np.int64)
 
 
-def check(first: Read, second: Read) -> None:
-    """Raise ConfigError for models whose answers cannot be compared row by row."""
-    if first.target != second.target:
+def target_of(model: Model) -> str:
+    """Return the name of the predicted column, "" if unknown."""
+    return "" if model.columns is None else model.columns.target
+
+
+def check(first: str, of_first: Model, second: str, of_second: Model) -> None:
+    """Raise ConfigError for models, from files of these names, whose answers cannot be compared row by row."""
+    targets = [quoted(target_of(model)) for model in (of_first, of_second)]
+    if targets[0] != targets[1]:
         raise ConfigError(
-            f"{first.name} predicts column {quoted(first.target)} and {second.name} column {quoted(second.target)}; "
-            "compare two models of one column."
+            f"{first} predicts column {targets[0]} and {second} column {targets[1]}; compare two models of one column."
         )
-    if set(first.model.classes) != set(second.model.classes):
-        listed = [
-            f"{read.name}: {', '.join(map(cut, read.model.classes[:12])) or 'numbers'}" for read in (first, second)
-        ]
-        raise ConfigError(f"the models have different classes ({'; '.join(listed)}); fit both to the same classes.")
+    if set(of_first.classes) != set(of_second.classes):
+        pairs = ((first, of_first), (second, of_second))
+        shown = [f"{name}: {', '.join(map(cut, model.classes[:12])) or 'numbers'}" for name, model in pairs]
+        raise ConfigError(f"the models have different classes ({'; '.join(shown)}); fit both to the same classes.")
 
 
 def two_models(first: Read, second: Read, table: str) -> str:
@@ -86,7 +85,7 @@ def two_models(first: Read, second: Read, table: str) -> str:
     style = markup.file("report/runs_page.css") + markup.file("report/model_card.css")
     style += small_charts.STYLE + style_sheet("svg ")
     title = f"{names[0]} and {names[1]}"
-    soft = f"Answers of two models of {printable(first.target)!r} to the rows of {printable(table)}."
+    soft = f"Answers of two models of {printable(target_of(first.model))!r} to the rows of {printable(table)}."
     note = (
         "Rows that a model was fitted to flatter it. The estimate of each model (Size and estimate) is of rows that it "
         "had not seen."
@@ -244,7 +243,12 @@ def _differing(names: Sequence[str], first: Read, answers: Sequence[NDArray[Any]
          *(cell(row, j) for j in columns))
         for row in rows[:MOST_ROWS].tolist()
     ]  # fmt: skip
-    header = ("row", printable(first.target), *names, *(printable(first.model.feature_names[j]) for j in columns))
+    header = (
+        "row",
+        printable(target_of(first.model)),
+        *names,
+        *(printable(first.model.feature_names[j]) for j in columns),
+    )
     more = f" The first {MOST_ROWS} of {len(rows):,} are shown." if len(rows) > MOST_ROWS else ""
     note = f'<p class="soft">Rows are counted from 1 below the header, without those that lack the target.{more}</p>'
     return note + markup.plain_table("Rows with different answers", header, body, 0)

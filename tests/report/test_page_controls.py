@@ -205,3 +205,25 @@ def test_the_page_of_two_models_has_the_rows_on_which_they_differ(pages):
     only = dict(re.findall(r'<td class="name">only ([ad].json)</td><td>(\d+)</td>', text))
     assert sum(map(int, only.values())) == n  # of two classes one model is right where they differ
     assert "exact test of McNemar" in text and 'class="curve dk1"' in text
+
+
+def test_two_models_that_cannot_be_compared_are_named(call, pages):
+    folder = pages["run"].parent
+    table = call.folder / "three.csv"
+    table.write_text("months,height,color,kind\n" + "".join(f"{i},{i % 7},red,{'abc'[i % 3]}\n" for i in range(60)))
+    fit = ("fit", str(table), "--target", "kind", "--algorithm", "axis_parallel", "--folds", "2", "--output", "e.json")
+    assert call(*fit).code == 0
+    first, other = str(folder / "a.json"), "e.json"
+    ended = call("report", first, other, "--rows", str(folder / "own.csv"))
+    assert ended.code == 2 and "a.json: no, yes" in ended.err and "e.json: a, b, c" in ended.err
+    ended = call("report", first, str(folder / "d.json"))
+    assert ended.code == 2 and "--rows" in ended.err
+    ended = call("report", first, str(folder / "c.json"), "--rows", str(folder / "own.csv"))
+    assert ended.code == 2 and "predicts column 'kind'" in ended.err and "c.json column 'price'" in ended.err
+    ended = call("tree", str(folder / "own.csv"), "--target", "kind", "--rows", str(folder / "own.csv"))
+    assert ended.code == 2 and "--rows goes with a model file" in ended.err
+    (call.folder / "bare.csv").write_text("months,height,color\n1,2,red\n")
+    ended = call("tree", first, "--rows", "bare.csv", "--html", "--output", "t.html")
+    assert ended.code == 2 and "target column 'kind'" in ended.err
+    assert call("tree", first, "--html", "--output", "t.html").code == 0
+    assert "--rows TABLE" in (call.folder / "t.html").read_text(encoding="utf-8")
