@@ -134,7 +134,7 @@ def _compared(paths: list[str], table: str | None, output: str | None) -> None:
                 raise ConfigError(f"{called(table)}: no row has a value in the target column of {path}.")
             reads.append(Read(name, model, X, y))
         progress.doing("comparing the models")
-        text = two_models(*reads, table=Path(table).name)
+        text = two_models(reads[0], reads[1], Path(table).name)
     _written(text, place, output)
 
 
