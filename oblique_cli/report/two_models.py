@@ -4,7 +4,7 @@ which they give different answers. It is one file that needs no network, and is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -19,7 +19,7 @@ from oblique_cli.drawing.view import printable
 from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.importance import Importances
-from oblique_cli.models.explaining.shapes import MOST_SHAPES, Shape, shapes_of
+from oblique_cli.models.explaining.shapes import MOST_SHAPES, Shape, followed, shapes_of
 from oblique_cli.models.model import Model
 from oblique_cli.tree.reading import number
 
@@ -170,13 +170,18 @@ def _curves(names: Sequence[str], first: Read, second: Read) -> str:
         counted = Importances.from_plain(read.model.facts.get("importances"))
         if counted is not None:
             columns |= dict.fromkeys(counted.largest(MOST_SHAPES, read.model.feature_names))
+    label = first.model.classes[followed(first.model)[0]] if first.model.classes else None
     figures: list[str] = []
     for name in list(columns)[: 2 * MOST_SHAPES]:
-        shapes = [
-            shapes_of(read.model, read.X, (name,), None) if name in read.model.feature_names else []
-            for read in (first, second)
-        ]
-        figures += _overlaid(names, name, shapes, first.model.classes)
+        shapes = {
+            code: shape
+            for code, read in enumerate((first, second))
+            if name in read.model.feature_names
+            for shape in shapes_of(read.model, read.X, (name,), None, follow=label)
+        }
+        figures += _overlaid(
+            names, cut(printable(name), 40), shapes, "" if label is None else cut(printable(label), 40)
+        )
     if not figures:
         return ""
     legend = "".join(markup.key(code, name) for code, name in enumerate(names))
@@ -185,34 +190,39 @@ def _curves(names: Sequence[str], first: Read, second: Read) -> str:
     return f'<p class="soft">{note}</p><ul class="legend">{legend}</ul><div class="plots">{"".join(figures)}</div>'
 
 
-def _overlaid(
-    names: Sequence[str], column: str, shapes: Sequence[list[Shape]], classes: Sequence[str]
-) -> Iterator[str]:
-    """Yield the figure of a column, if both axes can be drawn; the class is the first that the first model follows."""
-    marks, rows, label, levels = [], [], "", False
-    for code, of_model in enumerate(shapes):
-        for shape in of_model:
-            label = label or (classes[shape.outputs[0]] if classes else "")
-            levels = bool(shape.levels)
-            at = range(len(shape.at)) if levels else shape.at.tolist()
-            points = list(zip(at, shape.mean[:, 0].tolist(), strict=True))
-            marks.append(Marks([(y, x) for x, y in points] if levels else points, code, joined=not levels))
-            shown = [shape.levels[int(x)] for x in shape.at.tolist()] if levels else [number(x, 5) for x in shape.at]
-            rows += [(x, names[code], number(y, 4)) for x, (_, y) in zip(shown, points, strict=True)]
-            known = shown
+def _overlaid(names: Sequence[str], column: str, shapes: Mapping[int, Shape], label: str) -> Iterator[str]:
+    """Yield the figure of a column, if it can be drawn. shapes : code of a model -> its shape; label : of the class"""
+    points = {
+        code: [
+            (cut(printable(shape.levels[int(x)]), 40) if shape.levels else x, y)
+            for x, y in zip(shape.at.tolist(), shape.mean[:, 0].tolist(), strict=True)
+        ]
+        for code, shape in shapes.items()
+    }
     values = scale_of(
-        [(x if levels else y) for mark in marks for x, y in mark.points], f"of {label}" if label else column
+        [y for of_model in points.values() for _, y in of_model], f"of {label}" if label else "prediction"
     )
-    across = None if levels else scale_of([x for mark in marks for x, _ in mark.points], cut(printable(column), 40))
-    if values is None or (across is None and not levels):
+    has_levels = {bool(shape.levels) for shape in shapes.values()}
+    if values is None or len(has_levels) > 1:
         return
-    title = f"Both models along {cut(printable(column), 40)}"
-    if across is None:
-        chart = small_charts.levels(title, [cut(printable(level), 40) for level in known], values, marks)
+    title = f"Both models along {column}"
+    if True in has_levels:
+        levels = list(dict.fromkeys(str(level) for of_model in points.values() for level, _ in of_model))
+        dots = [Marks([(y, levels.index(str(x))) for x, y in of_model], code) for code, of_model in points.items()]
+        chart = small_charts.levels(title, levels, values, dots)
     else:
-        chart = small_charts.plane(title, across, values, marks)
-    table = markup.numbers(title, (cut(printable(column), 40), "model", "value"), rows, 2)
-    caption = markup.cell("figcaption", f"{cut(printable(column), 40)}{f': {label}' if label else ''}", "")
+        lines = [Marks([(float(x), y) for x, y in of_model], code, joined=True) for code, of_model in points.items()]
+        across = scale_of([x for line in lines for x, _ in line.points], column)
+        if across is None:
+            return
+        chart = small_charts.plane(title, across, values, lines)
+    rows = [
+        (x if isinstance(x, str) else number(x, 5), names[code], number(y, 4))
+        for code, of_model in points.items()
+        for x, y in of_model
+    ]
+    table = markup.numbers(title, (column, "model", "value"), rows, 2)
+    caption = markup.cell("figcaption", f"{column}: {label}" if label else column, "")
     yield f"<figure>{drawing(chart)}{caption}{table}</figure>"
 
 

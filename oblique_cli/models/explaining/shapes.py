@@ -60,17 +60,23 @@ class Shape:
 
 
 def shapes_of(
-    model: Model, X: Array, names: Sequence[str], shapley: Affordable | None, of_folds: Sequence[Model] = ()
+    model: Model,
+    X: Array,
+    names: Sequence[str],
+    shapley: Affordable | None,
+    of_folds: Sequence[Model] = (),
+    follow: str | None = None,
 ) -> list[Shape]:
     """Return the shapes of the named columns without constant ones; means are over at most `ROWS` of the rows.
 
     X : (n, p) training rows; names : of the columns; shapley : of these rows (`affordable_shapley`), or None
     of_folds : the same kind of model, fitted to other rows, for `Shape.ends`
+    follow : label of the only class to follow, instead of the usual choice
     """
     row_index = sample(model, X, ROWS)
     if not len(row_index):
         return []
-    outputs = _outputs(model, X[row_index])
+    outputs = followed(model) if follow is None else (model.classes.index(follow),)
     values = None if shapley is None else _followed(model, shapley.values, outputs)
     levels: dict[int, tuple[str, ...]] = {} if model.columns is None else dict(model.columns.levels)
     shapes = []
@@ -94,7 +100,7 @@ def shapes_of(
     return shapes
 
 
-def _outputs(model: Model, rows: Array) -> tuple[int, ...]:
+def followed(model: Model) -> tuple[int, ...]:
     """Return the places of the classes to follow, in order: of two classes the one with fewer rows."""
     if model.task == "regression":
         return (0,)
