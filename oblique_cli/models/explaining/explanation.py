@@ -34,6 +34,8 @@ from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Spl
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import of_classes
 
+MOST_TRIED = 20  # leaves that are searched for whole numbers after a nearer change without them
+
 
 @dataclass(frozen=True)
 class Contribution:
@@ -99,6 +101,11 @@ class Change:
     node: int
     columns: tuple[ColumnChange, ...]
     row: Array
+
+    @property
+    def leaves_whole(self) -> bool:
+        """Whether a whole number becomes another one in a column that has only whole numbers in the training rows."""
+        return any(column.whole and column.before == round(column.before) for column in self.columns)
 
 
 @dataclass(frozen=True)
@@ -247,11 +254,13 @@ def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
 def _better(first: Change | None, second: Change | None) -> Change | None:
     """Return the nearer of two changes; whole numbers come before others."""
 
-    def order(change: Change) -> tuple[bool, float]:
-        return any(column.whole for column in change.columns), change.distance
-
     known = [change for change in (first, second) if change is not None]
-    return min(known, key=order, default=None)
+    return min(known, key=lambda change: (change.leaves_whole, change.distance), default=None)
+
+
+def _is_settled(best: Change | None, bound: float, tried: int) -> bool:
+    """Return whether no change at a distance of `bound` or more is better. tried : number of searched leaves"""
+    return best is not None and bound >= best.distance and (not best.leaves_whole or tried >= MOST_TRIED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,8 +403,8 @@ class _Query:
         leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != label and wanted in (None, k)]
         rows = candidates(self._shapes(leaves), self.filled, deviations)
         best: Change | None = None
-        for candidate, solve in sorted(rows, key=lambda pair: (pair[0].distance, pair[0].node)):
-            if best is not None and candidate.distance >= best.distance:
+        for tried, (candidate, solve) in enumerate(sorted(rows, key=lambda pair: (pair[0].distance, pair[0].node))):
+            if _is_settled(best, candidate.distance, tried):
                 break  # whole numbers are farther away than the nearest numbers
             best = _better(best, self._change(candidate, solve))
         return best
@@ -406,12 +415,12 @@ class _Query:
         codes = [k for k in scores.classes if k != code and self.to in (None, procedure.classes[k])]
         shapes = self._shapes(procedure.tree.leaf_nodes)
         best, at_least = None, math.inf
-        for region in regions(shapes, procedure, filled, deviations, self.free, codes):
-            if best is not None and region.above >= best.distance:
+        for tried, region in enumerate(regions(shapes, procedure, filled, deviations, self.free, codes)):
+            if _is_settled(best, region.above, tried):
                 break  # later regions are no nearer
             bound = region.at_least
             for candidate, solve in changed_rows(region, filled, deviations):
-                if best is not None and bound >= best.distance:
+                if _is_settled(best, bound, tried):
                     break
                 change = self._change(candidate, solve)
                 if change is not None:
