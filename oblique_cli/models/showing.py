@@ -237,7 +237,7 @@ class Shown:
 
         rows = self.tree_rows
         if self.page_note:
-            view = view.noted([sentence(self.page_note)])
+            view = view.noted([sentence(printable(self.page_note))])
         leaves = None
         counted = None if self.make_importances is None else self.make_importances()
         if rows is not None:
