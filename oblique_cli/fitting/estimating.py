@@ -188,15 +188,16 @@ def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, 
     if n_classes:
         with suppress(Undefined):
             shares = metrics.probabilities(estimator, X, n_classes)
-    return Answers.of(case.dataset, fold.test, predicted, shares, n_classes), FoldFit(estimator, encoder)
+    return Answers.of(case.dataset, fold.test, predicted, shares, n_classes), FoldFit(estimator, encoder, fold.train)
 
 
 @dataclass(frozen=True, eq=False)
 class FoldFit:
-    """Estimator fitted to the training rows of a fold, and its encoder."""
+    """Estimator fitted to the training rows of a fold, its encoder, and the numbers of these rows."""
 
     estimator: Any
     encoder: ColumnEncoder | None
+    train: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ class Outcome:
 
     chosen : parameters by a grid; X : training rows as the estimator received them; rows : their row numbers
     tree, tree_X : the best single tree, fitted to all rows, if the model is not a single tree, and its rows
-    fold_models : the fits of the folds of the estimate
+    fold_models : the fits of the folds of the estimate that predict all rows which the model predicts
     """
 
     model: Model
@@ -172,12 +172,18 @@ def fit(
 
 
 def _fold_models(task: _Task, model: Model, fold_fits: Sequence[FoldFit]) -> tuple[Model, ...]:
-    """Return the fits of the folds as models of the same table."""
+    """Return the fits of the folds as models of the same table, if they predict all rows that `model` predicts.
+
+    A fold whose training rows have no empty cell in a column may not have learned a side for empty cells.
+    """
+
+    def of_fold(fit: FoldFit) -> Model:
+        encoder = filling(task.dataset, task.policy, fit.encoder, fit.train)
+        return replace(model, fitted=Fitted.of(fit.estimator), encoder=encoder)
+
     with own_labels(task.dataset):
-        return tuple(
-            replace(model, fitted=Fitted.of(fit.estimator), encoder=filling(task.dataset, task.policy, fit.encoder))
-            for fit in fold_fits
-        )
+        models = [of_fold(fit) for fit in fold_fits]
+    return tuple(each for each in models if each.may_be_empty >= model.may_be_empty)
 
 
 def _guaranteed(task: _Task, case: Case, model: Model, promise: Promise) -> Model:
@@ -464,15 +470,19 @@ def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
     return cells
 
 
-def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None) -> ColumnEncoder | None:
+def filling(
+    dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None, train: np.ndarray | slice = slice(None)
+) -> ColumnEncoder | None:
     """Return the encoder with values for empty cells, even if no training row had one: medians, most frequent levels.
+
+    train : numbers of the training rows
 
     For trees that score levels themselves nothing is added, since they use columns in their original order.
     """
     if policy.missing != "impute" or (encoder is None and dataset.qualitative):
         return encoder
     indicators = encoder is not None and encoder.levels is not None
-    return ColumnEncoder.of(dataset, dataset.X, fill=True, indicators=indicators)
+    return ColumnEncoder.of(dataset, dataset.X[train], fill=True, indicators=indicators)
 
 
 def columns_of(dataset: Dataset) -> Columns:

@@ -41,7 +41,7 @@
   // An entry of a legend shows or hides the marks of its code in the figures of its section.
   for (const entry of document.querySelectorAll(".legend [data-code]")) {
     const marks = entry.closest("section").querySelectorAll(
-      `figure .k${entry.dataset.code}, figure .dk${entry.dataset.code}, figure .b${entry.dataset.code}, figure [id*="-method${entry.dataset.code}-"]`);
+      `figure .k${entry.dataset.code}, figure .dk${entry.dataset.code}, figure .t${entry.dataset.code}, figure [id*="-method${entry.dataset.code}-"]`);
     if (!marks.length) continue;
     const toggle = button("");
     toggle.append(...entry.childNodes);

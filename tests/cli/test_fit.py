@@ -249,3 +249,25 @@ def test_a_full_disk_is_a_sentence(plain, monkeypatch):
         ended = plain(*arguments)
         assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
     assert not (plain.folder / "out.csv").exists() and not (plain.folder / "other.json").exists()
+
+
+@pytest.mark.parametrize("settings", [(), ("--set", "dataset.missing=keep", "--set", "algorithm.missing=learn")])
+@pytest.mark.parametrize("kind", ["one empty cell", "a level in one row", "a class in one row"])
+def test_curves_need_no_fold_that_has_seen_every_kind_of_row(call, kind, settings):
+    rng = np.random.default_rng(1)
+    numbers, colors = rng.random((120, 2)).round(3), rng.choice(["blue", "green", "red"], 120)
+    cells = [
+        [*map(str, row), color, "high" if sum(row) > 1 else "low"] for row, color in zip(numbers, colors, strict=True)
+    ]
+    if kind == "one empty cell":
+        cells[5][0] = ""
+    elif kind == "a level in one row":
+        cells[5][2] = "amber"
+    else:
+        cells[5][3] = "fair"
+    (call.folder / "own.csv").write_text("\n".join(map(",".join, [["a", "b", "color", "y"], *cells])) + "\n")
+    algorithm = ("--algorithm", "hhcart_d", "--folds", "3", *settings)
+    ended = call("fit", "own.csv", "--target", "y", *algorithm, "--output", "m.json")
+    assert ended.code == 0, ended.err
+    curves = load(call.folder / "m.json").facts["curves"]
+    assert {curve["column"] for curve in curves} >= {"a", "b"} and all("ends" in curve for curve in curves)
