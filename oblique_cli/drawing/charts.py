@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 COLUMN = 85.0  # millimeters, one column of most journals
 MILLIMETERS = 25.4  # an inch
+NAMES = ("data set", "algorithm")  # columns of names in tables of what is drawn
 MANY = 6  # most classes to name in one line
 NARROW = 6.0  # below this ratio of its ends a logarithmic axis has even ticks, because few of 1, 2, 5 times a power fit
 LETTER_WIDTH, LETTER_HEIGHT = 0.052, 0.16  # inches, of a character in a legend
@@ -95,7 +96,7 @@ def numbers(panels: Sequence[Panel], y: str, x: str = "") -> tuple[Sequence[str]
                 shown = [list(pair) for pair in zip(thing.x, thing.y, strict=True)]
             rows += [(*first, *(f"{value:.4g}" for value in values)) for values in shown]
     columns = (x, y) if x else (f"{y}: least", "25 %", "50 %", "75 %", "most")
-    return (*(("data set",) if named else ()), "algorithm", *columns), rows
+    return (*(NAMES if named else NAMES[1:]), *columns), rows
 
 
 # ---- distributions ---------------------------------------------------------------------------------------------------

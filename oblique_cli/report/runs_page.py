@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 import oblique_cli
-from oblique_cli.drawing import markup
+from oblique_cli.drawing import charts, markup
 from oblique_cli.drawing.canvas import color, rendered
 from oblique_cli.drawing.palette import STYLES
 from oblique_cli.errors import ConfigError, DataError, StoreError
@@ -195,9 +195,8 @@ def _plots(material: Material, request: Request) -> str:
             continue
         picture = _inline(rendered(made.figure, "svg").decode(), kind)
         header, rows = made.numbers
-        table = markup.numbers(
-            f"Numbers of the plot {kind}", header, rows, sum(not text[:1].isdigit() for text in rows[0])
-        )
+        names = sum(title in charts.NAMES for title in header)
+        table = markup.numbers(f"Numbers of the plot {kind}", header, rows, names) if rows else ""
         figures.append(f"<figure>{picture}<figcaption>{escape(made.caption)}</figcaption>{table}</figure>")
     rest = ""
     if left_out:

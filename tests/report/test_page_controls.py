@@ -136,6 +136,18 @@ def test_a_run_report_filters_pivots_and_keeps_its_state_in_the_address(opened):
     assert entry.get_attribute("aria-pressed") == "false" and again.evaluate(hidden) > 2
 
 
+def test_the_legend_of_a_model_hides_curves_and_bands_of_a_class(opened):
+    view = opened("classes")
+    legend = view.locator(".legend:has(+ .plots figure path)").first
+    figures = legend.locator("xpath=following-sibling::*[1]").locator("svg")
+    code = legend.locator("[data-code]").first.get_attribute("data-code")
+    curves, bands = figures.locator(f".dk{code}"), figures.locator(f".t{code}")
+    assert curves.first.is_visible() and bands.first.is_visible()
+    legend.locator("button").first.click()
+    for mark in (*curves.all(), *bands.all()):
+        assert not mark.is_visible()
+
+
 def test_a_threshold_is_chosen_by_hand_or_by_costs(opened):
     view = opened("two classes")
     command = view.locator("#threshold pre")
@@ -180,12 +192,13 @@ def test_weights_have_the_units_of_the_columns_and_sides_the_class_that_they_fav
     assert same > 0.97  # three digits of each weight
 
 
-def test_curves_end_where_the_training_rows_do_and_step_for_whole_numbers(opened):
+def test_curves_end_where_the_training_rows_do_and_step_for_whole_numbers(opened, pages):
     view = opened("leaves")
     figures = view.locator("#node figure")
     months = figures.filter(has=view.locator("figcaption", has_text="months"))
     low, high = map(int, months.locator("text").all_text_contents())
-    assert 1 <= low <= 3 and 69 <= high <= 71
+    cells = [int(line.partition(",")[0]) for line in (pages["leaves"].parent / "own.csv").read_text().splitlines()[1:]]
+    assert (low, high) == (min(cells), max(cells))
     assert re.fullmatch(
         r"M-?[\d.]+ [\d.]+H[\d.]+(L[\d.]+ [\d.]+H[\d.]+)+", months.locator("path.curve").first.get_attribute("d")
     )

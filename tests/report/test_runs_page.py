@@ -15,9 +15,10 @@ from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report import runs_page as report
 from oblique_cli.report.material import gather
-from oblique_cli.report.plot_kinds import Request
+from oblique_cli.report.plot_kinds import Plot, Request
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
+from matplotlib.figure import Figure
 
 CFG = """
 version: 1
@@ -214,3 +215,19 @@ def test_on_a_phone_wide_tables_scroll_and_the_page_does_not(call, browser):
     wide = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth)"
     assert view.evaluate(f"{wide}.some(one => one.querySelector('table.matrix'))")
     context.close()
+
+
+def test_tables_of_plots_know_their_columns_of_names(finished, monkeypatch):
+    """A name may begin with a digit, a number with a minus, and a plot may have no numbers at all."""
+    rows = {"box": [("2 leaves", "-0.5")], "cd": []}
+
+    def draw(kind, material, request):
+        if kind not in rows:
+            raise ConfigError("no data")
+        return Plot(Figure(), "a caption", (("algorithm", "score"), rows[kind]))
+
+    monkeypatch.setattr(report, "draw", draw)
+    with Store(finished / "results" / "oblique.sqlite", must_exist=True) as store:
+        page = report.page(gather(store, ("x",)), Request())
+    (table,) = re.findall(r"<table.*?Numbers of the plot.*?</table>", page, re.S)
+    assert '<td class="name">2 leaves</td><td>-0.5</td>' in table
