@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from oblique_cli.ground.arrays import Array
 
 MOST_THRESHOLDS = 100  # of a table of right and wrong positives
 MOST_COLUMNS = 6  # along which residuals are reported
+# Cells of a column, (n,), NaN where missing, and the names of their codes; None for numbers.
+Cells = tuple[Array, Sequence[str] | None]
 BINS = 10  # of equal width in reliability diagrams and residuals, of equal numbers of rows for predicted numbers
 
 
@@ -60,19 +62,21 @@ def _quantiles(left: Array) -> dict[str, float]:
     return dict(zip(("low", "middle", "high"), np.quantile(left, [0.1, 0.5, 0.9]).tolist(), strict=True))
 
 
-def by_column(left: Array, columns: Mapping[str, Array | list[str]]) -> dict[str, list[dict[str, Any]]]:
+def by_column(left: Array, columns: Mapping[str, Cells]) -> dict[str, list[dict[str, Any]]]:
     """Return quantiles of residuals, (n,), along the columns whose parts have medians that differ most.
 
-    columns : numbers (n,), NaN where missing, in BINS parts of equal numbers of rows; or levels, as n texts
+    Numbers are divided into BINS parts of equal numbers of rows, levels into the BINS most frequent ones.
     """
     by_name: dict[str, list[dict[str, Any]]] = {}
-    for name, cells in columns.items():
+    for name, (cells, levels) in columns.items():
         parts: list[dict[str, Any]] = []
-        if isinstance(cells, list):
-            for level in dict.fromkeys(cells):
-                rows = np.array([cell == level for cell in cells])
-                parts.append({"level": level, "rows": int(rows.sum()), **_quantiles(left[rows])})
-            parts = sorted(parts, key=lambda part: -part["rows"])[:BINS]
+        if levels is not None:
+            codes = np.where(np.isnan(cells), len(levels), cells).astype(np.int64)
+            counts = np.bincount(codes)
+            for code in np.argsort(-counts, kind="stable")[:BINS].tolist():
+                if counts[code]:
+                    level = "(missing)" if code == len(levels) else levels[code]
+                    parts.append({"level": level, "rows": int(counts[code]), **_quantiles(left[codes == code])})
         else:
             known = np.flatnonzero(np.isfinite(cells))
             order = known[np.argsort(cells[known], kind="stable")]
@@ -85,7 +89,7 @@ def by_column(left: Array, columns: Mapping[str, Array | list[str]]) -> dict[str
     return {name: by_name[name] for name in sorted(by_name, key=lambda name: -spread[name])[:MOST_COLUMNS]}
 
 
-def residuals(truth: Array, predicted: Array, columns: Mapping[str, Array | list[str]]) -> dict[str, Any]:
+def residuals(truth: Array, predicted: Array, columns: Mapping[str, Cells]) -> dict[str, Any]:
     """Return the distribution of truth minus prediction, (n,) each, as plain data that discloses no single row.
 
     Counts in 2 * BINS bins between the 1 % and 99 % quantiles (rows beyond in the outermost); quantiles by prediction

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from oblique_cli import schemes
 from oblique_cli.data.dataset import Dataset
@@ -29,7 +28,6 @@ from oblique_cli.fitting.budget import Step, unseen
 from oblique_cli.fitting.goals import Answers, Goal, positive_of
 from oblique_cli.fitting.tree_sizes import cut_to_goal
 from oblique_cli.ground import seeds
-from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 
 FARTHEST = 1e150  # its square is finite
@@ -102,9 +100,11 @@ def details(answers: Answers, dataset: Dataset, metric: str) -> dict[str, Any]:
         truth, predicted = (np.asarray(values, dtype=np.float64) for values in (answers.y, answers.predicted))
         if not max(np.abs(truth).max(), np.abs(predicted).max()) < FARTHEST:
             return {}
+        names = dataset.feature_names
+        columns = {name: (dataset.X[answers.rows, j], dataset.levels.get(j)) for j, name in enumerate(names)}
         return {
             **_values(answers, REPORTED_OF_NUMBERS),
-            "residuals": residuals(truth, predicted, _cells(dataset, answers.rows)),
+            "residuals": residuals(truth, predicted, columns),
         }
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (answers.y, answers.predicted), 1)
@@ -122,19 +122,6 @@ def details(answers: Answers, dataset: Dataset, metric: str) -> dict[str, Any]:
             table = thresholds(answers.shares[:, positive], answers.y == positive)
             facts["thresholds"] = {"label": classes[positive], **table}
     return facts
-
-
-def _cells(dataset: Dataset, rows: NDArray[np.intp]) -> dict[str, Array | list[str]]:
-    """Return the cells of some rows by column: numbers, or levels as texts."""
-    cells: dict[str, Array | list[str]] = {}
-    for j, name in enumerate(dataset.feature_names):
-        column = dataset.X[rows, j]
-        if j in dataset.levels:
-            names = dataset.levels[j]
-            cells[name] = ["(missing)" if np.isnan(code) else names[int(code)] for code in column.tolist()]
-        else:
-            cells[name] = column
-    return cells
 
 
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:

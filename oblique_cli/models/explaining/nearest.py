@@ -111,17 +111,15 @@ def within(
 
     ranges : least and largest number of each column, (p,) each, infinite if unknown. A cell beyond may go no further
     """
-    low, high = np.minimum(ranges[0], row), np.maximum(ranges[1], row)
-    p = len(row)
-    bounded = [
-        (sign * np.eye(p)[j], sign * (end[j] - row[j]) / deviations[j])
-        for j in np.flatnonzero(free)
-        for sign, end in ((1.0, low), (-1.0, high))
-        if np.isfinite(end[j])
-    ]
+    normals, offsets = [], []
+    for sign, end in ((1.0, np.minimum(ranges[0], row)), (-1.0, np.maximum(ranges[1], row))):
+        columns = np.flatnonzero(free & np.isfinite(end))
+        normal = np.zeros((len(columns), len(row)))
+        normal[np.arange(len(columns)), columns] = sign
+        normals.append(normal)
+        offsets.append(sign * (end - row)[columns] / deviations[columns])
     # The searches add a margin to every offset; the ends of a range have none.
-    E = np.array([line for line, _ in bounded]).reshape(-1, p)
-    e = np.array([offset for _, offset in bounded]) - MARGINS[0]
+    E, e = np.vstack(normals), np.concatenate(offsets) - MARGINS[0]
     for node, G, h in shapes:
         yield node, np.vstack([G, E]), np.append(h, e)
 
@@ -151,8 +149,9 @@ def nearest_whole(solve: Solve, row: Array, deviations: Array, whole: NDArray[np
         if off[j] <= 0.0:
             return np.where(whole & (u != 0.0), (ends - row) / np.where(whole, deviations, 1.0), u)
         for sign, end in ((-1.0, np.floor(changed[j])), (1.0, np.ceil(changed[j]))):
-            line = sign * np.eye(p)[j]
-            add(np.vstack([E, line]), np.append(e, sign * (end - row[j]) / deviations[j] - MARGINS[0]))
+            normal = np.zeros(p)
+            normal[j] = sign
+            add(np.vstack([E, normal]), np.append(e, sign * (end - row[j]) / deviations[j] - MARGINS[0]))
     return None
 
 
