@@ -256,10 +256,10 @@
     const scores = nodes[place].m, parts = [];
     scores.forEach(([label, against, start, terms]) => {
       const name = against < 0 ? classes[label] : `${classes[label]} against ${classes[against]}`;
-      const one = element("details", { class: "score" }, element("summary", {}, swatch(label), `${name}: starts at ${number(start)}, ${plural(terms.length, "term")}`));
-      if (terms.length) one.append(barTable(terms.map((term) => [term[4], term[3]]), "Term", "weight"));
-      one.open = scores.length <= 3;
-      parts.push(one);
+      const score = element("details", { class: "score" }, element("summary", {}, swatch(label), `${name}: starts at ${number(start)}, ${plural(terms.length, "term")}`));
+      if (terms.length) score.append(barTable(terms.map((term) => [term[4], term[3]]), "Term", "weight"));
+      score.open = scores.length <= 3;
+      parts.push(score);
     });
     return [...typedHere(place), ...curves(place), element("h3", {}, "Scores"), ...parts];
   };
@@ -298,7 +298,7 @@
     if (x > 60) made.append(label(0, number(lo), "start", "muted"));
     if (x < width - 60) made.append(label(width, number(hi), "end", "muted"));
     made.append(label(Math.min(Math.max(x, 16), width - 16), number(at), "middle", "text b"));
-    return [made, numbersOf("Training rows of this node", ["from", ...codes.map((code) => classes[code] ?? "rows")], lines)];
+    return [made, numbersOf("Training rows of this node", ["interval", ...codes.map((code) => classes[code] ?? "rows")], lines)];
   };
 
   const below = (place) => {
@@ -312,10 +312,10 @@
   };
 
   const tab = (name) => {
-    for (const one of ["node", "try"]) {
-      document.getElementById(one).hidden = one !== name;
-      document.getElementById("tab-" + one).setAttribute("aria-selected", String(one === name));
-      document.getElementById("tab-" + one).setAttribute("tabindex", one === name ? "0" : "-1");
+    for (const panel of ["node", "try"]) {
+      document.getElementById(panel).hidden = panel !== name;
+      document.getElementById("tab-" + panel).setAttribute("aria-selected", String(panel === name));
+      document.getElementById("tab-" + panel).setAttribute("tabindex", panel === name ? "0" : "-1");
     }
   };
   document.querySelector(".tabs").addEventListener("keydown", (event) => {

@@ -3,8 +3,8 @@
 (() => {
   const source = document.getElementById("thresholds");
   if (!source) return;
-  const { label, other, at, true: found, false: wrong, stated, command, frame } = JSON.parse(source.textContent);
-  const positives = found[0], negatives = wrong[0], all = positives + negatives;
+  const { label, other, at, true: hitsAt, false: alarmsAt, stated, command, frame } = JSON.parse(source.textContent);
+  const positives = hitsAt[0], negatives = alarmsAt[0], all = positives + negatives;
   const element = (name, attributes = {}, ...content) => {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -33,9 +33,9 @@
     dot.setAttribute("cx", frame.left + (frame.right - frame.left) * x);
     dot.setAttribute("cy", frame.low - (frame.low - frame.top) * y);
   };
-  const price = (place) => Number(missed.value) * (positives - found[place]) + Number(alarm.value) * wrong[place];
+  const price = (place) => Number(missed.value) * (positives - hitsAt[place]) + Number(alarm.value) * alarmsAt[place];
   const show = () => {
-    const place = Number(slider.value), hits = found[place], alarms = wrong[place];
+    const place = Number(slider.value), hits = hitsAt[place], alarms = alarmsAt[place];
     const recall = hits / positives, precision = hits / (hits + alarms);
     const share = at[place] > 0 ? String(at[place]) : "0.0001";
     slider.setAttribute("aria-valuetext", `share ${at[place]}`);

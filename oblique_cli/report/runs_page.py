@@ -359,8 +359,9 @@ def _times(material: Material) -> str:
 
 
 def _origin(material: Material, command: str) -> str:
-    parts = [_run_facts(shown, material) for shown in material.shown]
-    if len(material.shown) > MANY_RUNS:
+    if len(material.shown) <= MANY_RUNS:
+        parts = [_run_facts(shown, material) for shown in material.shown]
+    else:
         facts = [
             (shown.run.name, shown.run.created, str(shown.run.experiment.seed), shown.run.experiment.digest())
             for shown in material.shown
