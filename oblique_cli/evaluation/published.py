@@ -18,6 +18,13 @@ from oblique_cli.ground.resources import PACKAGE
 # In chapter 6 of the thesis, "SVM" means bottom-up trees with support vector machines; elsewhere it is a classifier.
 BOTTOM_UP_SVM = frozenset(("wickramarachchi2015", table) for table in ("6.1", "6.2", "6.3"))
 
+# Our titles of methods that stand for a printed one, or have another name.
+TITLES = {
+    ("amalaman2015", "M5"): "M5-style",
+    ("amalaman2015", "Simple CART"): "Axis-parallel",
+    ("manwani2012", "CART-LC"): "OC1-LC",
+}
+
 FOLDER = PACKAGE / extensions.PUBLISHED
 
 
@@ -77,8 +84,8 @@ class Published:
     def methods(self) -> tuple[str, ...]:
         """Return the names of the method: as printed, and as in our table of algorithms."""
         printed = tuple(self.method.split(" and "))
-        if self.source == "amalaman2015" and self.method == "M5":
-            return ("M5", "M5-style")
+        if title := TITLES.get((self.source, self.method)):
+            return (*printed, title)
         if "SVM" in printed and (self.source, self.table) in BOTTOM_UP_SVM:
             return (*printed, "BUTIF-SVM")
         return printed

@@ -390,8 +390,9 @@ def _line(
             continue
         standard = "accuracy" if name == AS_PUBLISHED else name
         printed = (METRICS[standard].published if standard in METRICS else "") or name
-        as_published = name == "accuracy" and AS_PUBLISHED in extra
-        number = None if as_published else _published(shown, experiment, dataset, title, printed)
+        # The published accuracy stands in one column.
+        elsewhere = name == ("accuracy" if AS_PUBLISHED in extra else AS_PUBLISHED)
+        number = None if elsewhere else _published(shown, experiment, dataset, title, printed)
         if name == "accuracy" and scheme.estimate:
             whole = [done[place] for place in apparent] if completed else []
             values[name] = _value(scheme.accuracies(experiment.cv, completed, whole) if completed else [], number)
