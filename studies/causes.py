@@ -36,6 +36,7 @@ from oblique_cli.papers.reproduction.framework.runs import (
     Steps,
     cells,
     measuring,
+    of_outcomes,
     outcome,
     result_of,
     step,
@@ -43,7 +44,6 @@ from oblique_cli.papers.reproduction.framework.runs import (
 )
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from oblique_cli.papers.reproduction.framework.study_report import read_cells, shown
-from oblique_cli.papers.reproduction.studies.gdt import of_trees
 from oblique_cli.tree.merging import Plane, Splitter, grow_bottom_up, merge_order
 from studies import halves, script
 
@@ -228,7 +228,7 @@ def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome]) 
         if not path.is_file():
             continue
         stored = {c.key: c for c in read_cells(path) if c.table == table and c.method == "OC1" and c.ours is not None}
-        mine = {c.key: c for c in cells(request, table, of_trees([run])) if c.key in stored and c.ours is not None}
+        mine = {c.key: c for c in cells(request, table, of_outcomes(run)) if c.key in stored and c.ours is not None}
         for key, cell in mine.items():
             many = stored[key]
             numbers = (shown(cell.published, cell.published_sd), shown(many.ours, many.ours_sd), many.verdict)

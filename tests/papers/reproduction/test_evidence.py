@@ -17,7 +17,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.evaluation import published
-from oblique_cli.ground.nouns import DatasetSpec, Job, Row
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.papers.hierarchy import editors, measures
 from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy, staxac, upgma
@@ -312,11 +312,9 @@ def test_claims_of_pathfinder_by_hand():
         table = "3.6" if dataset in pathfinder.ARTIFICIAL else "3.7"
         return Cell(f"amalaman2015:{table}", dataset, method, metric, ours, sd, ours, sd)
 
-    def row(dataset, wrong, rejected):
-        measures = {"published_accuracy_percent": 100.0 - wrong, "reject_percent": rejected,
-                    "accepted_accuracy_percent": 100.0 - 100.0 * wrong / (100.0 - rejected)}  # fmt: skip
-        job = Job("key", dataset, "pathfinder", 0, 0, 1)
-        return Row.of(job, n_test=100, n_correct=80, measures=measures)
+    def scores(wrong, rejected):
+        means = {"accuracy_percent": 100.0 - wrong, "reject_percent": rejected}
+        return {name: runs.FoldScore(mean, None, None) for name, mean in means.items()}
 
     found = [
         cell("patches_4", "accuracy_percent", 100.0), cell("patches_4", "reject_percent", 0.0),
@@ -326,8 +324,8 @@ def test_claims_of_pathfinder_by_hand():
         cell("breast_cancer_wisconsin", "accuracy_percent", 95.5), cell("vehicle", "accuracy_percent", 85.5),
         cell("image_segmentation", "accuracy_percent", 99.5),
     ]  # fmt: skip
-    high = {(name, "PATHFINDER"): [row(name, 10.0, 30.0)] for name in pathfinder.REAL}
-    low = {(name, "PATHFINDER"): [row(name, 12.0, 20.0)] for name in pathfinder.REAL}
+    high = {(name, "PATHFINDER"): scores(10.0, 30.0) for name in pathfinder.REAL}
+    low = {(name, "PATHFINDER"): scores(12.0, 20.0) for name in pathfinder.REAL}
     said = pathfinder.claims(found, high, low)
     expected = {
         "patches_4: 100 % accuracy with no reject": True, "sine_2d: 100 % accuracy with no reject": False,
@@ -343,7 +341,7 @@ def test_claims_of_pathfinder_by_hand():
     rising = pathfinder.claims(found, low, high)
     assert rising["reject rate falls with purities of 80 %, over real sets"] is False
     pairs = zip(pathfinder.REAL[:2], (30.0, 10.0), strict=True)
-    apart = {(name, "PATHFINDER"): [row(name, 12.0, share)] for name, share in pairs}
+    apart = {(name, "PATHFINDER"): scores(12.0, share) for name, share in pairs}
     mixed = pathfinder.claims(found, low, {**low, **apart})
     assert mixed["reject rate falls with purities of 80 %, over real sets"] is None  # within one standard error
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oblique_cli.evaluation import published, significance_tests
+from oblique_cli.papers.reproduction.framework.declarations import Part, Runs
 from oblique_cli.papers.reproduction.framework.runs import outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.framework.study_report import StudyReport
@@ -83,7 +84,7 @@ def test_a_study_leaves_its_ranks_and_tests_as_files(tmp_path):
     study = STUDIES["mpsvm"]
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
     run = outcome(request, "reproduce/mpsvm", "cv.repeats=1")
-    cells = [cell for reference in study.tables for cell in mpsvm._cells(reference, mpsvm._accuracies(run.lines()))]
+    cells = mpsvm.STUDY.cells(Runs(request, {"main": {Part("mpsvm"): run}}))
     tables = tuple(mpsvm._rank_tables(mpsvm._accuracies(run.lines())))
     StudyReport(study, StudyResult(tuple(cells), tables), replace(request, only={})).save()
     ranks, tests = ((tmp_path / "reproduction" / f"mpsvm_{name}.csv").read_text() for name in ("ranks", "tests"))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import published
 from oblique_cli.papers.reproduction.framework import document, printed_cells, runs, study_report
+from oblique_cli.papers.reproduction.framework.declarations import Part, Runs
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
 from oblique_cli.papers.reproduction.framework.runs import FoldScore
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
@@ -267,7 +268,10 @@ def test_a_repetition_keeps_its_number_when_another_one_failed(request_for):
     printed = [n for n in published.numbers("wickramarachchi2015", "5.4") if n.metric == "accuracy_percent"]
     first, second = (next(n for n in printed if n.qualifiers["repetition"] == number) for number in "12")
     damaged = replace(run, rows=tuple(replace(r, status="failed") if r.repeat == 0 else r for r in run.rows))
-    whole, part = chapter5._of_repetitions(run), chapter5._of_repetitions(damaged)
+    whole, part = (
+        chapter5._of_repetitions(Runs(request_for, {"two-stage": {Part("chapter5_two_stage"): each}}))
+        for each in (run, damaged)
+    )
     assert whole(first, "wine")[0] != whole(second, "wine")[0] == part(second, "wine")[0]
     assert part(first, "wine") is None
 

@@ -7,10 +7,9 @@ words support both, are chosen by sizes (docs/algorithms/tprti.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
 
 # Whether each claim holds, by its text; None if the difference is within chance or a number is missing.
 Claims = Mapping[str, bool | None]
@@ -51,32 +50,3 @@ def of_claims(claims: Mapping[str, Sequence[bool | None]]) -> str:
 def met(claims: Iterable[bool | None]) -> int:
     """Return the number of claims that hold."""
     return sum(holds is True for holds in claims)
-
-
-def chosen(
-    request: StudyRequest,
-    default: str,
-    table: tuple[str, str],
-    cells: Mapping[str, Sequence[Cell]],
-    claims: Mapping[str, Claims],
-    wanted: Callable[[Cell], bool],
-) -> tuple[Sequence[Cell], ExtraTable]:
-    """Return the cells by the reading that is taken, and a table of every claim and every wanted cell by each reading.
-
-    default         reading of the configuration, for a part of the sets: it has too few claims for a choice
-    table           name, and caption with {} for the reading that is taken
-    cells, claims   by reading, that of the words first; cells in one order
-    """
-    taken = of_claims({reading: [*each.values()] for reading, each in claims.items()}) if request.is_whole else default
-    first = next(iter(claims.values()))
-    rows = [("claim", text, "", *(HOLDS[each[text]] for each in claims.values())) for text in first]
-    rows += [
-        (each[0].table, each[0].dataset, each[0].metric, *(f"{cell.ours:.2f} ({cell.verdict})" for cell in each))
-        for each in zip(*cells.values(), strict=True)
-        if wanted(each[0]) and all(cell.ours is not None for cell in each)
-    ]
-    counts = (str(met(each.values())) for each in claims.values())
-    rows.append(("claims met", str(len(first)), "", *counts))
-    name, caption = table
-    header = ("table", "data set", "metric", *cells)
-    return cells[taken], ExtraTable(name, caption.format(taken), header, tuple(rows), left=3)

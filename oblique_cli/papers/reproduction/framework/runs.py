@@ -151,8 +151,11 @@ def cells(
     """
     source, table = reference.split(":")
     names = dataset_names(source)
+    numbers = published.numbers(source, table)
+    # A single fold has the SD over the ten folds that is printed below them.
+    of_folds = {(n.metric, n.qualifiers.get("cv")): n.sd for n in numbers if n.qualifiers.get("fold") == "all"}
     cells = []
-    for number in published.numbers(source, table):
+    for number in numbers:
         if number.mean is None:
             continue
         dataset = names.get(number.dataset, number.dataset)
@@ -172,7 +175,7 @@ def cells(
                 mean,
                 sd,
                 number.mean,
-                number.sd,
+                of_folds.get((number.metric, number.qualifiers.get("cv"))) if number.sd is None else number.sd,
                 qualifier(number),
                 "; ".join(part for part in (note, number.remark) if part),
             )
@@ -189,11 +192,11 @@ def qualifier(number: Published) -> str:
     return "; ".join(f"{key}={value}" for key, value in number.qualifiers.items() if key not in DESCRIPTIVE)
 
 
-METRICS = {"accuracy_percent": "accuracy", "n_leaves": "leaves"}
+METRICS = {"accuracy_percent": "accuracy", "n_leaves": "leaves", "depth": "depth"}
 
 
 def of_outcomes(*outcomes: Outcome) -> Ours:
-    """Return a function for accuracy and leaves in the lines of runs; the later of two runs of a method wins."""
+    """Return a function for METRICS in the lines of runs; the later of two runs of a method wins."""
     lines = {key: line for each in outcomes for key, line in each.lines().items()}
 
     def ours(number: Published, dataset: str) -> Number | None:
@@ -201,7 +204,7 @@ def of_outcomes(*outcomes: Outcome) -> Ours:
         line = next((lines[dataset, m] for m in number.methods if (dataset, m) in lines), None)
         if line is None or name is None:
             return None
-        value = getattr(line, name)
+        value = line.value(name)
         return value.mean, value.sd, "" if line.repeats == line.repeats_expected else f"{line.mark} folds"
 
     return ours
@@ -359,11 +362,8 @@ class FoldScore:
         return self.mean, self.over_folds, note
 
 
-def fold_score(rows: Iterable[Row], score: Score) -> FoldScore | None:
-    """Return the scores of good rows of one algorithm on one data set; None if there is none, or a fold failed."""
-    rows = list(rows)
-    if not rows or any(row.status != "ok" for row in rows):
-        return None
+def fold_score(rows: Sequence[Row], score: Score) -> FoldScore:
+    """Return the score of the rows of one algorithm on one data set."""
     repeats = by_repeat(rows, score)
     return FoldScore(
         fmean(value for values in repeats.values() for value in values),
@@ -372,10 +372,25 @@ def fold_score(rows: Iterable[Row], score: Score) -> FoldScore | None:
     )
 
 
-def rows_by_method(outcomes: Iterable[Outcome], names: dict[str, str]) -> dict[tuple[str, str], list[Row]]:
-    """Return rows by data set and printed method. names : id in the configuration -> printed method."""
+def rows_by_method(outcomes: Iterable[Outcome], names: Mapping[str, str]) -> dict[tuple[str, str], list[Row]]:
+    """Return rows by data set and printed method; the later of two runs of a method wins. names : printed by id"""
     rows_of: dict[tuple[str, str], list[Row]] = {}
     for each in outcomes:
+        of_run: dict[tuple[str, str], list[Row]] = {}
         for row in each.rows:
-            rows_of.setdefault((row.dataset, names.get(row.algorithm, "")), []).append(row)
+            if row.algorithm in names:
+                of_run.setdefault((row.dataset, names[row.algorithm]), []).append(row)
+        rows_of |= of_run
     return rows_of
+
+
+# By data set and printed method: scores by name.
+FoldScores = Mapping[tuple[str, str], Mapping[str, FoldScore]]
+
+
+def fold_scores(outcomes: Iterable[Outcome], names: Mapping[str, str], scores: Mapping[str, Score]) -> FoldScores:
+    """Return the scores of each method without a failed fold on a data set. names : as in `rows_by_method`"""
+    rows_of = {
+        key: rows for key, rows in rows_by_method(outcomes, names).items() if all(r.status == "ok" for r in rows)
+    }
+    return {key: {name: fold_score(rows, of) for name, of in scores.items()} for key, rows in rows_of.items()}

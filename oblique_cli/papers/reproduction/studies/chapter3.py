@@ -9,13 +9,12 @@ from math import hypot
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework import runs
+from oblique_cli.papers.reproduction.framework.declarations import Declaration, Runs, declare, lines
 from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
-TABLES = tuple(f"{THESIS}:{table}" for table in ("3.1", "3.2", "3.3", "3.4"))
-# Configurations of each sampling scheme of the folds.
-SAMPLINGS = {"SRS": ("chapter3", "chapter3_shuttle"), "STRS": ("chapter3_stratified", "chapter3_shuttle_stratified")}
+TABLES = tuple(f"{THESIS}:3.{table}" for table in range(1, 5))
+SAMPLINGS = ("SRS", "STRS")  # of the folds, at random and stratified
 
 # Class sizes of each data set, as Table 3.3 prints them, by class index.
 ClassSizes = Mapping[int, int]
@@ -23,29 +22,14 @@ ClassSizes = Mapping[int, int]
 ClassAccuracies = Mapping[str, tuple[int, float, float | None]]
 
 
-@STUDIES.register("chapter3")
-@study("HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)", *TABLES)
-def chapter3(request: StudyRequest) -> StudyResult:
-    """Run Tables 3.1 and 3.4, and the stratified folds of Tables 3.2 and 3.3. The columns SRS of Tables 3.2 and 3.3 are
-    the folds of HHCART(A) in Table 3.1."""
-    outcomes = {
-        sampling: [runs.outcome(request, f"reproduce/{name}") for name in names]
-        for sampling, names in SAMPLINGS.items()
-    }
-    mixed = [runs.outcome(request, f"reproduce/{name}") for name in ("chapter3_mixed", "chapter3_income")]
-    of_sampling = {sampling: runs.of_outcomes(*each) for sampling, each in outcomes.items()}
-    finders: tuple[Ours, ...] = (
-        of_sampling["SRS"],
-        lambda number, dataset: of_sampling[number.qualifiers["sampling"]](number, dataset),
-        _of_classes({sampling: _class_accuracies(each) for sampling, each in outcomes.items()}),
-        runs.of_outcomes(*mixed),
-    )
-    all_cells = [cell for table, ours in zip(TABLES, finders, strict=True) for cell in runs.cells(request, table, ours)]
-    return runs.result_of([*outcomes["SRS"], *outcomes["STRS"], *mixed], all_cells)
+def _by_sampling(done: Runs) -> Ours:
+    ours = {sampling: lines(sampling)(done) for sampling in SAMPLINGS}
+    return lambda number, dataset: ours[number.qualifiers["sampling"]](number, dataset)
 
 
-def _of_classes(accuracies_by: Mapping[str, Mapping[str, ClassAccuracies]]) -> Ours:
+def _of_classes(done: Runs) -> Ours:
     """Return a function for the accuracy of a class, or its gain by stratified folds, in Table 3.3."""
+    accuracies_by = {sampling: _class_accuracies(done.of(sampling)) for sampling in SAMPLINGS}
     names = runs.dataset_names(THESIS)
     printed: dict[str, dict[int, int]] = {}
     for number in numbers(THESIS, "3.3"):
@@ -79,13 +63,12 @@ def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | 
 
 
 def _class_accuracies(outcomes: Iterable[Outcome]) -> dict[str, ClassAccuracies]:
-    accuracy_of: dict[str, ClassAccuracies] = {}
-    for each in outcomes:
-        for spec in each.experiment.datasets:
-            rows = [row for row in each.rows if (row.dataset, row.algorithm) == (spec.name, "hhcart_a")]
-            if rows and all(row.status == "ok" for row in rows):
-                accuracy_of[spec.name] = _by_class(rows)
-    return accuracy_of
+    rows_by = runs.rows_by_method(outcomes, {"hhcart_a": "HHCART(A)"})
+    return {
+        dataset: _by_class(rows)
+        for (dataset, method), rows in rows_by.items()
+        if method and all(row.status == "ok" for row in rows)
+    }
 
 
 def _by_class(rows: Iterable[Row]) -> ClassAccuracies:
@@ -100,3 +83,17 @@ def _by_class(rows: Iterable[Row]) -> ClassAccuracies:
         if accuracies:
             accuracy_of[name] = (next(iter(by_repeat.values()))[1], *runs.mean_sd(accuracies))
     return accuracy_of
+
+
+declare(
+    "chapter3",
+    "HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)",
+    Declaration(
+        {
+            "SRS": ("chapter3", "chapter3_shuttle"),
+            "STRS": ("chapter3_stratified", "chapter3_shuttle_stratified"),
+            "mixed": ("chapter3_mixed", "chapter3_income"),
+        },
+        dict(zip(TABLES, (lines("SRS"), _by_sampling, _of_classes, lines("mixed")), strict=True)),
+    ),
+)

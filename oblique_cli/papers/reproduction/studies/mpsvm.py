@@ -21,9 +21,9 @@ from oblique_cli.evaluation.tables import Line
 from oblique_cli.experiments import decomposing
 from oblique_cli.experiments.running import load_datasets
 from oblique_cli.ground import seeds
-from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, result_of
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
+from oblique_cli.papers.reproduction.framework.declarations import FULL, Declaration, Part, Runs, declare
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome, qualifier
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
 
 PAPER = "zhang2014"
 TABLES = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
@@ -100,33 +100,6 @@ class MethodScores(NamedTuple):
         return bool(ranks[second] - ranks[first] >= critical)
 
 
-@STUDIES.register("mpsvm")
-@study("MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)", *TABLES)
-def mpsvm(request: StudyRequest) -> StudyResult:
-    """Run the ensembles of sections IV-B to IV-H: ranks, tests, sizes and times; in the full profile also the sweeps
-    over minleaf, mtry and readings, and bias and variance."""
-    main = outcome(request, "reproduce/mpsvm")
-    sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS if request.profile == "full"]
-    accuracies = _accuracies(main.lines())
-    cells: list[Cell] = []
-    tables: list[ExtraTable] = []
-    if accuracies:
-        cells = [cell for reference in TABLES for cell in _cells(reference, accuracies)]
-        shown = _accuracy_table(accuracies)
-        tables = [
-            *_rank_tables(accuracies),
-            _verdicts(cells),
-            _signs(accuracies),
-            shown,
-            resampled(shown),
-            _costs(main),
-        ]
-    if main.rows and sweeps:
-        tables += [_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]), _readings(sweeps[3])]
-        tables += _bias_variance(request, main)
-    return result_of([main, *sweeps], cells, tables)
-
-
 def _accuracies(lines: Mapping[tuple[str, str], Line]) -> dict[tuple[str, str], float]:
     """Return the accuracy in percent of complete lines."""
     return {
@@ -136,28 +109,27 @@ def _accuracies(lines: Mapping[tuple[str, str], Line]) -> dict[tuple[str, str], 
     }
 
 
-def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[Cell]:
-    cells = []
-    for number in published.numbers(*reference.split(":")):
+def _of_ranks(done: Runs) -> Ours:
+    """Return a function for average ranks and verdicts of tests."""
+    (accuracies,) = (_accuracies(run.lines()) for run in done.of("main"))
+
+    def ours(number: Published, _: str) -> Number | None:
         methods = _family_of(number)
         scores = MethodScores.of(accuracies, methods)
-        ours: float | None = None
-        sd: float | None = None
-        note = number.remark
+        if not accuracies:
+            return None
         if len(scores.datasets) < 2:
-            note = "fewer than two data sets with all methods"
-        elif number.metric == "average_rank":
+            return None, None, "fewer than two data sets with all methods"
+        if number.metric == "average_rank":
             at = methods.index(number.method)
-            ours, sd = float(scores.ranks()[at]), float(scores.rank_errors()[at])
             note = f"over {len(scores.datasets)} data sets of ours; SD is the standard error over them"
-        elif number.metric == "significantly_better":
+            return float(scores.ranks()[at]), float(scores.rank_errors()[at]), note
+        if number.metric == "significantly_better":
             first, second = number.method.split(" over ")
-            ours = float(scores.better(first, second, number.qualifiers["test"]))
-        else:
-            note = "grows with the number of data sets; ours is in the table of ranks"
-        names = reference, number.dataset, number.method, number.metric
-        cells.append(Cell(*names, ours, sd, number.mean, None, qualifier(number), note))
-    return cells
+            return float(scores.better(first, second, number.qualifiers["test"])), None, ""
+        return None, None, "grows with the number of data sets; ours is in the table of ranks"
+
+    return ours
 
 
 def _family_of(number: Published) -> tuple[str, ...]:
@@ -201,12 +173,12 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
     ]
 
 
-def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
+def _verdicts(done: Runs) -> ExtraTable:
     """Return every difference with a verdict in the paper on its significance, and our verdict."""
     words = {None: "-", 0.0: "no", 1.0: "yes"}
     rows = tuple(
         (cell.method, cell.which["test"], words[cell.ours], words[cell.published])
-        for cell in cells
+        for cell in STUDY.cells(done)
         if cell.metric == "significantly_better"
     )
     return ExtraTable("verdicts", "Is it significantly better?", ("pair", "test", "ours", "paper"), rows, left=2)
@@ -372,3 +344,23 @@ def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
         for grid in grids[1:]:
             tables.append(ExtraTable(f"bias_variance_{base.lower()}", grid.caption, grid.header, grid.rows))
     return tables
+
+
+def _tables(done: Runs) -> Iterator[ExtraTable]:
+    """Yield ranks, tests, sizes and times; in the full profile also sweeps, and bias and variance."""
+    (main,) = done.of("main")
+    if accuracies := _accuracies(main.lines()):
+        shown = _accuracy_table(accuracies)
+        yield from _rank_tables(accuracies)
+        yield from (_verdicts(done), _signs(accuracies), shown, resampled(shown), _costs(main))
+    if main.rows and (sweeps := done.of("sweeps")):
+        yield from (_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]), _readings(sweeps[3]))
+        yield from _bias_variance(done.request, main)
+
+
+STUDY = Declaration(
+    {"main": ("mpsvm",), "sweeps": tuple(Part(f"mpsvm_{name}", least=FULL) for name in SWEEPS)},
+    dict.fromkeys(TABLES, _of_ranks),
+    extras=_tables,
+)
+declare("mpsvm", "MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)", STUDY)

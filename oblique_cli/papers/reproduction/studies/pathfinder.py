@@ -1,8 +1,12 @@
-"""Chapter 3 of Amalaman's dissertation: PATHFINDER and its reject option, Tables 3.6 and 3.7."""
+"""Chapter 3 of Amalaman's dissertation: PATHFINDER and its reject option, Tables 3.6 and 3.7.
+
+Our axis-parallel tree stands for Weka's Simple CART, whose settings are not given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from statistics import fmean, stdev
 
 from oblique_cli import config
@@ -10,22 +14,21 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE
-from oblique_cli.papers.reproduction.framework import runs
-from oblique_cli.papers.reproduction.framework.choice_of_reading import chosen, gap, numbers_of, side_of
+from oblique_cli.papers.reproduction.framework.choice_of_reading import gap, numbers_of, side_of
+from oblique_cli.papers.reproduction.framework.declarations import WHOLE, Choice, Declaration, Part, Runs, declare
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Number, Score, fold_score
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
+from oblique_cli.papers.reproduction.framework.runs import FoldScores, Number, Ours, Score, fold_scores
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable
 
 SOURCE = "amalaman2015"
 TABLES = (f"{SOURCE}:3.6", f"{SOURCE}:3.7")
 METHODS = {"pathfinder": "PATHFINDER", "axis_parallel": "Simple CART"}
-
-CONFIGURATION = "reproduce/pathfinder"  # with the grid sizes of Table 3.4
+TREES = ("pathfinder",)
 
 
 def grid_sizes() -> dict[str, int]:
     """Return the cells along an axis by data set, as in Table 3.4."""
-    experiment = config.load(CONFIGURATION)
+    experiment = config.load("reproduce/pathfinder")
     (algorithm,) = (spec for spec in experiment.algorithms if spec.name == "pathfinder")
     return {spec.name: int(algorithm.on(spec.name).params["grid_size"]) for spec in experiment.datasets}
 
@@ -35,15 +38,18 @@ def _accuracy(row: Row) -> float:
 
 
 SCORES: Mapping[str, Score] = {
+    "reject_percent": lambda row: row.measures.get("reject_percent", 0.0),
     # That of section 3.4.3, where a rejected row counts as correct.
     "accuracy_percent": lambda row: row.measures.get("published_accuracy_percent", _accuracy(row)),
-    "reject_percent": lambda row: row.measures.get("reject_percent", 0.0),
+    "accuracy of accepted": lambda row: row.measures.get("accepted_accuracy_percent", _accuracy(row)),
+    "accuracy of all": _accuracy,
     "n_leaves": lambda row: row.n_leaves,
 }
 
 
 # Rows without a class, by the words of section 3.3.3 and by figure 3.4. The configuration has the last reading.
-READINGS: Mapping[str, tuple[str, ...]] = {OUTSIDE: (f"algorithms.0.rejected={OUTSIDE}",), IMPURE: ()}
+READINGS = (OUTSIDE, IMPURE)
+BY_WORDS = (f"algorithms.0.rejected={OUTSIDE}",)
 BEST = "best of 22 (Cline paper)"
 # Section 3.4.3.2 on the best of 22 programs: 1 above, 0 a tie, -1 below.
 BESIDE_BEST = {
@@ -61,48 +67,23 @@ REAL = (*BESIDE_BEST, "iris")
 LOWER = "purities of 80 %"
 LOWER_RUN = ("algorithms.0.alpha=80", "algorithms.0.theta=80", "cv.repeats=2")
 
-Rows = Mapping[tuple[str, str], list[Row]]
+
+def _scores(done: Runs, group: str = "trees") -> FoldScores:
+    return fold_scores(done.of(group), METHODS, SCORES)
 
 
-@STUDIES.register("pathfinder")
-@study("PATHFINDER with its reject option (Amalaman 2015, chapter 3)", *TABLES)
-def pathfinder(request: StudyRequest) -> StudyResult:
-    """Run every data set with its grid size of Table 3.4, by both readings of rows without a class. Our axis-parallel
-    tree stands for Weka's Simple CART, whose settings are not given."""
+def _of_folds(done: Runs) -> Ours:
+    scores = _scores(done)
 
-    def by(reading: str, *overrides: str, **part: Collection[str]) -> runs.Outcome:
-        return runs.outcome(request, CONFIGURATION, *READINGS[reading], *overrides, **part)
-
-    trees = ("pathfinder",)
-    outcomes = {IMPURE: by(IMPURE)}
-    low: dict[str, runs.Outcome] = {}
-    if request.is_whole:
-        outcomes = {OUTSIDE: by(OUTSIDE, algorithms=trees), **outcomes}
-        low = {name: by(name, *LOWER_RUN, datasets=REAL, algorithms=trees) for name in outcomes}
-    both = runs.rows_by_method([outcomes[IMPURE]], METHODS)
-    rows: dict[str, Rows] = {name: {**both, **runs.rows_by_method([run], METHODS)} for name, run in outcomes.items()}
-    lower = {name: runs.rows_by_method([run], METHODS) for name, run in low.items()}
-    cells_by = {name: _cells(request, mine) for name, mine in rows.items()}
-    cells, tables = cells_by[IMPURE], [rejections(rows)]
-    if request.is_whole:
-        claims_by = {name: claims(mine, rows[name], lower[name]) for name, mine in cells_by.items()}
-        table = "by_reject", "Section 3.4.3 by which rows leaves reject; {} is taken"
-        cells, by_reject = chosen(request, IMPURE, table, cells_by, claims_by, lambda cell: cell.method == "PATHFINDER")
-        tables += [by_reject, by_purity(rows, lower)]
-    return runs.result_of([*outcomes.values(), *low.values()], cells, tables)
-
-
-def _cells(request: StudyRequest, rows: Rows) -> Sequence[Cell]:
     def ours(number: Published, dataset: str) -> Number | None:
-        score = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
-        return score.number() if score else None
+        score_of = scores.get((dataset, number.method))
+        return score_of[number.metric].number() if score_of else None
 
-    not_run = {BEST: "the best of 22 programmes in another paper"}
-    return [cell for table in TABLES for cell in runs.cells(request, table, ours, not_run)]
+    return ours
 
 
-def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
-    """Return the claims of section 3.4.3 and whether ours meet them. lower : rows with purity thresholds of 80 %"""
+def claims(cells: Iterable[Cell], scores: FoldScores, lower: FoldScores) -> dict[str, bool | None]:
+    """Return the claims of section 3.4.3 and whether ours meet them. lower : scores with purity thresholds of 80 %"""
     numbers = numbers_of(cells)
     out: dict[str, bool | None] = {}
     for name in PERFECT:
@@ -123,46 +104,64 @@ def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | N
             None if mine is None or (side and mine == 0) else mine == side
         )
     for of in ("reject", "accuracy"):
-        score = SCORES[f"{of}_percent"]
-        pairs = [(_mean(rows, name, score), _mean(lower, name, score)) for name in REAL]
+        pairs = [[_mean(each, name, f"{of}_percent") for each in (scores, lower)] for name in REAL]
         falls = [high - low for high, low in pairs if high is not None and low is not None]
         side = side_of((fmean(falls), stdev(falls) / len(falls) ** 0.5), (0.0, 0.0)) if len(falls) > 1 else 0
         out[f"{of} rate falls with {LOWER}, over real sets"] = None if side == 0 else side > 0
     return out
 
 
-def _mean(rows: Rows, name: str, score: Score) -> float | None:
-    scored = fold_score(rows.get((name, "PATHFINDER"), ()), score)
-    return None if scored is None else scored.mean
+def _mean(scores: FoldScores, name: str, score: str) -> float | None:
+    return scores[name, "PATHFINDER"][score].mean if (name, "PATHFINDER") in scores else None
 
 
-def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
-    """Return costs and gains of the reject option: accuracy as printed, among accepted rows, and of all rows."""
-    scores: tuple[Score, ...] = (
-        SCORES["reject_percent"],
-        SCORES["accuracy_percent"],
-        lambda row: row.measures["accepted_accuracy_percent"],
-        _accuracy,
-        SCORES["n_leaves"],
-    )
+def rejections(done: Runs) -> Iterator[ExtraTable]:
+    """Yield costs and gains of the reject option: accuracy as printed, among accepted rows, and of all rows; and means
+    over the real sets by purity thresholds."""
+    is_whole = done.request.is_whole
+    by_reading = {reading: replace(done, reading=reading) for reading in (READINGS if is_whole else READINGS[1:])}
     lines = []
-    for reading, scores_by in rows.items():
+    for reading, each in by_reading.items():
+        scores = _scores(each)
         for name in (*ARTIFICIAL, *REAL):
-            means = [_mean(scores_by, name, score) for score in scores]
-            if means[0] is not None:
-                lines.append((reading, name, *(f"{mean:.1f}" for mean in means)))
+            if (name, "PATHFINDER") in scores:
+                lines.append((reading, name, *(f"{_mean(scores, name, score):.1f}" for score in SCORES)))
     columns = ("rejected %", "accuracy as printed %", "accuracy of accepted %", "of all rows %", "leaves")
     caption = "Rejected rows count as right in the dissertation; beside that, accepted rows alone and all rows by class"
-    return ExtraTable("rejections", caption, ("rejected are rows", "data set", *columns), tuple(lines), left=2)
+    yield ExtraTable("rejections", caption, ("rejected are rows", "data set", *columns), tuple(lines), left=2)
+    if is_whole:
+        means = []
+        for purity, group in (("100", "trees"), ("80", "lower")):
+            for reading, each in by_reading.items():
+                scores = _scores(each, group)
+                of_sets = [
+                    [_mean(scores, name, f"{of}_percent") or 0.0 for name in REAL] for of in ("accuracy", "reject")
+                ]
+                means.append((reading, purity, *(f"{fmean(values):.1f}" for values in of_sets)))
+        header = ("rejected are rows", "purity %", "accuracy as printed %", "rejected %")
+        yield ExtraTable("by_purity", "Means over the real sets by purity thresholds", header, tuple(means), left=1)
 
 
-def by_purity(rows: Mapping[str, Rows], lower: Mapping[str, Rows]) -> ExtraTable:
-    """Return accuracy as printed and rejected rows, means over the real sets, by reading and purity thresholds."""
-    lines = []
-    for purity, each in (("100", rows), ("80", lower)):
-        for reading, scores_by in each.items():
-            scores = (SCORES["accuracy_percent"], SCORES["reject_percent"])
-            means = [[_mean(scores_by, name, score) or 0.0 for name in REAL] for score in scores]
-            lines.append((reading, purity, *(f"{fmean(values):.1f}" for values in means)))
-    header = ("rejected are rows", "purity %", "accuracy as printed %", "rejected %")
-    return ExtraTable("by_purity", "Means over the real sets by purity thresholds", header, tuple(lines), left=1)
+declare(
+    "pathfinder",
+    "PATHFINDER with its reject option (Amalaman 2015, chapter 3)",
+    Declaration(
+        {
+            "trees": ("pathfinder", Part("pathfinder", BY_WORDS, OUTSIDE, WHOLE, None, TREES)),
+            "lower": (
+                Part("pathfinder", LOWER_RUN, "", WHOLE, REAL, TREES),
+                Part("pathfinder", (*BY_WORDS, *LOWER_RUN), OUTSIDE, WHOLE, REAL, TREES),
+            ),
+        },
+        dict.fromkeys(TABLES, _of_folds),
+        {BEST: "the best of 22 programmes in another paper"},
+        Choice(
+            READINGS,
+            "by_reject",
+            "Section 3.4.3 by which rows leaves reject; {} is taken",
+            lambda cells, done: claims(cells, _scores(done), _scores(done, "lower")),
+            lambda cell: cell.method == "PATHFINDER",
+        ),
+        rejections,
+    ),
+)

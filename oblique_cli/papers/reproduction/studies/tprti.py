@@ -2,72 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from math import log
 from statistics import fmean
 
 import numpy as np
 
-from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.papers.reproduction.framework import runs
+from oblique_cli.papers.reproduction.framework.declarations import WHOLE, Declaration, Layout, Part, Runs, declare
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
-from oblique_cli.papers.reproduction.framework.runs import FoldScore, Number, Ours, Outcome
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
+from oblique_cli.papers.reproduction.framework.runs import FoldScore, FoldScores, Number, Ours, Score
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable
 
 SOURCE = "amalaman2015"
 TABLES = tuple(f"{SOURCE}:2.{table}" for table in (6, 7, 8))
 METHODS = {"tprti_a": "TPRTI-A", "tprti_b": "TPRTI-B", "retis": "RETIS", "m5_style": "M5", "cart_regression": "CART"}
 COPIED = ("GUIDE", "SECRET")  # printed numbers of another paper, which the dissertation uses for comparison
-CONFIGURATION = "reproduce/tprti"  # with the parameters of Table 2.5
-SLOWEST = "kin8nm"  # without RETIS in print
-MEASURES = {"mse": lambda row: row.measures["mse"], "n_leaves": lambda row: row.n_leaves}
+NOT_RUN = dict.fromkeys(COPIED, "printed numbers of another paper")
+FAST = ("three_pieces", "one_bend", "breiman_levels", "sine_product", "friedman", "abalone", "auto_mpg",
+        "boston_housing", "auto_mpg_zscore", "stock", "tecator")  # fmt: skip
+DATASETS = (*FAST, "kin8nm")  # without RETIS in print
+MEASURES: Mapping[str, Score] = {"mse": lambda row: row.measures["mse"], "n_leaves": lambda row: row.n_leaves}
 OUTCOMES = ("wins", "ties", "losses")
-
-
-# Data set and printed method -> "mse" and "n_leaves".
-Scores = Mapping[tuple[str, str], Mapping[str, FoldScore]]
-
-
-@STUDIES.register("tprti")
-@study("TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)", *TABLES)
-def tprti(request: StudyRequest) -> StudyResult:
-    """Run Table 2.7 data set by data set, and derive Tables 2.6 and 2.8 from it once all twelve are complete. M5 is our
-    M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation."""
-    outcomes = [runs.outcome(request, CONFIGURATION)]
-    scores = _scores(outcomes)
-    units = {spec.name: units_of(spec, request) for run in outcomes for spec in run.experiment.datasets}
-    names = [spec.name for spec in config.load(CONFIGURATION).datasets]
-    whole = all(scores.get((d, m), {}).get("mse") for d in names for m in METHODS.values())
-    chosen = {dataset: units[dataset][unit_of(scores, dataset, units[dataset])] for dataset in units}
-    counts = duels(scores, chosen) if whole else {}
-    best = best_combinations(scores, names) if whole else {}
-
-    def of_table_2_6(number: Published, dataset: str) -> Number | None:
-        count = counts.get((number.method, number.qualifiers["versus"]))
-        return (count[OUTCOMES.index(number.metric)], None, "counted by the printed rule") if count else None
-
-    def of_table_2_8(number: Published, dataset: str) -> Number | None:
-        return (best[number.method], None, "counted from the means") if number.method in best else None
-
-    not_run = {method: "printed numbers of another paper" for method in COPIED}
-    all_cells = (
-        *runs.cells(request, TABLES[0], of_table_2_6),
-        *runs.cells(request, TABLES[1], _of_table_2_7(scores, units), not_run),
-        *runs.cells(request, TABLES[2], of_table_2_8),
-    )
-    tables = [reference_rows(scores)]
-    if request.is_whole:
-        fast = [name for name in names if name != SLOWEST]
-        by_reading = {
-            reading: [runs.outcome(request, CONFIGURATION, *_of_all(changes), datasets=fast)]
-            for reading, changes in READINGS.items()
-        }
-        outcomes += [run for each in by_reading.values() for run in each]
-        tables.append(by_cut(request, by_reading, units))
-    return runs.result_of(outcomes, all_cells, tables)
 
 
 # Choice of a cut, reference of the least improvement, and treatment of a cut that leaves a child below the least
@@ -85,34 +45,62 @@ def _of_all(changes: Iterable[str]) -> tuple[str, ...]:
     return ("cv.repeats=3", *(f"algorithms.{i}.{change}" for i in range(3) for change in changes))
 
 
-def _scores(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], dict[str, FoldScore]]:
-    scores: dict[tuple[str, str], dict[str, FoldScore]] = {}
-    for key, rows in runs.rows_by_method(outcomes, METHODS).items():
-        score_of = {name: runs.fold_score(rows, score) for name, score in MEASURES.items()}
-        scores[key] = {name: value for name, value in score_of.items() if value is not None}
-    return scores
+def _scores(done: Runs, group: str = "trees") -> FoldScores:
+    return runs.fold_scores(done.of(group), METHODS, MEASURES)
 
 
-def _of_table_2_7(scores: Scores, units_by: Mapping[str, Mapping[str, float]]) -> Ours:
-    """Return a function for errors, in the unit of their row of Table 2.7, and leaves."""
+def _is_whole(scores: FoldScores) -> bool:
+    return all((dataset, method) in scores for dataset in DATASETS for method in METHODS.values())
+
+
+def _units(done: Runs) -> dict[str, Mapping[str, float]]:
+    """Return `units_of` each data set."""
+    load = (done.request.data_dir, done.request.offline)
+    return {spec.name: units_of(spec, *load) for run in done.of("trees") for spec in run.experiment.datasets}
+
+
+def _of_table_2_6(done: Runs) -> Ours:
+    scores, counts = _scores(done), {}
+    if _is_whole(scores):
+        units = {name: each[unit_of(scores, name, each)] for name, each in _units(done).items()}
+        counts = duels(scores, units)
 
     def ours(number: Published, dataset: str) -> Number | None:
-        value = scores.get((dataset, number.method), {}).get(number.metric)
-        if value is None or number.metric != "mse":
-            return value.number() if value else None
-        units = units_by[dataset]
-        return _in_unit(value, unit_of(scores, dataset, units, number.method), units)
+        count = counts.get((number.method, number.qualifiers["versus"]))
+        return (count[OUTCOMES.index(number.metric)], None, "counted by the printed rule") if count else None
 
     return ours
 
 
-def by_cut(
-    request: StudyRequest, by_reading: Mapping[str, Sequence[Outcome]], units: Mapping[str, Mapping[str, float]]
-) -> ExtraTable:
-    """Return the difference of each method's sizes from print by each reading, and the number of agreeing cells."""
+def _of_table_2_7(group: str = "trees") -> Layout:
+    """Return the layout of errors, in the unit of their row of Table 2.7, and leaves."""
+
+    def layout(done: Runs) -> Ours:
+        scores, units_by = _scores(done, group), _units(done)
+
+        def ours(number: Published, dataset: str) -> Number | None:
+            value = scores.get((dataset, number.method), {}).get(number.metric)
+            if value is None or number.metric != "mse":
+                return value.number() if value else None
+            units = units_by[dataset]
+            return _in_unit(value, unit_of(scores, dataset, units, number.method), units)
+
+        return ours
+
+    return layout
+
+
+def _of_table_2_8(done: Runs) -> Ours:
+    scores = _scores(done)
+    best = best_combinations(scores, DATASETS) if _is_whole(scores) else {}
+    return lambda number, _: (best[number.method], None, "counted from the means") if number.method in best else None
+
+
+def by_cut(done: Runs) -> Iterator[ExtraTable]:
+    """Yield the difference of each method's sizes from print by each reading, and the number of agreeing cells."""
     rows = []
-    for reading, outcomes in by_reading.items():
-        all_cells = runs.cells(request, TABLES[1], _of_table_2_7(_scores(outcomes), units))
+    for reading in READINGS if done.request.is_whole else ():
+        all_cells = runs.cells(done.request, TABLES[1], _of_table_2_7(reading)(done))
         for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
             leaves, errors = (
                 [c for c in all_cells if (c.method, c.metric) == (method, metric) and c.ours is not None]
@@ -122,19 +110,20 @@ def by_cut(
             agree = (f"{sum(c.verdict == AGREES for c in each)} of {len(each)}" for each in (leaves, errors))
             rows.append((reading, method, f"{away:.2f}", *agree))
     caption = "Table 2.7 by how a cut is chosen: mean |log(ours / printed)| of leaves, cells that agree"
-    return ExtraTable("by_cut", caption, ("reading", "method", "leaves", "sizes", "errors"), tuple(rows), left=2)
+    yield ExtraTable("by_cut", caption, ("reading", "method", "leaves", "sizes", "errors"), tuple(rows), left=2)
 
 
 OWN = "its own units"
 
 
-def units_of(policy: DatasetSpec, request: StudyRequest) -> dict[str, float]:
+@cache
+def units_of(policy: DatasetSpec, data_dir: str | None, offline: bool) -> Mapping[str, float]:
     """Return the possible units of a printed error by name: 1, the variance of the response, its squared range."""
-    y = catalogue.load(policy, data_dir=request.data_dir, offline=request.offline).y
+    y = catalogue.load(policy, data_dir, offline).y
     return {OWN: 1.0, "the variance of the response": float(np.var(y)), "its squared range": float(np.ptp(y)) ** 2}
 
 
-def unit_of(scores: Scores, dataset: str, units: Mapping[str, float], judged: str | None = None) -> str:
+def unit_of(scores: FoldScores, dataset: str, units: Mapping[str, float], judged: str | None = None) -> str:
     """Return the unit in which the errors of a row of Table 2.7 are nearest to the printed ones, in logarithms.
 
     judged  a method whose error is ignored, so that no cell chooses its own unit; None for the unit of the whole row
@@ -177,7 +166,7 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
     return counts
 
 
-def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
+def duels(scores: FoldScores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
     """Return (method, versus) -> wins, ties, losses of TPRTI-A and -B. units : data set -> divisor of our errors"""
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), score_of in scores.items():
@@ -195,7 +184,7 @@ def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], l
     }
 
 
-def best_combinations(scores: Scores, datasets: Iterable[str]) -> dict[str, int]:
+def best_combinations(scores: FoldScores, datasets: Iterable[str]) -> dict[str, int]:
     """Return by method the number of data sets where its error and its leaves are both the least (Table 2.8)."""
     methods = ("M5", "TPRTI-A", "TPRTI-B", "RETIS")
     counts = dict.fromkeys(methods, 0)
@@ -208,14 +197,30 @@ def best_combinations(scores: Scores, datasets: Iterable[str]) -> dict[str, int]
     return counts
 
 
-def reference_rows(scores: Scores) -> ExtraTable:
-    """Return our numbers with both SDs, and CART beside them, constant trees absent from the dissertation."""
+def tables(done: Runs) -> Iterator[ExtraTable]:
+    """Yield our numbers with both SDs, with CART, constant trees absent from the dissertation; then `by_cut`."""
     rows = []
-    for (dataset, method), score_of in scores.items():
-        if set(score_of) == set(MEASURES):
-            mse, leaves = score_of["mse"], score_of["n_leaves"]
-            sds = [f"{sd:.3g}" if sd is not None else "" for sd in (mse.over_folds, mse.over_repeats)]
-            rows.append((dataset, method, f"{mse.mean:.4g}", *sds, f"{leaves.mean:.1f}"))
+    for (dataset, method), score_of in _scores(done).items():
+        mse, leaves = score_of["mse"], score_of["n_leaves"]
+        sds = [f"{sd:.3g}" if sd is not None else "" for sd in (mse.over_folds, mse.over_repeats)]
+        rows.append((dataset, method, f"{mse.mean:.4g}", *sds, f"{leaves.mean:.1f}"))
     header = ("data set", "method", "MSE", "SD over folds", "SD over repetitions", "leaves")
     caption = "Mean squared errors with both standard deviations, CART for reference"
-    return ExtraTable("errors", caption, header, tuple(rows))
+    yield ExtraTable("errors", caption, header, tuple(rows))
+    yield from by_cut(done)
+
+
+declare(
+    "tprti",
+    "TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)",
+    Declaration(
+        {
+            "trees": ("tprti",),
+            **{reading: (Part("tprti", _of_all(changes), "", WHOLE, FAST),) for reading, changes in READINGS.items()},
+        },
+        # Tables 2.6 and 2.8 are counted once all data sets are complete. M5 is our M5-style tree.
+        dict(zip(TABLES, (_of_table_2_6, _of_table_2_7(), _of_table_2_8), strict=True)),
+        NOT_RUN,
+        extras=tables,
+    ),
+)
