@@ -137,6 +137,9 @@ def _arrays() -> None:
     }  # fmt: skip
     for name, values in arrays.items():
         np.save(f"{name}.npy", values)
+    Path("long.fasta").write_text(">a x\nACGT\n>b y\nACGTA\n")
+    Path("foreign.fasta").write_text(">a\nACGT\n>b\nAEGT\n")
+    Path("far.fasta").write_text(">a\nACGT\n>b\nCATG\n")
     Path("junk.npy").write_bytes(b"no array")
     rows = [f"{a!r},{b!r},{c!r},{('red', 'blue')[a > 0.3]},k{k}" for (a, b, c), k in zip(X.tolist(), y, strict=True)]
     Path("big.csv").write_text("\n".join(["a,b,c,color,kind", *rows]) + "\n")

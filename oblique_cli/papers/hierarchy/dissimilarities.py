@@ -1,4 +1,4 @@
-"""Dissimilarities between objects (Amalaman 2015): checked matrices, distances of rows, p-distances of sequences.
+"""Dissimilarities between objects (Amalaman 2015): checked matrices, distances of rows.
 
 A condensed matrix lists n (n - 1) / 2 dissimilarities as SciPy does: d(0,1), d(0,2), ..., d(1,2), ... In float64 that
 is 4 n (n - 1) bytes, in float32 half of it (100 and 50 MB for 5000 objects).
@@ -46,7 +46,7 @@ def checked_condensed(values: ArrayLike) -> Condensed:
     if array.ndim != 1:
         raise DataError(f"a condensed matrix is a list of dissimilarities. Got {array.ndim} dimensions.")
     n = number_of_objects(array)
-    _check_values(array, lambda k: [int(side[k]) for side in np.triu_indices(n, 1)], None)
+    _check_values(array, lambda k: pair_at(k, n), None)
     return _stored(array, n, "float64")
 
 
@@ -64,7 +64,7 @@ def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] 
     if len(diagonal):
         i = int(diagonal[0])
         raise DataError(
-            f"the dissimilarity of {_name(i, names)} to itself must be 0. Got {array[i, i]:g}; "
+            f"the dissimilarity of {object_name(i, names)} to itself must be 0. Got {array[i, i]:g}; "
             "is this a similarity matrix?"
         )
     slack = 1e-6 if array.dtype == np.float32 else 1e-9
@@ -72,10 +72,22 @@ def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] 
     if apart.any():
         i, j = map(int, np.argwhere(apart)[0])
         raise DataError(
-            f"a dissimilarity matrix must be symmetric: {_name(i, names)} to {_name(j, names)} is {array[i, j]:g}, "
-            f"and the way back is {array[j, i]:g}."
+            f"a dissimilarity matrix must be symmetric: {object_name(i, names)} to {object_name(j, names)} is "
+            f"{array[i, j]:g}, and the way back is {array[j, i]:g}."
         )
-    return _stored(distance.squareform(array, force="tovector", checks=False), len(array), dtype)
+    return _stored(condensed_of(array), len(array), dtype)
+
+
+def condensed_of(square: NDArray[Any]) -> Condensed:
+    """Return the upper half of a square matrix, unchecked."""
+    return np.asarray(distance.squareform(square, force="tovector", checks=False))
+
+
+def pair_at(k: int, n: int) -> tuple[int, int]:
+    """Return the two of n objects whose dissimilarity has place k of a condensed matrix."""
+    ends = np.cumsum(np.arange(n - 1, 0, -1))
+    i = int(np.searchsorted(ends, k, side="right"))
+    return i, int(k - ends[i] + n)
 
 
 def to_square(condensed: Condensed) -> Array:
@@ -160,40 +172,18 @@ def _numbers(values: ArrayLike) -> NDArray[Any]:
         raise DataError("dissimilarities must be numbers.") from None
 
 
-def _check_values(flat: NDArray[Any], pair_at: Any, names: Sequence[str] | None) -> None:
+def _check_values(flat: NDArray[Any], place_of: Any, names: Sequence[str] | None) -> None:
     """Raise DataError at the first value that is not finite, or negative."""
     for wrong, what in ((~np.isfinite(flat), "a finite number"), (flat < 0, "0 or more")):
         if wrong.any():
             k = int(np.flatnonzero(wrong)[0])
-            i, j = pair_at(k)
+            i, j = place_of(k)
             raise DataError(
-                f"the dissimilarity of {_name(i, names)} and {_name(j, names)} must be {what}. Got {flat[k]:g}."
+                f"the dissimilarity of {object_name(i, names)} and {object_name(j, names)} must be {what}. "
+                f"Got {flat[k]:g}."
             )
 
 
-def _name(i: int, names: Sequence[str] | None) -> str:
+def object_name(i: int, names: Sequence[str] | None) -> str:
+    """Return the name of an object in messages."""
     return f"object {i + 1}" if names is None else repr(names[i])
-
-
-# ---- artificial sequences (sections 4.4.1 and 5.5.1.1) ---------------------------------------------------------------
-
-
-def random_sequences(n: int, rng: np.random.Generator, length: int = 200) -> NDArray[np.int8]:
-    """Return n sequences of independent, equally likely nucleotides, (n, length) codes 0 to 3."""
-    return rng.integers(0, 4, size=(n, length), dtype=np.int8)
-
-
-def p_distances(sequences: NDArray[np.int8]) -> Condensed:
-    """Return the condensed p-distances: the share of sites at which two sequences differ."""
-    return np.asarray(distance.pdist(sequences.astype(np.float64), "hamming"))
-
-
-def labels_by_poles(condensed: Condensed, rng: np.random.Generator, noise: float = 0.0) -> NDArray[np.int64]:
-    """Return two classes, one around each of the two most distant sequences; equally near ones are of the first.
-    noise : share of the sequences whose class is drawn at random afterwards (0 for Art#1, 0.1 for Art#2)"""
-    square = to_square(condensed)
-    first, second = np.unravel_index(int(square.argmax()), square.shape)
-    codes: NDArray[np.int64] = (square[second] < square[first]).astype(np.int64)
-    chosen = rng.choice(len(codes), size=round(noise * len(codes)), replace=False)
-    codes[chosen] = rng.integers(0, 2, size=len(chosen))
-    return codes

@@ -1,4 +1,4 @@
-"""Readers of square or condensed CSV and PHYLIP matrices, and the writer of Newick trees."""
+"""Readers of square or condensed CSV and PHYLIP matrices; writers of PHYLIP matrices and Newick trees."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from oblique_cli.errors import DataError
-from oblique_cli.papers.hierarchy.dissimilarities import Condensed, checked_condensed, from_square
+from oblique_cli.papers.hierarchy.dissimilarities import (
+    Condensed,
+    checked_condensed,
+    from_square,
+    number_of_objects,
+    to_square,
+)
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, shown_names
 
+STRICT = 10  # characters of a name in strict PHYLIP
 COUNT_DIGITS = 18  # a longer integer is no number of objects
 
 
@@ -19,7 +26,8 @@ def read_matrix(text: str, where: str) -> tuple[list[str] | None, Condensed]:
     """Return the names of the objects, None if the text has none, and the condensed matrix. where : prefix of messages
 
     A single integer in the first line begins a PHYLIP matrix, square or lower triangle, whose rows may span several
-    lines. Anything else is CSV (comma, semicolon or tab): one row or column is a condensed matrix, several are
+    lines. Its names end at a blank (relaxed), or if this gives no matrix, after 10 characters (strict). Anything else
+    is CSV (comma, semicolon or tab): one row or column is a condensed matrix, several are
     a square one, with names in the first row, the first column, both or neither. DataError for anything else.
     """
     lines = [line for line in text.splitlines() if line.strip()]
@@ -38,24 +46,34 @@ def read_matrix(text: str, where: str) -> tuple[list[str] | None, Condensed]:
 
 
 def _is_phylip(lines: Sequence[str]) -> bool:
-    """Return whether the first line is an integer and the second begins with a name."""
+    """Return whether the first line is an integer and the next ones have names."""
     first = lines[0].strip()
     if not (first.isdecimal() and first.isascii() and len(first) <= COUNT_DIGITS and len(lines) > 1):
         return False
-    second = lines[1].split()
-    return len(second) > 1 or not _is_number(second[0])
+    return any(len(line.split()) > 1 for line in lines[1:]) or not _is_number(lines[1].strip())
 
 
 def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    tokens = " ".join(lines).split()
-    begins = set(np.cumsum([0, *(len(line.split()) for line in lines)]).tolist())  # indices of words that begin a line
     if n < 1:
         raise DataError(f"a PHYLIP matrix begins with the number of its objects, at least 1. Got {n}.")
+    try:
+        return _relaxed(n, lines)
+    except DataError:
+        strict = _strict(n, lines)
+        if strict is None:
+            raise
+        return strict
+
+
+def _relaxed(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return names and the square matrix of a PHYLIP text whose names have no blanks."""
+    tokens = " ".join(lines).split()
+    begins = set(np.cumsum([0, *(len(line.split()) for line in lines)]).tolist())  # indices of words that begin a line
     is_square = len(tokens) == n * (n + 1)
     if not is_square and len(tokens) != n + n * (n - 1) // 2:
         raise DataError(
             f"a PHYLIP matrix of {n} objects has {n} names with {n * n} numbers (square) or {n * (n - 1) // 2} (lower "
-            f"triangle), and names have no blanks. Got {len(tokens)} words."
+            f"triangle), and names have no blanks or {STRICT} characters. Got {len(tokens)} words."
         )
     names, square, place = [], np.zeros((n, n)), 0
     for i in range(n):
@@ -68,6 +86,24 @@ def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
         square[i, :width] = [_number(token, f"row {i + 1}") for token in tokens[place + 1 : place + 1 + width]]
         place += 1 + width
     return _unique(names), square if is_square else square + square.T
+
+
+def _strict(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray] | None:
+    """Return names and the square matrix of a PHYLIP text whose names are the first 10 characters of n lines; None if
+    the rest is no matrix. Lines that begin with a blank continue a row."""
+    rows: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line[0].isspace() and rows:
+            rows[-1][1].extend(line.split())
+        else:
+            rows.append((line[:STRICT].strip(), line[STRICT:].split()))
+    widths = [len(numbers) for _, numbers in rows]
+    if widths not in ([n] * n, list(range(n))) or not all(_is_number(word) for _, words in rows for word in words):
+        return None
+    square = np.zeros((n, n))
+    for i, (_, numbers) in enumerate(rows):
+        square[i, : len(numbers)] = [float(number) for number in numbers]
+    return _unique([name for name, _ in rows]), square if widths[0] else square + square.T
 
 
 def _csv(lines: Sequence[str]) -> tuple[list[str] | None, list[list[float]]]:
@@ -152,6 +188,26 @@ def _not_blank(labels: list[str], where: str, names: Sequence[str]) -> list[str]
     if "" in labels:
         raise DataError(f"{where}: the label of {names[labels.index('')]!r} is empty.")
     return labels
+
+
+def phylip(condensed: Condensed, names: Sequence[str] | None = None, lower: bool = False, strict: bool = False) -> str:
+    """Return a PHYLIP matrix, square or its lower triangle, whose numbers are read back to the bit.
+
+    Relaxed names have no blanks and end at one; strict names have up to 10 characters, blanks too. DataError for a
+    name that does not fit.
+    """
+    n = number_of_objects(condensed)
+    shown = shown_names(names, n)
+    for name in shown:
+        if not name.strip() or (len(name) > STRICT if strict else len(name.split()) > 1):
+            limit = f"1 to {STRICT} characters" if strict else "characters without blanks"
+            raise DataError(f"a {'strict' if strict else 'relaxed'} PHYLIP matrix has names of {limit}. Got {name!r}.")
+    square = to_square(condensed)
+    lines = [str(n)]
+    for i, name in enumerate(shown):
+        row = square[i, : i if lower else n].tolist()
+        lines.append(" ".join([f"{name:<{STRICT}}", *(np.format_float_positional(d, trim="-") for d in row)]))
+    return "\n".join(lines) + "\n"
 
 
 def newick(tree: Hierarchy, names: Sequence[str] | None = None) -> str:

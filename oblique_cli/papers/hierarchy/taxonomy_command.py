@@ -24,7 +24,10 @@ TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": 
 GRAPHS = ("nearest", "renewed", "gabriel")
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
 SCALINGS = ("zscore", "none")
-FORMATS = ("text", "svg", "newick", "json")
+FORMATS = ("text", "svg", "newick", "json", "phylip", "phylip-lower", "phylip-strict", "phylip-strict-lower")
+DISTANCES = ("p", "jukes_cantor")
+ALPHABETS = ("nucleotide", "protein")
+FASTA = (".fasta", ".fas", ".fa", ".fna", ".ffn", ".faa", ".afa")  # ends of names, before .gz too
 MISSING = ("error", "drop", "impute")
 COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
 
@@ -39,9 +42,15 @@ class TaxonomyOptions:
 
     data: str = declare.argument()
     labels: str | None = declare.option(
-        "--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels."
+        "--labels",
+        metavar="COLUMN|FILE",
+        help="Class column of a CSV of rows; file of labels of a matrix or of sequences.",
     )
     matrix: bool = declare.flag("--matrix", "DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
+    distance: str | None = declare.option(
+        "--distance", type=click.Choice(DISTANCES), help="DATA is a FASTA file; distance of sequences, by default p."
+    )
+    alphabet: str = _choice("--alphabet", ALPHABETS, "Of sequences.")
     method: str = _choice("--method", tuple(TITLES), "Algorithm.")
     graph: str = _choice("--graph", GRAPHS, "Neighbors of STAXAC.")
     metric: str = _choice("--metric", METRICS, "Distance of rows.")
@@ -51,7 +60,7 @@ class TaxonomyOptions:
         "--purity", type=declare.NumberRange(0, 1, min_open=True), default=1.0, help="Purity of clusters."
     )
     min_size: int = declare.option("--min-size", type=click.IntRange(1), default=15, help="Objects of a subclass.")
-    format_: str = declare.form(FORMATS, spelled={"nwk": "newick", "tree": "newick"})
+    format_: str = declare.form(FORMATS, spelled={"nwk": "newick", "tree": "newick", "phy": "phylip"})
     data_dir: str | None = declare.DATA_DIR
     offline: bool = declare.OFFLINE
     output: str | None = declare.OUTPUT
@@ -66,23 +75,35 @@ Objects = tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...
 def taxonomy(options: TaxonomyOptions = declare.group(TaxonomyOptions)) -> None:
     """Build a hierarchy over the objects of DATA and relate it to their classes.
 
-    DATA is a data set (oblique data list), a CSV file whose class column is --labels, or, with --matrix, a
-    dissimilarity matrix with a file of labels: one per line, or name,label. Columns of words become 0/1 columns.
+    DATA is a data set (oblique data list), a CSV file whose class column is --labels, aligned sequences in a FASTA
+    file, or, with --matrix, a dissimilarity matrix. A file of labels has one per line, or name,label. Without it the
+    descriptions of a FASTA file are the classes. Columns of words become 0/1 columns.
 
     The report has the hierarchy cut at nodes of sufficient purity, the subclasses of each class, the classification
-    complexity, and the purity per depth. SVG, Newick and JSON have the whole hierarchy.
+    complexity, and the purity per depth. SVG, Newick and JSON have the whole hierarchy. PHYLIP has the distances.
+    Sequences and matrices need no classes for PHYLIP, nor for Newick of other methods than STAXAC.
 
     \b
     Example: oblique taxonomy iris --purity 0.95 --min-size 10
              oblique taxonomy my.csv --labels class --method upgma --format svg --output tree.svg
              oblique taxonomy distances.phy --matrix --labels classes.csv --format newick
+             oblique taxonomy sequences.fasta --distance jukes_cantor --method nj --format newick
     """
-    if options.labels is None and (options.matrix or _is_file(options.data)):
+    is_fasta = options.distance is not None or _is_fasta(options.data)
+    if options.matrix and is_fasta:
+        raise click.UsageError("--matrix is for dissimilarities; a FASTA file with --distance gives them itself")
+    is_rows = not (options.matrix or is_fasta)
+    if options.labels is None and (_is_file(options.data) if is_rows else options.matrix and _needs_classes(options)):
         raise click.UsageError("--labels is needed: the class column of a CSV file, or the file of labels of a matrix")
 
-    from oblique_cli.papers.hierarchy.formats import newick
+    from oblique_cli.papers.hierarchy.formats import newick, phylip
 
-    report = _report((_of_matrix if options.matrix else _of_rows)(options), options)
+    objects = (_of_fasta if is_fasta else _of_rows if is_rows else _of_matrix)(options)
+    if options.format_.startswith("phylip"):
+        _, condensed, names, *_ = objects
+        write(phylip(condensed, names, "lower" in options.format_, "strict" in options.format_), options.output)
+        return
+    report = _report(objects, options)
     if options.format_ == "newick":
         write(newick(report.taxonomy.tree, report.names), options.output)
     elif options.format_ == "json":
@@ -100,24 +121,75 @@ def _is_file(data: str) -> bool:
     return data not in catalogue.names() and (Path(data).exists() or Path(data).suffix != "")
 
 
+def _is_fasta(data: str) -> bool:
+    return data.lower().removesuffix(".gz").endswith(FASTA)
+
+
+def _needs_classes(options: TaxonomyOptions) -> bool:
+    if options.format_ == "newick":
+        return options.method == "staxac"
+    return not options.format_.startswith("phylip")
+
+
 def _paint(text: str, code: int) -> str:
     return click.style(text, fg=COLORS[code % len(COLORS)])
 
 
 def _of_matrix(options: TaxonomyOptions) -> Objects:
+    from oblique_cli.papers.hierarchy.formats import read_matrix
+
+    names, condensed = read_matrix(_text(options.data), options.data)
+    return _labeled(options, condensed, names, ())
+
+
+def _of_fasta(options: TaxonomyOptions) -> Objects:
+    from oblique_cli.errors import DataError
+    from oblique_cli.papers.hierarchy.sequences import read_fasta
+
+    path, how = options.data, options.distance or DISTANCES[0]
+    if options.alphabet == "protein" and how == "jukes_cantor":
+        raise click.UsageError("--distance jukes_cantor is for nucleotides; proteins have --distance p")
+    alignment = read_fasta(_text(path), path, options.alphabet)
+    try:
+        condensed = alignment.distances(how)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    notes = (f"{how} distances of {alignment.codes.shape[1]} sites",)
+    return _labeled(options, condensed, alignment.names, notes, alignment.descriptions)
+
+
+def _labeled(
+    options: TaxonomyOptions,
+    condensed: Any,
+    names: list[str] | None,
+    notes: tuple[str, ...],
+    descriptions: list[str] | None = None,
+) -> Objects:
+    """Return the objects with classes from the file of labels, or from the descriptions of sequences; where none are
+    needed, objects without labels are of one class."""
     import numpy as np
 
+    from oblique_cli.errors import DataError
     from oblique_cli.ground.labels import label_order
     from oblique_cli.papers.hierarchy.dissimilarities import number_of_objects
-    from oblique_cli.papers.hierarchy.formats import read_labels, read_matrix
+    from oblique_cli.papers.hierarchy.formats import read_labels
 
-    path, labels = options.data, options.labels or ""
-    names, condensed = read_matrix(_text(path), path)
-    n = number_of_objects(condensed)
-    object_labels = read_labels(_text(labels), labels, names, n)
-    classes = tuple(sorted(set(object_labels), key=label_order))
-    codes = np.array([classes.index(label) for label in object_labels])
-    return Path(path).name, condensed, names, codes, classes, ()
+    n, path = number_of_objects(condensed), options.labels
+    if path is not None:
+        labels = read_labels(_text(path), path, names, n)
+    elif descriptions is None or not _needs_classes(options):
+        labels = [""] * n
+    else:
+        labels = descriptions
+        if "" in labels or (n > 2 and len(set(labels)) == n):
+            fault = f"record {labels.index('') + 1} has none" if "" in labels else f"all {n} are different"
+            raise DataError(
+                f"{options.data}: classes are the descriptions after the names, and {fault}; give --labels FILE, with "
+                "name,label on each line."
+            )
+    classes = tuple(sorted(set(labels), key=label_order))
+    codes = np.array([classes.index(label) for label in labels])
+    return Path(options.data).name, condensed, names, codes, classes, notes
 
 
 def _text(path: str) -> str:

@@ -16,15 +16,9 @@ from scipy.spatial.distance import pdist, squareform
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.hierarchy.dissimilarities import (
-    from_square,
-    labels_by_poles,
-    number_of_objects,
-    p_distances,
-    random_sequences,
-    to_square,
-)
+from oblique_cli.papers.hierarchy.dissimilarities import from_square, number_of_objects, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy, avalanche, neighbor_joining, staxac, upgma
+from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 
 # Figures 4.1 and 4.2: sums of 24 for s1; then 16, 8, 8, 12; then 4, 3, 5; H of 24, 38, 32. They fix all distances but
 # d(s1,s4) and d(s1,s5), whose sum is 16; points on a line at these places have them all.

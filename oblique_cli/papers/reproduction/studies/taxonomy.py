@@ -22,14 +22,9 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.hierarchy.dissimilarities import (
-    Condensed,
-    labels_by_poles,
-    p_distances,
-    pairwise,
-    random_sequences,
-)
+from oblique_cli.papers.hierarchy.dissimilarities import Condensed, pairwise
 from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, neighbor_joining, staxac, upgma
+from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells, mean_sd, measuring, step, take
