@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 import oblique_cli
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
 from oblique_cli.estimators.oblique.heuristics import LIMIT
@@ -34,6 +36,7 @@ FOLDER = ROOT / "docs" / "algorithms"
 PAGES: Mapping[str, tuple[str, ...]] = {
     "axis_parallel": ("axis_parallel", "gain_ratio"),
     "hhcart": ("hhcart_a", "hhcart_d"),
+    "hhcart_g": ("hhcart_g",),
     "hhcrv": ("hhcrv",),
     "gdt": ("gdt",),
     "hhgdt": ("hhgdt",),
@@ -95,7 +98,9 @@ def blocks(page: str) -> dict[str, str]:
     if page == SHARED_PAGE:
         return {"parameters": _table(HEAD, [_row(name, "", *_shared(name)) for name in _shared_names()])}
     algorithms = [ALGORITHMS[name] for name in PAGES[page]]
-    return {"names": _names(algorithms), "parameters": _parameters(algorithms), "published": _published(page)}
+    made = {"names": _names(algorithms), "parameters": _parameters(algorithms), "published": _published(page)}
+    measured = ROOT / "results" / "tables" / f"{page}.csv"
+    return made | ({"comparison": _comparison(measured)} if measured.exists() else {})
 
 
 def text_of(page: str) -> str:
@@ -156,6 +161,18 @@ def _parameters(algorithms: list[Algorithm]) -> str:
     if not shared:
         return made
     return f"{made}\nAs in [all top-down trees]({SHARED_PAGE}.md#parameters): {', '.join(shared)}.\n"
+
+
+def _comparison(path: Path) -> str:
+    """Return accuracy and leaves of each data set and algorithm of a stored run, and their means, the last row."""
+    run = pd.read_csv(path)
+    names = list(run["algorithm"].unique())
+    wide = run.pivot(index="dataset", columns="algorithm", values=["accuracy", "leaves"])
+    wide.loc["mean"] = wide.mean()
+    cells = ((f"{line['accuracy', a]:.1f} ({line['leaves', a]:.1f})" for a in names) for _, line in wide.iterrows())
+    return _table(
+        ("data set", *(f"`{name}`" for name in names)), [(d, *c) for d, c in zip(wide.index, cells, strict=True)]
+    )
 
 
 def _row(name: str, note: str, default: str, allowed: Constraint, words: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""HHCART: reflections of the eigenvectors of each class' covariance matrix."""
+"""HHCART: reflections of the eigenvectors of each class' covariance matrix, or of two groups of classes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Boolean, Real
 from oblique_cli.ground.geometry import class_covariance, pooled_variances, principal_axes, shrunk
 from oblique_cli.parameters import parameter
+from oblique_cli.proposers._discriminant import largest_class
 from oblique_cli.proposers._reflection import SIGNS, Reflecting
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
@@ -73,3 +74,26 @@ class HHCARTDominant(HHCART):
     classifier = "HHCARTDClassifier"
     native: ClassVar[str | None] = "hhcart_d"
     dominant_only: ClassVar[bool] = True
+
+
+@PROPOSERS.register("hhcart_g")
+class HHCARTG(Reflecting):
+    """HHCART(G) of the R package hhcartr: reflect along the dominant eigenvector of the covariance of the largest class
+    (the lowest code on a tie), then of all other rows together, and search all axes of both spaces with all classes.
+
+    A group with fewer than two distinct rows gives no vector; if neither gives one, the original axes are searched.
+    The article itself reflects along a bisector of GDT, which is "hhgdt" with bisector_classes="super"."""
+
+    title = "HHCART(G)"
+    source = "R package hhcartr 1.0.0; Wickramarachchi, Robertson, Reale, Price & Brown (2019)"
+    tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
+    native: ClassVar[str | None] = "hhcart_g"
+
+    def _vectors(self, node: Node) -> Iterator[Array]:
+        """Yield at most two vectors: of the largest class, then of the rest."""
+        largest = largest_class(node)
+        for group in (largest, ~largest):
+            rows = node.of_rows(group)
+            covariance = class_covariance(rows.X, rows.weights)
+            if covariance is not None:
+                yield from principal_axes(covariance, sign=SIGNS[self.sign])[:1]

@@ -7,7 +7,7 @@ from robustness_support import many
 
 from oblique_cli.tree.structure import Tree
 
-SPANNED = ["hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", "fdt"]  # those that take moments of classes
+SPANNED = ["hhcart_a", "hhcart_d", "hhcart_g", "hhcrv", "gdt", "hhgdt", "fdt"]  # those that take moments of classes
 
 
 def wide_rows(n, p, n_classes=2, seed=0, offset=0.0, units=False):

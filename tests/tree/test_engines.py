@@ -29,6 +29,7 @@ OPTIONS = [
     ("hhcart_a", {"reflections": "both"}),
     ("hhcart_d", {"reflections": "both"}),
     ("hhcrv", {"reflections": "both"}),
+    ("hhcart_g", {"reflections": "both", "sign": "positive", "tau": 0.3}),
     ("hhcart_a", {"shrinkage": True}),
     ("hhcart_d", {"shrinkage": True}),
     ("hhcart_d", {"shrinkage": True, "reflections": "both"}),
