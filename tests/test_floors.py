@@ -126,7 +126,8 @@ def test_papers_are_named_by_their_doors_alone():
 def test_every_door_leads_somewhere():
     commands = {name.rpartition(".")[0] for section in extensions.COMMANDS.values() for name, _ in section.values()}
     there = {dotted(path) for path in MODULES}
-    assert {*extensions.ALGORITHMS, *extensions.MODEL_KINDS, *oblique_cli._PLACES.values(), *commands} <= there
+    assert {*extensions.ALGORITHMS, *extensions.MODEL_KINDS, extensions.LAYOUTS, *oblique_cli._PLACES.values()} <= there
+    assert commands <= there
     assert (PACKAGE / extensions.PUBLISHED / "tables.csv").is_file()
 
 

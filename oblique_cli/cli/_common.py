@@ -20,7 +20,8 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
-    from oblique_cli.evaluation.tables import HasSheet, ResultTable
+    from oblique_cli.evaluation.sheets import HasSheet
+    from oblique_cli.evaluation.tables import ResultTable
     from oblique_cli.experiments.progress import Progress
     from oblique_cli.experiments.running import RunSummary, Shard
     from oblique_cli.experiments.store import Run, Store
@@ -218,7 +219,7 @@ def note(*sentences: str) -> None:
 
 def rendered(table: HasSheet, format_: str, output: str | None) -> str:
     """Return a table in a format; text for a terminal is limited to its width."""
-    from oblique_cli.evaluation.tables import narrow, render
+    from oblique_cli.evaluation.sheets import narrow, render
 
     width = terminal_width() if output is None and format_ == "text" else None
     return render(table, format_) if width is None else narrow(table, width)

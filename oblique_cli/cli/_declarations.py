@@ -34,7 +34,7 @@ else:
 
 Command = Callable[..., Any]
 
-# The names in tables.FORMATS, repeated here so that the help need not import it.
+# The names in sheets.FORMATS, repeated here so that the help need not import it.
 FORMATS = ("text", "md", "csv", "latex", "json")
 PICTURES = ("svg", "pdf", "png")  # formats of a picture
 
@@ -271,7 +271,7 @@ def metrics(usual: str = "accuracy and leaves, or errors and leaves") -> Any:
 
 def metric(name: str, text: str, **about: Any) -> Any:
     """Declare an option whose value is a metric."""
-    return option(name, metavar="NAME", shell_complete=complete_metric, help=text, **about)
+    return option(name, **{"metavar": "NAME", "shell_complete": complete_metric, "help": text, **about})
 
 
 def names(*declarations: str, metavar: str = "NAME", **about: Any) -> Any:

@@ -31,7 +31,8 @@ def repair(
 
     Example: oblique repair bupa_hhgdt --check
     """
-    from oblique_cli.evaluation.tables import render
+    from oblique_cli.evaluation.pivot import in_form
+    from oblique_cli.evaluation.sheets import render
     from oblique_cli.experiments.store import is_sound, salvage
 
     path = database(runner.results)
@@ -74,7 +75,7 @@ def repair(
         code = max(code, summary.exit_code)
         if summary.stopped:
             break
-        tables.append(render(table, runner.format_))
+        tables.append(render(in_form(table, runner.format_), runner.format_))
     if tables:
         write("\n".join(tables), runner.output)
     raise SystemExit(code)

@@ -106,15 +106,17 @@ def run(params: Params = declare.group(Params)) -> None:
     if params.dry_run:
         write("\n".join(_plan(experiment, params.runner) for experiment in experiments), output)
         return
+    from oblique_cli.evaluation.pivot import in_form
+
     tables: list[str] = []
-    code = EXIT_OK
+    code, form = EXIT_OK, params.runner.format_
     for experiment in experiments:
         summary, table = params.runner.run(experiment, params.shard)
         code = max(code, summary.exit_code)
         if summary.stopped:
             params.runner.report(summary)
             break
-        tables.append(rendered(table, params.runner.format_, output))
+        tables.append(rendered(in_form(table, form), form, output))
         # A file holds all tables so far; a terminal shows each table when it is complete.
         write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         params.runner.report(summary)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import click
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, note, open_results, read_run, rendered, write
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground import extensions
 from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
@@ -73,6 +75,19 @@ def table(
     run: str = declare.run(),
     metrics: tuple[str, ...] = declare.metrics(),
     mark: bool = declare.flag("--mark", "Mark the best of every data set, and what is not significantly worse."),
+    pivot: str | None = declare.metric(
+        "--pivot",
+        "A grid per metric, or of METRIC alone: data sets as rows, algorithms as columns, ranks and wins at the foot; "
+        "the default form of latex.",
+        is_flag=False,
+        flag_value="",
+    ),
+    long: bool = declare.flag("--long", "One line per data set and algorithm, also in latex."),
+    like: str | None = declare.option(
+        "--like",
+        "The layout of a published table, such as 5.2 or manwani2012:II: its rows, columns and digits.",
+        metavar="TABLE",
+    ),
     printed: Printed = declare.group(Printed),
 ) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
@@ -83,18 +98,33 @@ def table(
 
     \b
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
+             oblique table bupa_hhgdt --like 5.2
+             oblique table smoke --pivot accuracy
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
     from oblique_cli.config.result_tables import table_of
+    from oblique_cli.evaluation import pivot as pivots
     from oblique_cli.evaluation.paired import StoredRun, marked
 
+    forms = {"--like": like is not None, "--pivot": pivot is not None, "--long": long}
+    if sum(forms.values()) > 1:
+        raise click.UsageError(f"{' and '.join(filter(forms.get, forms))} are forms of the table: give one of them")
+    if like is not None and (metrics or mark):
+        raise click.UsageError("--like has the columns of the published table: leave out --metric and --mark")
     with printed.store() as store:
         stored_run = read_run(store, run)
         rows, remarks = store.rows(run), store.remarks(run)
-    shown = table_of(stored_run.experiment, rows, metrics, remarks)
+    experiment = stored_run.experiment
+    if like is not None:
+        plain = table_of(replace(experiment, published=()), rows, remarks=remarks)
+        sheet = import_module(extensions.LAYOUTS).printed(like, experiment, rows, plain)
+        write(rendered(sheet, printed.format_, printed.output), printed.output)
+        return
+    shown = table_of(experiment, rows, (*metrics, pivot) if pivot else metrics, remarks)
     if mark:
-        shown = marked(shown, StoredRun(stored_run.experiment, rows, stored_run.content["data"]))
-    write(rendered(shown, printed.format_, printed.output), printed.output)
+        shown = marked(shown, StoredRun(experiment, rows, stored_run.content["data"]))
+    form = pivots.pivot(shown) if pivot is not None else pivots.in_form(shown, printed.format_, long)
+    write(rendered(form, printed.format_, printed.output), printed.output)
 
 
 @declare.command()
@@ -221,7 +251,8 @@ def rescore(
     """
     from oblique_cli.config.result_tables import table_of
     from oblique_cli.evaluation.metrics import METRICS
-    from oblique_cli.evaluation.tables import render
+    from oblique_cli.evaluation.pivot import in_form
+    from oblique_cli.evaluation.sheets import render
     from oblique_cli.experiments.rescoring import rescored
 
     with printed.store() as store:
@@ -232,7 +263,8 @@ def rescore(
             new = {row.key: {name: row.measures[name] for name in names} for row in rows if row.status == "ok"}
             store.add_measures(run, new)
         remarks = store.remarks(run)
-    write(render(table_of(stored_run.experiment, rows, metrics, remarks), printed.format_), printed.output)
+    shown = table_of(stored_run.experiment, rows, metrics, remarks)
+    write(render(in_form(shown, printed.format_), printed.format_), printed.output)
 
 
 @declare.command()
@@ -258,7 +290,8 @@ def diff(
     """
     from oblique_cli.config.result_tables import table_of
     from oblique_cli.evaluation.metrics import TESTED
-    from oblique_cli.evaluation.tables import render, task_of_experiment
+    from oblique_cli.evaluation.sheets import render
+    from oblique_cli.evaluation.tables import task_of_experiment
     from oblique_cli.experiments.diffing import Side
     from oblique_cli.experiments.diffing import diff as compared
 

@@ -19,17 +19,8 @@ from typing import Any
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import Published
-from oblique_cli.evaluation.tables import (
-    FOLD_COUNTS,
-    MISSING,
-    Line,
-    ResultTable,
-    Sheet,
-    TextGrid,
-    listed,
-    shown,
-    title_of,
-)
+from oblique_cli.evaluation.sheets import MISSING, Sheet, TextGrid
+from oblique_cli.evaluation.tables import FOLD_COUNTS, Line, ResultTable, listed, shown, title_of
 from oblique_cli.ground.registry import Registry, fault_of_type
 
 FIRST, SECOND, TIE = "first", "second", "tie"
@@ -140,7 +131,7 @@ class Comparison:
     notes: tuple[str, ...]
 
     def sheet(self) -> Sheet:
-        """Return the sheet for `tables.render`: one grid per pair, then wins, ties and losses of each pair."""
+        """Return the sheet for `sheets.render`: one grid per pair, then wins, ties and losses of each pair."""
         rows = tuple(self._summary(pair, metric) for pair in self.pairs for metric in self.metrics)
         header = ("first", "second", "metric", "wins/ties/losses", "undecided")
         return Sheet(

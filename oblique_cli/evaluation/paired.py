@@ -19,16 +19,8 @@ from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.evaluation.tables import (
-    BEST,
-    SAME,
-    Line,
-    ResultTable,
-    listed,
-    not_measured,
-    task_of_experiment,
-    title_of,
-)
+from oblique_cli.evaluation.sheets import BEST, SAME
+from oblique_cli.evaluation.tables import Line, ResultTable, listed, not_measured, task_of_experiment, title_of
 from oblique_cli.ground.nouns import AlgorithmSpec, Experiment, Row
 
 ALPHA = 0.05  # level of marks in tables

@@ -22,8 +22,9 @@ from oblique_cli.evaluation import comparing, significance_tests
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
 from oblique_cli.evaluation.metrics import METRICS, Metric
 from oblique_cli.evaluation.paired import Paired, PairedScores
+from oblique_cli.evaluation.sheets import MISSING, Sheet, TextGrid
 from oblique_cli.evaluation.significance_tests import Friedman, Probabilities, SignTest, Wilcoxon
-from oblique_cli.evaluation.tables import MISSING, Sheet, TableValue, TextGrid, listed, shown, title_of
+from oblique_cli.evaluation.tables import TableValue, listed, shown, title_of
 
 # With fewer data sets no rank test can be significant: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
@@ -210,7 +211,7 @@ class MetricVerdicts:
 
 @dataclass(frozen=True)
 class SignificanceReport:
-    """Report for `tables.render`."""
+    """Report for `sheets.render`."""
 
     title: str
     limits: Limits

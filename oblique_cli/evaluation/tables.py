@@ -14,15 +14,12 @@ dash, as does a metric without a value in some fold; a note gives the reason.
 
 from __future__ import annotations
 
-import html
 import json
-import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor, log10, sqrt
-from typing import Any, Protocol
+from typing import Any
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, cut_list
@@ -32,17 +29,10 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
+from oblique_cli.evaluation.sheets import BEST, FAILED, MISSING, OTHER_SETTINGS, SAME, UNFINISHED, Sheet, TextGrid
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
-from oblique_cli.ground.registry import Registry, fault_of_function
-from oblique_cli.ground.strict_yaml import printable
 
-MISSING = "—"
-FAILED = "†"
-UNFINISHED = "‡"
-OTHER_SETTINGS = "§"  # in the place of a published number
 FOLD_COUNTS = ("folds_ok", "folds_failed", "folds_expected")  # of a line
-BEST = "▲"
-SAME = "△"
 
 FEWEST_VALUES = 3  # of a grid with an interior
 LEAST_POWER, MOST_POWER = -5, 6  # exponents of numbers written without a power of ten
@@ -137,13 +127,10 @@ class ResultTable:
 
     def sheet(self) -> Sheet:
         """Return the sheet for `render`."""
-        several = len(self.references) > 1
         header = ["data set", "algorithm"]
-        numbers = [name for name in self.metrics if not _is_matrix(name)]
+        numbers = [name for name in self.metrics if not is_matrix(name)]
         for name in numbers:
-            title = title_of(name)
-            title = f"{title} ({self.estimate})" if self.estimate and name == "accuracy" else title
-            header += [title, "published", "diff"] if self.references else [title]
+            header += [self.heading(name), "published", "diff"] if self.references else [self.heading(name)]
         clusters = any(line.clusters for line in self.lines)
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
@@ -157,10 +144,9 @@ class ResultTable:
                     marks[len(rows), len(row)] = mark
                 row.append(shown(name, value, line.mark))
                 if self.references:
-                    absent = OTHER_SETTINGS if line.deviations else MISSING
-                    row += [_printed(value.published, several) or absent, _difference(name, value)]
+                    row += [self.published_text(line, name), _difference(name, value)]
             if clusters:
-                row.append(f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING)
+                row.append(clusters_text(line))
                 if self.references:
                     row.append(line.clusters_published or MISSING)
             rows.append(tuple(row))
@@ -170,7 +156,7 @@ class ResultTable:
                 TextGrid(header=tuple(header), rows=tuple(rows), left=2, marks=marks),
                 *(
                     _matrix_grid(line, name)
-                    for name in filter(_is_matrix, self.metrics)
+                    for name in filter(is_matrix, self.metrics)
                     for line in self.lines
                     if name in line.matrices
                 ),
@@ -189,6 +175,17 @@ class ResultTable:
             },
         )
 
+    def heading(self, name: str) -> str:
+        """Return the title of a metric, with the name of an accuracy that is no share of correct test rows."""
+        return f"{title_of(name)} ({self.estimate})" if self.estimate and name == "accuracy" else title_of(name)
+
+    def published_text(self, line: Line, name: str) -> str:
+        """Return the published number of a metric as printed, or a mark for none."""
+        number = line.value(name).published
+        if number is None:
+            return OTHER_SETTINGS if line.deviations else MISSING
+        return f"{number.printed} [{number.table}]" if len(self.references) > 1 else number.printed
+
     def _record(self, line: Line, clusters: bool) -> dict[str, Any]:
         record: dict[str, Any] = {
             "dataset": line.dataset,
@@ -198,7 +195,7 @@ class ResultTable:
         if self.estimate and "accuracy" in self.metrics:
             record["accuracy_estimate"] = self.estimate
         for metric in self.metrics:
-            if _is_matrix(metric):
+            if is_matrix(metric):
                 record[f"{metric}_mean"] = json.dumps(line.matrices.get(metric))
                 continue
             value = line.value(metric)
@@ -222,7 +219,8 @@ class ResultTable:
 AS_PUBLISHED = "published_accuracy_percent"
 
 
-def _is_matrix(name: str) -> bool:
+def is_matrix(name: str) -> bool:
+    """Return whether a metric is a matrix of counts."""
     return name in METRICS and METRICS[name].matrix
 
 
@@ -235,6 +233,11 @@ def shown(name: str, value: TableValue, mark: str = "") -> str:
     """Return a cell: "67.9 ± 1.9", with the decimals of its metric."""
     decimals = METRICS[name].decimals if name in METRICS else None
     return measured(value, mark) if decimals is None else mean_and_sd(value, mark)
+
+
+def clusters_text(line: Line) -> str:
+    """Return the clusters by class, "(1.0, 1.5)", a dash for an algorithm without clusters."""
+    return f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING
 
 
 def _difference(name: str, value: TableValue) -> str:
@@ -396,7 +399,7 @@ def _line(
         if name == "accuracy" and scheme.estimate:
             whole = [done[place] for place in apparent] if completed else []
             values[name] = _value(scheme.accuracies(experiment.cv, completed, whole) if completed else [], number)
-        elif not _is_matrix(name):
+        elif not is_matrix(name):
             values[name] = _table_value(name, completed, number, experiment, extra)
         elif completed:
             try:
@@ -676,200 +679,3 @@ def measured(value: TableValue, mark: str = "") -> str:
     if LEAST_POWER <= power <= MOST_POWER:
         return mean_and_sd(value, mark, max(0, 3 - power))
     return " ".join(filter(None, (f"{value.mean:.3e} ± {value.sd:.3e}", mark)))
-
-
-def _printed(number: Published | None, several: bool) -> str:
-    if number is None:
-        return ""
-    return f"{number.printed} [{number.table}]" if several else number.printed
-
-
-# -- rendering ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class TextGrid:
-    """Header and rows of formatted cells; the first `left` columns hold names. marks : (row, column) -> mark"""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    left: int
-    caption: str = ""
-    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
-
-    def cells(self, write: Callable[[str, str], str]) -> list[list[str]]:
-        """Return the rows with each cell formatted by `write(cell, mark)`; the mark is "" for unmarked cells."""
-        return [
-            [write(cell, self.marks.get((i, j), "")) for j, cell in enumerate(row)] for i, row in enumerate(self.rows)
-        ]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """Content to print: grids and notes for people; records, at full precision, with the same keys, for programs.
-
-    facts : further keys of the JSON document
-    """
-
-    title: str
-    grids: tuple[TextGrid, ...]
-    notes: tuple[str, ...]
-    records: tuple[Mapping[str, Any], ...]
-    facts: Mapping[str, Any]
-
-    def sheet(self) -> Sheet:
-        return self
-
-
-class HasSheet(Protocol):
-    def sheet(self) -> Sheet: ...
-
-
-FORMATS: Registry[Callable[[Sheet], str]] = Registry(
-    "table format", fault=lambda function: fault_of_function(function, "sheet")
-)
-
-
-def render(table: HasSheet, format: str) -> str:
-    """Return a table in one of FORMATS, ending with a newline; raise UnknownName for another format.
-
-    The bytes depend only on the table.
-    """
-    return FORMATS[format](table.sheet())
-
-
-def narrow(table: HasSheet, width: int) -> str:
-    """Return a table as text of at most `width` columns; a wider grid becomes one block per row with whole words."""
-    sheet = table.sheet()
-    blocks = [textwrap.fill(printable(sheet.title), width)]
-    for grid in sheet.grids:
-        if grid.caption:
-            blocks.append(textwrap.fill(printable(grid.caption), width))
-        text = _grid(grid, "simple", printable)
-        if max(map(len, text.splitlines())) <= width:
-            blocks.append(text)
-            continue
-        for row in grid.cells(lambda cell, mark: f"{mark} {cell}" if mark else cell):
-            lines = [textwrap.fill(", ".join(printable(cell) for cell in row[: grid.left]), width)]
-            for name, cell in zip(grid.header[grid.left :], row[grid.left :], strict=True):
-                line = printable(f"{name}: {cell}")
-                lines.append(textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    "))
-            blocks.append("\n".join(lines))
-    if sheet.notes:
-        blocks.append("\n".join(textwrap.fill(printable(note), width) for note in sheet.notes))
-    return "\n\n".join(blocks) + "\n"
-
-
-@FORMATS.register("text")
-def _text(sheet: Sheet) -> str:
-    return _tabulated(sheet, "simple", printable, title="{}", caption="{}", note="{}", best="{}")
-
-
-@FORMATS.register("md")
-def _markdown(sheet: Sheet) -> str:
-    def escape(text: str) -> str:
-        # GitHub's Markdown does not treat an underscore inside a word as emphasis, and escapes would make names
-        # unreadable.
-        return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(printable(text), quote=False))
-
-    return _tabulated(sheet, "pipe", escape, title="## {}", caption="**{}**", note="- {}", best="**{}**")
-
-
-def _tabulated(
-    sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str, best: str
-) -> str:
-    blocks = [title.format(escape(sheet.title))]
-    for grid in sheet.grids:
-        if grid.caption:
-            blocks.append(caption.format(escape(grid.caption)))
-        blocks.append(_grid(grid, style, escape, best))
-    if sheet.notes:
-        blocks.append("\n".join(note.format(escape(line)) for line in sheet.notes))
-    return "\n\n".join(blocks) + "\n"
-
-
-def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = "{}") -> str:
-    from tabulate import tabulate
-
-    def written(cell: str, mark: str) -> str:
-        text = escape(f"{mark} {cell}" if mark else cell)
-        return best.format(text) if mark == BEST else text
-
-    cells = list(grid.cells(written))
-    sides = ["left"] * grid.left + ["right"] * (len(grid.header) - grid.left)
-    text: str = tabulate(
-        cells,
-        headers=[escape(cell) for cell in grid.header],
-        tablefmt=style,
-        disable_numparse=True,
-        colalign=sides if cells else None,  # tabulate below 0.10 does not accept sides for a table without rows
-    )
-    return text
-
-
-@FORMATS.register("csv")
-def _csv(sheet: Sheet) -> str:
-    names = list(sheet.records[0])
-    from oblique_cli.data.csv_text import csv_text
-
-    return csv_text([names, *([record.get(name, "") for name in names] for record in sheet.records)])
-
-
-@FORMATS.register("latex")
-def _latex(sheet: Sheet) -> str:
-    """Return one booktabs `table` per grid, with the notes below the last."""
-
-    def row(cells: Iterable[str]) -> str:
-        # The empty group prevents LaTeX from reading a first cell with a bracket as an argument of the previous line.
-        return "{}" + " & ".join(cells) + r" \\"
-
-    def cell(text: str, mark: str) -> str:
-        return {BEST: r"\textbf{%s}", SAME: r"\underline{%s}"}.get(mark, "%s") % _latex_escape(text)
-
-    out = [r"% \usepackage{booktabs}"]
-    for grid in sheet.grids:
-        caption = f"{sheet.title}: {grid.caption}" if grid.caption else sheet.title
-        columns = "l" * grid.left + "r" * (len(grid.header) - grid.left)
-        out += [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex_escape(caption)}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            row(map(_latex_escape, grid.header)),
-            r"\midrule",
-            *map(row, grid.cells(cell)),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        if grid is sheet.grids[-1] and sheet.notes:
-            out.append(r"\par\smallskip\footnotesize\raggedright")
-            out += [rf"{_latex_escape(note)}\par" for note in sheet.notes]
-        out.append(r"\end{table}")
-    return "\n".join(out) + "\n"
-
-
-@FORMATS.register("json")
-def _json(sheet: Sheet) -> str:
-    document = {**sheet.facts, "title": sheet.title, "notes": sheet.notes, "rows": sheet.records}
-    text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False)
-    # "</" may end a script element in a page that contains this document; "<\/" is the same JSON.
-    return text.replace("</", r"<\/") + "\n"
-
-
-LATEX_MARKS = {
-    FAILED: r"\dag{}",
-    UNFINISHED: r"\ddag{}",
-    MISSING: "---",
-    "±": r"$\pm$",
-    "−": "$-$",
-    BEST: r"\textbf{Bold}:",  # in the note; cells are bold
-    SAME: r"\underline{underlined}:",
-}
-
-
-def _latex_escape(text: str) -> str:
-    from oblique_cli.ground.latex_text import escaped
-
-    text = re.sub(r"(?<!\w)-(?=\d)", "−", printable(text))  # a minus sign is not a hyphen
-    return escaped(text, LATEX_MARKS)

@@ -16,8 +16,8 @@ from oblique_cli import schemes
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance_tests
+from oblique_cli.evaluation.sheets import MISSING, Sheet, TextGrid
 from oblique_cli.evaluation.significance_tests import BiasVariance
-from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.fits import Case, first_line, predictions, tune
 from oblique_cli.ground.nouns import Experiment

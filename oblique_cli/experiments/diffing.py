@@ -10,8 +10,9 @@ from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, cut_list
 from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined, chosen
 from oblique_cli.evaluation.paired import StoredRun, partition
+from oblique_cli.evaluation.sheets import Sheet, TextGrid
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t, holm
-from oblique_cli.evaluation.tables import Line, ResultTable, Sheet, TextGrid, shown, task_of_experiment, title_of
+from oblique_cli.evaluation.tables import Line, ResultTable, shown, task_of_experiment, title_of
 from oblique_cli.experiments.environment import differences as environment_differences
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.experiments.store import differences as content_differences

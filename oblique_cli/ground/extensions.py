@@ -31,5 +31,8 @@ COMMANDS = {
     },
 }
 
+# Module whose function `printed` shows a stored run in the layout of a published table.
+LAYOUTS = f"{PAPERS}.reproduction.framework.layouts"
+
 # Folder of the published numbers, below the package.
 PUBLISHED = "papers/published"

@@ -13,7 +13,8 @@
   const listings = tables.filter(({ table, data, methods }) => results.contains(table) && data >= 0 && methods.length);
   const distinct = (columns) => [...new Set(listings.flatMap((one) => one.rows.map((row) => row.cells[columns(one)].textContent)))];
   const kinds = { d: ["Data sets", distinct((one) => one.data)], a: ["Algorithms", distinct((one) => one.methods[0])] };
-  const metrics = [...new Set(listings.flatMap((one) => one.heads.filter((_, column) => column !== one.data && !one.methods.includes(column))))];
+  const grids = [...(document.getElementById("pivots")?.content.children ?? [])];
+  const metrics = grids.map((grid) => grid.getAttribute("aria-label"));
   if (!listings.length) return;
   const shown = { d: new Set(kinds.d[1]), a: new Set(kinds.a[1]) };
   let metric = "";
@@ -44,44 +45,25 @@
   }
   const chooser = element("select", {}, element("option", { value: "" }, "no"), ...metrics.map((name) => element("option", { value: name }, name)));
   chooser.addEventListener("change", () => { metric = chooser.value; update(); });
-  bar.append(element("label", {}, "Algorithms as columns: ", chooser));
+  if (metrics.length) bar.append(element("label", {}, "Algorithms as columns: ", chooser));
   const place = element("div", { id: "pivot" });
   results.querySelector("h2").after(bar, place);
 
-  // Data sets as rows, algorithms as columns; the last row is the mean over the data sets that all of them have.
+  const methodOf = (label) =>
+    kinds.a[1].find((name) => label === name || label === `${name}, published` || label?.startsWith(`${name} (`));
+  // The prepared pivot without the data sets and algorithms that are left out. Its foot is a summary of all of them.
   const pivot = () => {
-    const columns = [], cells = new Map();
-    for (const one of listings) {
-      const at = one.heads.indexOf(metric);
-      if (at < 0) continue;
-      const run = listings.filter((other) => other.heads.includes(metric)).length > 1 ? one.table.closest(".result").previousElementSibling : null;
-      for (const row of one.rows) {
-        if (row.hidden) continue;
-        const name = row.cells[one.methods[0]].textContent + (run && run.tagName === "H3" ? `, ${run.textContent}` : "");
-        if (!columns.includes(name)) columns.push(name);
-        const data = row.cells[one.data].textContent;
-        if (!cells.has(data)) cells.set(data, new Map());
-        if (!cells.get(data).has(name)) cells.get(data).set(name, row.cells[at]);
-      }
+    const grid = grids[metrics.indexOf(metric)].cloneNode(true);
+    const heads = [...grid.querySelectorAll("th")].map((head) => methodOf(head.textContent));
+    const isPart = (key) => shown[key].size < kinds[key][1].length;
+    for (const row of grid.querySelectorAll("tr")) {
+      const name = row.cells[0].textContent;
+      const isMean = name.startsWith("mean of ");
+      if (row.className ? isPart("d") || (isPart("a") && !isMean) : kinds.d[1].includes(name) && !shown.d.has(name)) row.remove();
+      [...row.cells].forEach((cell, k) => { if (heads[k] !== undefined && !shown.a.has(heads[k])) cell.remove(); });
     }
-    const head = element("tr", {}, element("th", { scope: "col", class: "name" }, "data set"), ...columns.map((name) => element("th", { scope: "col" }, name)));
-    const body = element("tbody");
-    const sums = columns.map(() => 0);
-    let whole = 0;
-    for (const [data, of] of cells) {
-      const texts = columns.map((name) => of.get(name)?.textContent ?? "–");
-      const numbers = texts.map((text) => parseFloat(text.replace(/(\d),(?=\d{3})/g, "$1").replace("−", "-")));
-      if (numbers.every(Number.isFinite)) { whole += 1; numbers.forEach((value, k) => { sums[k] += value; }); }
-      body.append(element("tr", {}, element("td", { class: "name" }, data),
-        ...columns.map((name, k) => element("td", of.get(name)?.className ? { class: of.get(name).className } : {}, texts[k]))));
-    }
-    if (whole > 1) {
-      body.append(element("tr", {}, element("td", { class: "name" }, `mean of ${whole}`),
-        ...sums.map((sum) => element("td", {}, (sum / whole).toFixed(2)))));
-    }
-    const caption = `${metric[0].toUpperCase()}${metric.slice(1)} by data set and algorithm`;
-    return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption },
-      element("table", {}, element("caption", {}, caption), element("thead", {}, head), body));
+    grid.querySelector("caption").className = "";
+    return grid;
   };
 
   const apply = () => {
@@ -94,7 +76,7 @@
     }
     for (const part of document.querySelectorAll("[data-set], [data-method]")) {
       const { set, method } = part.dataset;
-      const method_is = kinds.a[1].find((name) => method === name || method?.startsWith(`${name} (`));
+      const method_is = methodOf(method);
       const hidden = (set !== undefined && kinds.d[1].includes(set) && !shown.d.has(set)) || (method_is !== undefined && !shown.a.has(method_is));
       part.hidden = hidden;
       if (part.dataset.code !== undefined) {

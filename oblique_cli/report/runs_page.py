@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
@@ -21,9 +21,11 @@ from oblique_cli.drawing import charts, markup
 from oblique_cli.drawing.canvas import color, rendered
 from oblique_cli.drawing.palette import STYLES
 from oblique_cli.errors import ConfigError, DataError, StoreError
-from oblique_cli.evaluation.paired import ALPHA, marked
+from oblique_cli.evaluation.paired import ALPHA, joined, marked
+from oblique_cli.evaluation.pivot import in_form, pivot
+from oblique_cli.evaluation.sheets import BEST, SAME, HasSheet, Sheet, TextGrid, render
 from oblique_cli.evaluation.significance_report import judge
-from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
+from oblique_cli.evaluation.tables import ResultTable
 from oblique_cli.experiments import environment as environments
 from oblique_cli.ground.nouns import Row
 from oblique_cli.report.material import Material, Method, Shown
@@ -108,16 +110,28 @@ def _head(material: Material) -> tuple[str, dict[str, str], list[str]]:
 
 def _results(material: Material) -> str:
     parts = []
+    tables: dict[str, ResultTable] = {}
     for shown in material.shown:
-        plain = shown.table()
-        table: HasSheet = plain
+        table = shown.table()
         with suppress(ConfigError):  # a single algorithm, or a scheme whose folds are not compared, has no marks
-            table = marked(plain, shown.stored())
+            table = marked(table, shown.stored())
+        tables[shown.run.name] = table
         if len(material.shown) > 1:
             parts.append(f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>")
         parts.append(_sheet(table, forms=len(material.shown) <= MANY_RUNS))
     more = "oblique table RUN --format csv (or latex, md) prints the table of a run."
-    return (markup.soft(more) if len(material.shown) > MANY_RUNS else "") + "".join(parts)
+    return (markup.soft(more) if len(material.shown) > MANY_RUNS else "") + "".join(parts) + _pivots(material, tables)
+
+
+def _pivots(material: Material, tables: Mapping[str, ResultTable]) -> str:
+    """Return the pivot of every metric as a template, of which the script shows the chosen one."""
+    try:
+        runs = {shown.run.name: shown.stored() for shown in material.shown}
+        table = joined(tables, runs) if len(tables) > 1 else next(iter(tables.values()))
+        grids = pivot(table).grids
+    except ConfigError:  # runs of different tasks or data, or matrices alone
+        return ""
+    return f'<template id="pivots">{"".join(_grid(grid) for grid in grids if grid.header[0] == "data set")}</template>'
 
 
 def _sheet(table: HasSheet, forms: bool = True) -> str:
@@ -130,7 +144,7 @@ def _sheet(table: HasSheet, forms: bool = True) -> str:
     long = sum(len(grid.rows) for grid in sheet.grids) > LONG_SHEET
     shown_forms = "".join(
         f'<details data-copy="{title}"><summary>as {title}</summary>'
-        f"{markup.source(render(table, form), title)}</details>"
+        f"{markup.source(render(in_form(table, form), form), title)}</details>"
         for title, form in (("CSV", "csv"), ("LaTeX", "latex"), ("Markdown", "md"))[
             : 0 if not forms else 1 if long else None
         ]
@@ -145,10 +159,10 @@ def _grid(grid: TextGrid) -> str:
             "td", text, " ".join(filter(None, ("name" if column < grid.left else "", names.get(mark, ""))))
         )
 
-    rows = "".join(
-        f"<tr>{''.join(cell(text, j, grid.marks.get((i, j), '')) for j, text in enumerate(row))}</tr>"
-        for i, row in enumerate(grid.rows)
-    )
+    rows = ""
+    for i, row in enumerate(grid.rows):
+        cells = "".join(cell(text, j, grid.marks.get((i, j), "")) for j, text in enumerate(row))
+        rows += f'<tr class="foot">{cells}</tr>' if i >= len(grid.rows) - grid.foot else f"<tr>{cells}</tr>"
     return markup.table(grid.caption or "Results", grid.header, rows, grid.left)
 
 

@@ -12,7 +12,7 @@ from store_support import sql
 
 from oblique_cli.cli import _declarations
 from oblique_cli.data import catalogue
-from oblique_cli.evaluation.tables import FORMATS
+from oblique_cli.evaluation.sheets import FORMATS
 from oblique_cli.experiments import fits, running
 from oblique_cli.experiments.store import Store
 

@@ -8,7 +8,8 @@ from oblique_cli import config
 from oblique_cli.config.result_tables import deviations, table_of
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation import published
-from oblique_cli.evaluation.tables import OTHER_SETTINGS, method_titles
+from oblique_cli.evaluation.sheets import OTHER_SETTINGS
+from oblique_cli.evaluation.tables import method_titles
 from oblique_cli.experiments import jobs
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store

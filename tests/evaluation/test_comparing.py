@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.evaluation import comparing, published, tables
+from oblique_cli.evaluation import comparing, published, sheets, tables
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE, compare, verdict
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
 
@@ -204,7 +204,7 @@ def test_verdicts_stand_beside_the_published_ones_and_are_counted_from_the_first
 
 
 def test_text_names_the_winner_above_the_rule_and_the_notes_of_the_table():
-    text = tables.render(compare(table_of(RESULTS)), "text")
+    text = sheets.render(compare(table_of(RESULTS)), "text")
     rows = {line.split()[0]: line for line in text.splitlines() if line.startswith(("bupa", "breast", "wine"))}
     assert rows["bupa"].split("  ")[-1].strip() == "HHGDT"
     assert [cell.strip() for cell in rows["wine"].split("  ") if cell.strip()] == [
@@ -271,15 +271,15 @@ def test_one_algorithm_and_an_unknown_rule_are_refused():
 
 def test_csv_and_json_carry_verdicts_and_full_digits_and_the_others_a_table_a_pair():
     comparison = compare(table_of(RESULTS))
-    read = list(csv.DictReader(io.StringIO(tables.render(comparison, "csv"))))
+    read = list(csv.DictReader(io.StringIO(sheets.render(comparison, "csv"))))
     assert [r["accuracy_verdict"] for r in read] == ["tie", "second", "first"]
     assert [r["leaves_published_verdict"] for r in read] == ["second"] * 3
     assert float(read[0]["first_accuracy_sd"]) == comparison.pairs[0].duels[0].first.accuracy.sd
-    document = json.loads(tables.render(comparison, "json"))
+    document = json.loads(sheets.render(comparison, "json"))
     assert document["rule"] == "1-SD"
     assert document["summary"][0]["accuracy"] == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
     assert document["summary"][0]["same_verdict_accuracy"] == {"same": 2, "of": 3}
     assert document["rows"][1]["accuracy_verdict"] == "second"
     comparison = compare(table_of(THREE))
-    assert tables.render(comparison, "latex").count(r"\begin{tabular}") == 4
-    assert tables.render(comparison, "md").count("**") == 2 * 4
+    assert sheets.render(comparison, "latex").count(r"\begin{tabular}") == 4
+    assert sheets.render(comparison, "md").count("**") == 2 * 4

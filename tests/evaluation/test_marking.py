@@ -8,8 +8,8 @@ import pytest
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.paired import marked, marks, pair
+from oblique_cli.evaluation.sheets import BEST, SAME, render
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t
-from oblique_cli.evaluation.tables import BEST, SAME, render
 from oblique_cli.experiments.store import Store
 
 CFG = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from oblique_cli import config
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.evaluation import tables
+from oblique_cli.evaluation import sheets, tables
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
 
 TITLES = {"gdt": "GDT", "hhgdt": "HHGDT", "hhcart_a": "HHCART(A)", "hhcart_d": "HHCART(D)"}
@@ -319,37 +319,37 @@ FULL_TABLE = tables.summarize(
 
 
 def test_five_formats_end_with_one_line_end_and_another_is_refused_with_close_matches():
-    assert list(tables.FORMATS) == ["text", "md", "csv", "latex", "json"]
+    assert list(sheets.FORMATS) == ["text", "md", "csv", "latex", "json"]
     with pytest.raises(UnknownName, match=r"^unknown table format 'latx'\. Did you mean 'latex'\?$"):
-        tables.render(FULL_TABLE, "latx")
-    for name in tables.FORMATS:
-        text = tables.render(FULL_TABLE, name)
+        sheets.render(FULL_TABLE, "latx")
+    for name in sheets.FORMATS:
+        text = sheets.render(FULL_TABLE, name)
         assert text.endswith("\n") and not text.endswith("\n\n")
 
 
 def test_text_has_one_line_for_each_data_set_and_algorithm_and_no_control_character():
-    text = tables.render(FULL_TABLE, "text")
+    text = sheets.render(FULL_TABLE, "text")
     assert re.search(r"^bupa +HHGDT +\S+ ± \S+ +67.9 ± 1.9 +[+-]\S+ +\S+ ± \S+ +10.9 ± 1.3 +[+-]\S+$", text, re.M)
     assert re.search(r"^a_b%\|</script> +HHGDT +\S+ ± \S+ ‡11/12 +— +— +\S+ ± \S+ ‡11/12 +— +—$", text, re.M)
     assert "bupa: the class is the selector field.\n" in text
     exp = experiment(["a\nb\x1b[31m\tc"])
-    text = tables.render(tables.summarize([], exp), "text")
+    text = sheets.render(tables.summarize([], exp), "text")
     assert "a b [31m c" in text
     assert "\x1b" not in text
 
 
 def test_markdown_rows_have_as_many_cells_as_the_header_and_names_are_escaped():
-    lines = [line for line in tables.render(FULL_TABLE, "md").splitlines() if line.startswith("|")]
+    lines = [line for line in sheets.render(FULL_TABLE, "md").splitlines() if line.startswith("|")]
     assert len(lines) == 2 + 4
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {9}
-    text = tables.render(tables.summarize([], experiment([NASTY, "_x_*y*`z`[u](v)$w$"])), "md")
+    text = sheets.render(tables.summarize([], experiment([NASTY, "_x_*y*`z`[u](v)$w$"])), "md")
     assert r"a_b%\|&lt;/script&gt;" in text
     assert r"\_x\_\*y\*\`z\`\[u\](v)\$w\$" in text
     assert "<" not in text
 
 
 def test_latex_escapes_names_and_uses_booktabs():
-    text = tables.render(FULL_TABLE, "latex")
+    text = sheets.render(FULL_TABLE, "latex")
     assert r"{}a\_b\%\textbar{}\textless{}/script\textgreater{} & GDT & " in text
     assert r"67.9 $\pm$ 1.9" in text
     assert r"\ddag{}11/12" in text
@@ -357,7 +357,7 @@ def test_latex_escapes_names_and_uses_booktabs():
     assert re.search(r"[±—‡<>]|(?<!\\)%(?! \\usepackage)|(?<!\\)_", text) is None
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert {len(re.findall(r"(?<!\\)&", line)) for line in rows} == {7}
-    text = tables.render(tables.summarize([], experiment(["\\{}&%$#_~^ x ≥ 2·√y"])), "latex")
+    text = sheets.render(tables.summarize([], experiment(["\\{}&%$#_~^ x ≥ 2·√y"])), "latex")
     escaped = (
         r"{}\textbackslash{}\{\}\&\%\$\#\_\textasciitilde{}\textasciicircum{} x \ensuremath{\ge} 2·\ensuremath{\surd}y"
     )
@@ -365,7 +365,7 @@ def test_latex_escapes_names_and_uses_booktabs():
 
 
 def test_csv_and_json_give_back_every_digit_and_name():
-    read = list(csv.DictReader(io.StringIO(tables.render(FULL_TABLE, "csv"))))
+    read = list(csv.DictReader(io.StringIO(sheets.render(FULL_TABLE, "csv"))))
     names = [(line.dataset, line.algorithm) for line in FULL_TABLE.lines]
     assert [(record["dataset"], record["algorithm"]) for record in read] == names
     for record, line in zip(read, FULL_TABLE.lines, strict=True):
@@ -376,7 +376,7 @@ def test_csv_and_json_give_back_every_digit_and_name():
     assert (read[1]["accuracy_published_source"], read[1]["leaves_published_table"]) == ("wickramarachchi2015", "5.2")
     assert read[3]["folds_ok"] == "11"
 
-    text = tables.render(FULL_TABLE, "json")
+    text = sheets.render(FULL_TABLE, "json")
     document = json.loads(text)
     assert document["rows"][0]["accuracy_mean"] == FULL_TABLE.lines[0].accuracy.mean
     assert document["rows"][2]["accuracy_published_mean"] is None
@@ -391,8 +391,8 @@ def test_csv_and_json_give_back_every_digit_and_name():
 def test_the_order_of_rows_changes_no_byte_of_any_format(rows):
     table = tables.summarize(rows, FULL, titles=TITLES)
     expected = tables.summarize(grid_of(FULL)[:-3], FULL, titles=TITLES)
-    for name in tables.FORMATS:
-        assert tables.render(table, name) == tables.render(expected, name)
+    for name in sheets.FORMATS:
+        assert sheets.render(table, name) == sheets.render(expected, name)
 
 
 @settings(max_examples=40, deadline=None)
@@ -432,11 +432,11 @@ def test_clusters_are_averaged_and_shown_if_an_algorithm_has_them():
     (grid,) = table.sheet().grids
     assert grid.header == ("data set", "algorithm", "accuracy", "leaves", "clusters")
     assert [cells[4] for cells in grid.rows] == ["(1.0, 1.5, 2.0)", "—"]
-    records = list(csv.DictReader(io.StringIO(tables.render(table, "csv"))))
+    records = list(csv.DictReader(io.StringIO(sheets.render(table, "csv"))))
     assert [json.loads(record["clusters_mean"]) for record in records] == [{"B": 1.0, "L": 1.5, "R": 2.0}, {}]
-    for name in tables.FORMATS:
-        assert "clusters" not in tables.render(tables.summarize(PLAIN, experiment(["balance_scale"])), name)
-        assert "(1.0, 1.5, 2.0)" in tables.render(table, name) or name in ("csv", "json")
+    for name in sheets.FORMATS:
+        assert "clusters" not in sheets.render(tables.summarize(PLAIN, experiment(["balance_scale"])), name)
+        assert "(1.0, 1.5, 2.0)" in sheets.render(table, name) or name in ("csv", "json")
 
 
 def test_published_clusters_stand_beside_ours():

@@ -9,7 +9,8 @@ from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.errors import EXIT_DATA
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.evaluation.tables import render, summarize
+from oblique_cli.evaluation.sheets import render
+from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 

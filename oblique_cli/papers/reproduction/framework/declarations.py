@@ -41,11 +41,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a study for a request, by group and part, under one reading."""
+    """The runs of a study for a request, by group and part, under one reading. is_stored : a stored run stands for all
+    groups, and no data are loaded"""
 
     request: StudyRequest
     done: Mapping[str, Mapping[Part, Outcome]]
     reading: str = ""
+    is_stored: bool = False
 
     def of(self, *groups: str) -> list[Outcome]:
         """Return the runs of some groups in the order of the parts; [] if the request leaves them out."""
@@ -135,6 +137,12 @@ class Declaration:
         outcomes = [run for parts in done.values() for run in parts.values()]
         return runs.result_of(outcomes, cells[taken], [*tables, *self.extras(all_runs)])
 
+    def of_run(self, table: str, run: Outcome) -> Ours:
+        """Return the function for the numbers of a table in a stored run, which stands for every configuration."""
+        request = StudyRequest("full", run.experiment.seed, 1, "", None, {}, lambda line: None)
+        done = {group: {Part(run.experiment.name): run} for group in self.parts}
+        return self.tables[table](Runs(request, done, is_stored=True))
+
     def cells(self, done: Runs) -> Sequence[Cell]:
         """Return the cells of all tables."""
         each = self.tables.items()
@@ -148,4 +156,5 @@ def declare(name: str, title: str, declaration: Declaration) -> None:
         names = dict.fromkeys(part.configuration for parts in declaration.groups().values() for part in parts)
         return [spec.id for each in names for spec in config.load(f"reproduce/{each}").algorithms]
 
-    STUDIES.register(name)(Study(name, title, declaration.run, tuple(declaration.tables), ids=ids))
+    tables = tuple(declaration.tables)
+    STUDIES.register(name)(Study(name, title, declaration.run, tables, ids=ids, of_run=declaration.of_run))

@@ -86,6 +86,8 @@ class Study:
     in_all      whether `oblique reproduce all` runs it
     selects     kinds of `StudyRequest.only` that the study supports
     ids         names that `only` accepts as algorithms beside algorithm names: ids of its configurations
+    of_run      returns for a table and a stored run (`runs.Outcome`) the function for its numbers (`runs.Ours`); None
+                if the study runs no configurations
     """
 
     name: str
@@ -95,6 +97,7 @@ class Study:
     in_all: bool = True
     selects: tuple[str, ...] = ("dataset", "algorithm")
     ids: Callable[[], Sequence[str]] = tuple
+    of_run: Callable[[str, Any], Callable[..., Any]] | None = None
 
 
 def study(title: str, *tables: str, **about: Any) -> Callable[[Callable[[StudyRequest], StudyResult]], Study]:

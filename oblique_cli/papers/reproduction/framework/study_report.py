@@ -17,7 +17,7 @@ from oblique_cli.data import files
 from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
-from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
+from oblique_cli.evaluation.sheets import MISSING, Sheet, TextGrid, render
 from oblique_cli.papers.reproduction.framework import printed_cells
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, NOT_RUN, Cell
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult

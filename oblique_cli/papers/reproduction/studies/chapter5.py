@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import nan
 from statistics import fmean
 
 from oblique_cli.evaluation.published import Published, numbers
@@ -19,7 +20,7 @@ SCHEMES = ("two-stage", "nested")
 MEASURES: dict[str, Score] = {
     "accuracy_percent": lambda row: 100 * row.n_correct / row.n_test,
     "n_leaves": lambda row: float(row.n_leaves),
-    "epsilon": lambda row: float(row.chosen["epsilon"]),
+    "epsilon": lambda row: float(row.chosen.get("epsilon", nan)),
 }
 
 

@@ -20,7 +20,8 @@ from oblique_cli.data import catalogue, files
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.metrics import METRICS
-from oblique_cli.evaluation.tables import MISSING, Line, task_of_experiment, title_of
+from oblique_cli.evaluation.sheets import MISSING
+from oblique_cli.evaluation.tables import Line, task_of_experiment, title_of
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.ground.seeds import generator
 from oblique_cli.papers.reproduction.framework.runs import Outcome, is_quick, outcome, result_of

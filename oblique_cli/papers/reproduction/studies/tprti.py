@@ -54,9 +54,10 @@ def _is_whole(scores: FoldScores) -> bool:
 
 
 def _units(done: Runs) -> dict[str, Mapping[str, float]]:
-    """Return `units_of` each data set."""
+    """Return `units_of` each data set; errors of a stored run keep their unit."""
     load = (done.request.data_dir, done.request.offline)
-    return {spec.name: units_of(spec, *load) for run in done.of("trees") for spec in run.experiment.datasets}
+    specs = [spec for run in done.of("trees") for spec in run.experiment.datasets]
+    return {spec.name: {OWN: 1.0} if done.is_stored else units_of(spec, *load) for spec in specs}
 
 
 def _of_table_2_6(done: Runs) -> Ours:
