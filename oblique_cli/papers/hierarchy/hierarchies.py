@@ -214,6 +214,79 @@ def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tu
     return Hierarchy(*tree), rounds
 
 
+def divisive(condensed: Condensed, codes: ArrayLike) -> Hierarchy:
+    """Return a supervised taxonomy grown from the root, an interpretation of Amalaman (2015), chapter 7, which proposes
+    one without its algorithm. codes : (n,) classes from 0
+
+    As in section 5.1 each step leaves the purest clustering of neighbors, here of neighbors in the minimum spanning
+    tree: a node is divided by taking away one edge, after which the majorities of both sides have most objects; among
+    equals the sum of distances between the sides is largest (equation 3). Sums within 1e-9 are equal, and the first in
+    the order of a walk from object 0 is taken. O(n^2) numbers of memory, O(n^2) time per level of the hierarchy."""
+    labels = np.asarray(codes, dtype=np.int64)
+    n = number_of_objects(condensed)
+    if labels.shape != (n,):
+        raise DataError(f"{n} objects need {n} labels. Got {len(labels)}.")
+    distances, member = to_square(condensed), np.eye(int(labels.max()) + 1, dtype=np.int64)[labels]
+    children, heights = np.zeros((n - 1, 2), dtype=np.int64), np.zeros(n - 1)
+    join = n - 1
+    open_nodes = [(*_walk(distances), -1, 0)]
+    while open_nodes:
+        objects, sizes, parent, side = open_nodes.pop()
+        node = int(objects[0])
+        if len(objects) > 1:
+            join -= 1
+            node = n + join
+            start, within = _purest_cut(distances[np.ix_(objects, objects)], member[objects], sizes)
+            end = start + sizes[start]
+            below = slice(start, end)
+            rest = np.r_[0:start, end : len(objects)]
+            heights[join] = within / (len(rest) * (end - start))
+            places = np.arange(len(objects))
+            above = (places < start) & (places + sizes > start)  # the subtrees that lose the one below the edge
+            open_nodes.append((objects[rest], np.where(above, sizes - sizes[start], sizes)[rest], join, 0))
+            open_nodes.append((objects[below], sizes[below], join, 1))
+        if parent >= 0:
+            children[parent, side] = node
+    return Hierarchy(children, heights)
+
+
+def _walk(distances: Array) -> tuple[Ints, Ints]:
+    """Return the objects in a walk down the minimum spanning tree from object 0, and the size of each subtree, (n,)."""
+    n = len(distances)
+    nearest, upper, outside = distances[0].copy(), np.zeros(n, dtype=np.int64), np.arange(n) > 0
+    below: list[list[int]] = [[] for _ in range(n)]
+    for _ in range(n - 1):
+        new = int(np.where(outside, nearest, np.inf).argmin())
+        below[upper[new]].append(new)
+        outside[new] = False
+        closer = outside & (distances[new] < nearest)
+        nearest[closer], upper[closer] = distances[new][closer], new
+    order, stack, sizes = [], [0], np.ones(n, dtype=np.int64)
+    while stack:
+        order.append(stack.pop())
+        stack += below[order[-1]]
+    for node in order[:0:-1]:
+        sizes[upper[node]] += sizes[node]
+    return np.array(order), sizes[order]
+
+
+def _purest_cut(distances: Array, member: Ints, sizes: Ints) -> tuple[int, float]:
+    """Return the place in the walk below the edge to take away, and the sum of distances between both sides.
+    distances : (m, m); member : (m, C) 1 for the class of an object; sizes : (m,) of the subtrees"""
+    start = np.arange(1, len(sizes))
+    end = start + sizes[1:]
+    sums = np.zeros((len(sizes) + 1, len(sizes) + 1))
+    distances.cumsum(axis=0).cumsum(axis=1, out=sums[1:, 1:])
+    counts = np.vstack([np.zeros_like(member[:1]), member.cumsum(axis=0)])
+    below = counts[end] - counts[start]
+    majorities = below.max(axis=1) + (counts[-1] - below).max(axis=1)
+    inside = sums[end, end] - 2.0 * sums[start, end] + sums[start, start]
+    between = sums[end, -1] - sums[start, -1] - inside
+    best = majorities == majorities.max()
+    first = int(np.flatnonzero(best & (between >= between[best].max() * (1.0 - 1e-9)))[0])
+    return first + 1, float(between[first])
+
+
 def neighbor_joining(condensed: Condensed) -> Hierarchy:
     """Return the tree of neighbor joining (Saitou & Nei 1987), with branch lengths, which may be negative. The tree is
     unrooted: as in Amalaman (2015), section 5.5.1.1, the last ancestor becomes the root, here the join of the last two

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
 # Names for the help, which must not import the modules that define them.
-TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
+TITLES = {
+    "staxac": "STAXAC",
+    "divisive": "Supervised division",
+    "avalanche": "AVALANCHE",
+    "upgma": "UPGMA",
+    "nj": "Neighbor joining",
+}
 GRAPHS = ("nearest", "renewed", "gabriel")
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
 SCALINGS = ("zscore", "none")
@@ -127,7 +133,7 @@ def _is_fasta(data: str) -> bool:
 
 def _needs_classes(options: TaxonomyOptions) -> bool:
     if options.format_ == "newick":
-        return options.method == "staxac"
+        return options.method in ("staxac", "divisive")
     return not options.format_.startswith("phylip")
 
 
@@ -243,12 +249,14 @@ def _report(objects: Objects, options: TaxonomyOptions) -> TaxonomyReport:
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:
     """Return the tree, and notes on its construction for the reader."""
-    from oblique_cli.papers.hierarchy.hierarchies import avalanche, neighbor_joining, staxac, upgma
+    from oblique_cli.papers.hierarchy.hierarchies import avalanche, divisive, neighbor_joining, staxac, upgma
 
     if method == "staxac":
         tree, rounds = staxac(condensed, codes, graph)
         again = f"merge candidates ran out {rounds - 1} times; the nearest clusters were linked anew"
         return tree, (again,) if graph == "nearest" and rounds > 1 else ()
+    if method == "divisive":
+        return divisive(condensed, codes), ()
     if method == "nj":
         return neighbor_joining(condensed), ("rooted at the last join",)
     return (avalanche if method == "avalanche" else upgma)(condensed), ()

@@ -13,7 +13,7 @@ from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Integer, Real, check
 from oblique_cli.papers.hierarchy.dissimilarities import DTYPES, METRICS, SCALINGS, Condensed, from_square, pairwise
-from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, staxac
+from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, divisive, staxac
 from oblique_cli.papers.hierarchy.measures import extract_clusters
 from oblique_cli.parameters import Declared, parameter
 
@@ -89,7 +89,7 @@ class AvalancheClustering(ClusterMixin, _Condensed, kw_only=True):
 
 
 class SupervisedTaxonomy(_Condensed, kw_only=True):
-    """A supervised taxonomy by STAXAC (Amalaman 2015, section 5.3), the ground of EUREKA's measures.
+    """A supervised taxonomy by STAXAC (Amalaman 2015, section 5.3) or by division, the ground of EUREKA's measures.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class SupervisedTaxonomy(_Condensed, kw_only=True):
         Class counts, purity and majority class of every node; `hierarchy.measures` reads the rest off it.
     labels_ : (n,) number of each row's cluster, the largest first
     rounds_ : int
-        How often the proximity graph was made: once more each time that merge candidates ran out; n - 1 if renewed.
+        How often STAXAC made the proximity graph: once more each time that merge candidates ran out; n - 1 if renewed.
     classes_ : (C,) class labels
     n_features_in_ : int
     """
@@ -110,6 +110,12 @@ class SupervisedTaxonomy(_Condensed, kw_only=True):
         help="Which clusters are neighbors: those nearest to each other at the beginning, whose union inherits the "
         "neighbors of both; those nearest to each other now; or those of the Gabriel graph, inherited too.",
     )
+    method: str = parameter(
+        default="staxac",
+        allowed=Choice(("staxac", "divisive")),
+        help='"staxac" merges clusters; "divisive", an interpretation of chapter 7, divides them from the root along '
+        "edges of the minimum spanning tree, so that `graph` has no effect.",
+    )
     threshold: float = parameter(
         default=1.0, allowed=Real(0.0, 1.0, open_low=True), help="Purity of the clusters in `labels_`."
     )
@@ -120,7 +126,11 @@ class SupervisedTaxonomy(_Condensed, kw_only=True):
         rows, labels = checked(self, X, y, dtype=np.float64, ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        self.tree_, self.rounds_ = staxac(self._condensed(rows, self.dtype), codes, self.graph)
+        distances = self._condensed(rows, self.dtype)
+        by_division = self.method == "divisive"
+        self.tree_, self.rounds_ = (
+            (divisive(distances, codes), 1) if by_division else staxac(distances, codes, self.graph)
+        )
         self.taxonomy_ = Taxonomy.of(self.tree_, codes, len(self.classes_))
         clusters = extract_clusters(self.taxonomy_, self.threshold)
         rank = np.empty(self.tree_.n_nodes, dtype=np.int64)

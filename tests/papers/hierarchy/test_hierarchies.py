@@ -11,13 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import average as scipy_average
 from scipy.cluster.hierarchy import fcluster, is_monotonic, is_valid_linkage
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.dissimilarities import from_square, number_of_objects, to_square
-from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy, avalanche, neighbor_joining, staxac, upgma
+from oblique_cli.papers.hierarchy.hierarchies import (
+    Hierarchy,
+    Taxonomy,
+    avalanche,
+    divisive,
+    neighbor_joining,
+    staxac,
+    upgma,
+)
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 
 # Figures 4.1 and 4.2: sums of 24 for s1; then 16, 8, 8, 12; then 4, 3, 5; H of 24, 38, 32. They fix all distances but
@@ -41,6 +50,7 @@ METHODS = {
     "staxac": lambda d, y: staxac(d, y)[0],
     "staxac, renewed": lambda d, y: staxac(d, y, "renewed")[0],
     "staxac, gabriel": lambda d, y: staxac(d, y, "gabriel")[0],
+    "divisive": divisive,
     "neighbor joining": lambda d, y: neighbor_joining(d),
     "upgma": lambda d, y: upgma(d),
 }
@@ -143,6 +153,30 @@ def test_staxac_on_a_gabriel_graph_needs_one_graph_and_equals_the_oracle(seed):
     tree, made = staxac(from_square(D), codes, "gabriel")
     assert [frozenset(members(tree, c) for c in pair) for pair in tree.children.tolist()] == merges
     assert made == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_division_takes_away_the_edge_that_leaves_the_purest_and_then_the_most_distant_sides(seed):
+    distances, codes = example(seed, 15)
+    tree = divisive(from_square(distances), codes)
+    edges = minimum_spanning_tree(distances).toarray()
+
+    def score(side: np.ndarray, both: np.ndarray) -> tuple[int, float]:
+        other = np.setdiff1d(both, side)
+        majorities = sum(int(np.bincount(codes[part]).max()) for part in (side, other))
+        return majorities, round(float(distances[np.ix_(side, other)].sum()), 9)
+
+    for join, pair in enumerate(tree.children):
+        left, both = (np.array(sorted(members(tree, node))) for node in (pair[0], tree.n + join))
+        possible = []
+        for i, j in zip(*np.nonzero(edges[np.ix_(both, both)]), strict=True):
+            rest = edges[np.ix_(both, both)]
+            rest[i, j] = 0.0
+            number, side = connected_components(rest, directed=False)
+            assert number == 2
+            possible.append(score(both[side == 0], both))
+        assert score(left, both) == max(possible)
+        assert tree.heights[join] == pytest.approx(max(possible)[1] / (len(left) * (len(both) - len(left))))
 
 
 def test_classes_that_alternate_on_a_line_are_joined_along_it_and_two_groups_come_out_pure():

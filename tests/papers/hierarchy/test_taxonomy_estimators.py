@@ -1,6 +1,7 @@
 """Editors against their definitions, and estimators under scikit-learn's checks and in experiments."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from oblique_cli.papers.hierarchy import editing_classifiers as classifiers
 from oblique_cli.papers.hierarchy import editors as editing
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy, staxac
-from oblique_cli.papers.hierarchy.measures import purity_thresholds
+from oblique_cli.papers.hierarchy.measures import extract_clusters, purity_thresholds
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
 
@@ -302,3 +303,25 @@ def test_a_far_row_gets_an_answer(metric, weights):
     assert set(model.predict(FAR)) <= {"a", "b"}
     shares = model.predict_proba(FAR)
     assert np.isfinite(shares).all() and shares.sum(axis=1) == pytest.approx(1.0)
+
+
+DIVIDED = ("iris", "wine", "glass", "bupa", "new_thyroid", "haberman", "ionosphere", "vehicle")
+
+
+def test_the_page_has_the_clusters_of_staxac_and_of_division_on_the_sets_of_the_catalogue():
+    kinds = ({"graph": "nearest"}, {"graph": "renewed"}, {"method": "divisive"})
+    lines = ["| set | objects | STAXAC `nearest` | STAXAC `renewed` | division |", "| --- | --- | --- | --- | --- |"]
+    fewer = []
+    for name in DIVIDED:
+        data = real_set(name)
+        counts = []
+        for kind in kinds:
+            model = SupervisedTaxonomy(**kind).fit(data.X, data.y)
+            counts.append([len(extract_clusters(model.taxonomy_, purity)) for purity in (1.0, 0.9)])
+            assert model.labels_.max() + 1 == counts[-1][0]
+        fewer.append(counts[1][0] < counts[2][0] < counts[0][0])
+        cells = (name, str(len(data.y)), *(f"{pure} / {nearly}" for pure, nearly in counts))
+        lines.append(f"| {' | '.join(cells)} |")
+    page = (Path(__file__).parents[3] / "docs/algorithms/taxonomies.md").read_text(encoding="utf-8")
+    assert "\n\n" + "\n".join(lines) + "\n\nDivision needs fewer pure clusters than `nearest` except on bupa." in page
+    assert [name for name, holds in zip(DIVIDED, fewer, strict=True) if not holds] == ["bupa"]
