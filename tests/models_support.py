@@ -72,6 +72,13 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
         "HHCARTClassifier", HOLES, missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=2.0
     ),
     "hybrid": made("HHBUTClassifier", hybrid=True, random_state=4),
+    "a forest of bottom-up trees": made(
+        "BaggedForestClassifier",
+        NUMBERS,
+        proposer=[oblique_cli.HHBUTClassifier(max_components=2), "butif_svm"],
+        n_estimators=3,
+        random_state=5,
+    ),
     "out of bag": made("HHCARTForestClassifier", n_estimators=9, oob_score=True, random_state=5),
     "rotated, mean votes": made(
         "MPSVMForestClassifier", base="rrof", regularization="tikhonov", voting="mean", n_estimators=4, random_state=5

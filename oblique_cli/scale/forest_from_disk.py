@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, proposers_of
-from oblique_cli.estimators.forest.refined import state_of
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, bottom_up_trees, proposers_of
+from oblique_cli.estimators.forest.drawn_trees import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import FeatureCount, rows_of
@@ -59,6 +59,11 @@ class Drawn(Store):
 
 def refuse(algorithm: str, estimator: BaggedForestClassifier) -> None:
     """Raise ConfigError for options of a forest that need all rows in memory."""
+    if bottom_up_trees(estimator.proposer):
+        raise ConfigError(
+            f"proposer {estimator.proposer!r} needs all rows in memory, to find clusters; a table larger than that has "
+            "a heuristic such as 'hhcart_d'."
+        )
     for name in AS_USUAL:
         value, usual = getattr(estimator, name), estimator.parameters[name].default
         if value != usual:

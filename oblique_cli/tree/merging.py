@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Ints, Rows
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
-DISTANCES = ("centroid", "overlap")
+DISTANCES = ("centroid", "mahalanobis", "overlap")
 
 # Distances within this share of the smallest are equal, so that rounding never chooses among points of a lattice.
 TIE = 1e-9
@@ -34,10 +35,11 @@ def merge_order(
     X: Array, clusters: Sequence[Rows], labels: Sequence[int], distance: str = "centroid"
 ) -> list[tuple[int, int]]:
     """Return the pair of nodes that each merge joins; merge i makes node m + i.
-    clusters : m arrays of row numbers, none empty; labels : (m,) class codes; distance : "centroid" (Euclid) or
-    "overlap" (Bhattacharyya). The nearest two nodes of different classes are joined into a node with a new class; among
-    equal distances the lowest numbers."""
-    measure: _Centroids | _Overlap = _Centroids(X) if distance == "centroid" else _Overlap(X, clusters)
+    clusters : m arrays of row numbers, none empty; labels : (m,) class codes; distance : "centroid" (Euclid),
+    "mahalanobis" (by the pooled covariance of both, Landeweerd et al. 1983) or "overlap" (Bhattacharyya). The nearest
+    two nodes of different classes are joined into a node with a new class; among equal distances the lowest numbers."""
+    kinds = {"mahalanobis": _Mahalanobis, "overlap": _Overlap}
+    measure: _Centroids | _Overlap = _Centroids(X) if distance == "centroid" else kinds[distance](X, clusters)
     rows = list(clusters)
     classes = list(labels)
     alive = list(range(len(rows)))
@@ -121,6 +123,17 @@ class _Overlap:
         return float(quadratic + 0.5 * (np.linalg.slogdet(mean)[1] - 0.5 * (a[2] + b[2])))
 
 
+class _Mahalanobis(_Overlap):
+    """Squared Mahalanobis distance between the means of two groups, by their pooled covariance."""
+
+    def summary(self, rows: Rows) -> tuple[Array, ...]:
+        return (*super().summary(rows), len(rows) + self.Z.shape[1] + 1)
+
+    def between(self, a: tuple[Array, ...], b: tuple[Array, ...]) -> float:
+        gap = a[0] - b[0]
+        return float(gap @ np.linalg.solve((a[3] * a[1] + b[3] * b[1]) / (a[3] + b[3]), gap))
+
+
 def grow_bottom_up(
     X: Array, y: Ints, n_classes: int, clusters: Sequence[Rows], merges: Sequence[tuple[int, int]], splitter: Splitter
 ) -> Tree:
@@ -154,9 +167,12 @@ def grow_bottom_up(
     return builder.finish(len(members) - 1)
 
 
-def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree]) -> Tree:
+def grow_below(
+    tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree], replaceable: NDArray[np.bool_] | None = None
+) -> Tree:
     """Return `tree` with each leaf that rows (X, y) of another class reach replaced by a tree of `grow` (row numbers,
-    number of the leaf -> tree). Counts below such a leaf are those of the arriving rows."""
+    number of the leaf -> tree). Counts below such a leaf are those of the arriving rows.
+    replaceable : (n_nodes,) leaves that may be replaced, None for all"""
     leaf_of = tree.apply(X)
     builder = TreeBuilder(tree.n_features, tree.counts.shape[1])
     stack: list[tuple[Tree, int, int]] = []
@@ -164,7 +180,7 @@ def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree])
     def enter(source: Tree, node: int) -> int:
         if source is tree and tree.is_leaf[node]:
             arriving = np.flatnonzero(leaf_of == node)
-            if (y[arriving] != tree.labels[node]).any():
+            if (replaceable is None or replaceable[node]) and (y[arriving] != tree.labels[node]).any():
                 source, node = grow(arriving, node), 0
         new = builder.add(source.counts[node], int(source.n_rows[node]))
         stack.append((source, node, new))

@@ -38,6 +38,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("hhbut", {"components": "mccv", "component_folds": 2}),
     ("hhbut", {"merging": "overlap"}),
     ("butif_svm", {"hybrid": True}),
+    ("hhbut", {"hybrid": True, "hybrid_heuristic": "hhgdt", "hybrid_overlap": 0.3, "max_features": 2}),
     ("gepsvm", {"kernel": "gaussian"}),
     ("hhgdt_forest", {"probabilities": "shrinkage", "probability_strength": "oob"}),
     ("tao_forest", {"bootstrap": False, "penalty": 0.05}),

@@ -7,7 +7,7 @@ from scale_support import stop_fit, table
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.forest.bagged import proposers_of
-from oblique_cli.estimators.forest.refined import state_of
+from oblique_cli.estimators.forest.drawn_trees import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.scale import fit_from_disk
 from oblique_cli.scale.disk_tables import Division, array_table, store
@@ -124,6 +124,7 @@ def test_trees_of_another_fit_and_damaged_ones_are_told(tmp_path, monkeypatch):
     [
         ({}, "max_features 0.5 of hhgdt_forest draws features at every node"),
         ({**ALL, "oob_score": True}, "oob_score True needs all rows in memory"),
+        ({**ALL, "proposer": "hhbut"}, "proposer 'hhbut' needs all rows in memory, to find clusters"),
         ({**ALL, "node_bootstrap": True}, "node_bootstrap True needs all rows in memory"),
         ({**ALL, "probabilities": "laplace"}, "probabilities 'laplace' needs all rows in memory"),
         ({**ALL, "monotonic_cst": [1, 0, 0]}, "monotonic_cst .* needs all rows in memory"),
@@ -132,7 +133,7 @@ def test_trees_of_another_fit_and_damaged_ones_are_told(tmp_path, monkeypatch):
 def test_what_needs_all_rows_is_refused(params, message):
     X, y = table(1)
     with pytest.raises(ConfigError, match=message):
-        fit_from_disk.fit(array_table(X, y), "hhgdt_forest", params)
+        fit_from_disk.fit(array_table(X, y), "bagged_forest" if "proposer" in params else "hhgdt_forest", params)
 
 
 def test_a_heuristic_that_climbs_workers_elsewhere_and_no_rows_are_refused():

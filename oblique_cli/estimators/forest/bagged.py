@@ -1,4 +1,5 @@
-"""Forests of any heuristic that the core grows: bagging, random subspaces, double random forests."""
+"""Forests of any heuristic that the core grows, or of bottom-up trees: bagging, random subspaces, double random
+forests."""
 
 from __future__ import annotations
 
@@ -7,12 +8,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.base import ForestClassifier, relative
+from oblique_cli.estimators.forest.base import ForestClassifier, Table, relative
+from oblique_cli.estimators.forest.drawn_trees import add_trees
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import LARGEST
+from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
+from oblique_cli.estimators.oblique.clusters import one_thread
+from oblique_cli.ground import seeds
+from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import (
     Boolean,
     Choice,
@@ -26,6 +34,11 @@ from oblique_cli.ground.constraints import (
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
+from oblique_cli.tree.structure import Tree
+
+BOTTOM_UP: Mapping[str, type[BottomUpTreeClassifier]] = {"hhbut": HHBUTClassifier, "butif_svm": BUTIFSVMClassifier}
+# Parameters of forests that bottom-up trees do not have -> their value without effect
+OF_TOP_DOWN = {"min_samples_leaf": 1, "max_depth": None, "node_bootstrap": False, "monotonic_cst": None}
 
 
 def native_names() -> tuple[str, ...]:
@@ -49,11 +62,32 @@ class Heuristics(Constraint):
         return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"enum": [*native_names()]}, "minItems": 1}]}
 
 
+class Bagged(Heuristics):
+    """Heuristics as in `Heuristics`, or bottom-up trees."""
+
+    def holds(self, value: Any) -> bool:
+        return super().holds(value) or bool(bottom_up_trees(value))
+
+    def describe(self) -> str:
+        return f"{super().describe()}, or bottom-up trees without others ({', '.join(BOTTOM_UP)})"
+
+    def schema(self) -> dict[str, Any]:
+        names = {"type": "array", "items": {"enum": list(BOTTOM_UP)}, "minItems": 1}
+        return {"anyOf": [*super().schema()["anyOf"], names]}
+
+
+def bottom_up_trees(value: Any) -> list[BottomUpTreeClassifier]:
+    """Return the bottom-up trees that a value names, in the order of a forest's trees; none if it names any other."""
+    listed = listed_names(value) or []
+    made = [BOTTOM_UP[item]() if isinstance(item, str) and item in BOTTOM_UP else item for item in listed]
+    return made if all(isinstance(item, BottomUpTreeClassifier) for item in made) else []
+
+
 def listed_names(value: Any) -> Any:
-    """Return the items of a list, of a text with commas, or of one heuristic; None for anything else."""
+    """Return the items of a list, of a text with commas, or of one heuristic or tree; None for anything else."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",")]
-    if isinstance(value, Proposer):
+    if isinstance(value, Proposer | BottomUpTreeClassifier):
         return [value]
     return list(value) if isinstance(value, Sequence) and len(value) else None
 
@@ -115,7 +149,10 @@ def family_features(estimator: Any, p: int) -> dict[str, Any]:
 
 
 class BaggedForestClassifier(ForestClassifier, kw_only=True):
-    """A forest of unpruned oblique trees by any heuristic with native growth.
+    """A forest of unpruned oblique trees by any heuristic with native growth, or of bottom-up trees.
+
+    The future work of thesis 6.8 is an ensemble of bottom-up trees: each finds the clusters of its own bootstrap
+    sample, in which a row drawn twice is there twice.
 
     Attributes
     ----------
@@ -124,15 +161,16 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
     Notes
     -----
     Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. A row lighter
-    than the heaviest by more than 2^200 counts as that light. Rows are drawn alike and count by their weight."""
+    than the heaviest by more than 2^200 counts as that light. Rows are drawn alike and count by their weight.
+    Bottom-up trees take no unequal weights."""
 
-    proposer: str | Proposer | Sequence[str | Proposer] = parameter(
+    proposer: str | Proposer | BottomUpTreeClassifier | Sequence[str | Proposer | BottomUpTreeClassifier] = parameter(
         default="hhgdt, hhcart_a",
-        allowed=Heuristics(),
+        allowed=Bagged(),
         kw_only=False,
         help='The heuristic that splits nodes: a registered name or an instance. With several ("hhgdt, hhcart_d" or a '
         "list) the trees take them in turn. Where it finds no split at an impure node, the best cut along an axis "
-        "is taken.",
+        'is taken. "hhbut", "butif_svm" or both, or estimators of them with parameters, make bottom-up trees.',
     )
     criterion: str = parameter(default="gini", allowed=Choice(CRITERIA), kw_only=False, help="Score of a split.")
     max_samples: int | float | None = parameter(
@@ -191,4 +229,57 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         return RowCount.of(self.max_samples, n, type(self).__name__)
 
     def _families(self, drawn: int = 1) -> list[tuple[str, dict[str, Any]]]:
+        if bottom_up_trees(self.proposer):
+            return []
         return families(self.proposer, self.criterion, rows_of(self.min_samples_leaf, drawn))
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the error message for parameters incompatible with each other or with n_features features, or None."""
+        trees = bottom_up_trees(self.proposer)
+        for name, usual in OF_TOP_DOWN.items() if trees else ():
+            if (value := getattr(self, name)) != usual:
+                return (
+                    f"{name} of {owner} does not go with bottom-up trees, whose leaves are clusters; leave it at "
+                    f"{usual} or give other heuristics. Got {value!r}."
+                )
+        for tree in trees:
+            check(tree.get_params(deep=False), tree.constraints, type(tree).__name__)
+            if message := tree.clash(type(tree).__name__):
+                return message
+        return super().clash(owner, n_features)
+
+    def _add_trees(self, forest: Any, table: Table, options: dict[str, Any], more: int) -> None:
+        if bottom_up_trees(self.proposer) and table.weights is not None and np.ptp(table.weights) > 0.0:
+            raise ConfigError(
+                f"sample_weight of {type(self).__name__} must be equal for all rows of bottom-up trees, as mixtures "
+                f"have no weights. Got weights from 1 to {table.weights.max():g} times the smallest; repeat rows."
+            )
+        super()._add_trees(forest, table, options, more)
+
+    def _grow(self, forest: Any, table: Table, options: dict[str, Any], more: int, threads: int) -> None:
+        made = bottom_up_trees(self.proposer)
+        if not made:
+            super()._grow(forest, table, options, more, threads)
+            return
+
+        def bottom_up(rows: Array, codes: NDArray[np.int32], held: Array, number: int) -> Tree:
+            again = np.repeat(np.arange(len(rows)), held.astype(np.int64))
+            return self._bottom_up(made[number % len(made)], rows[again], codes[again], forest.seed, number)
+
+        with one_thread():  # the end of one tree's limit would end that of another thread
+            add_trees(self, forest, table, options, more, threads, bottom_up)
+
+    def _bottom_up(
+        self, kind: BottomUpTreeClassifier, X: Array, codes: NDArray[np.int32], seed: int, number: int
+    ) -> Tree:
+        """Return a tree of the rows drawn, X (n, p), over all features and classes."""
+        p, wanted = X.shape[1], family_features(self, X.shape[1])
+        features = np.sort(seeds.generator(seed, "features", number).choice(p, wanted["tree_features"], replace=False))
+        model = clone(kind).set_params(random_state=seeds.integer(seed, "tree", number), max_features=wanted["mtry"])
+        if "criterion" in model.constraints:
+            model.set_params(criterion=self.criterion)
+        tree = model.fit(X[:, features], self.classes_[codes]).tree_
+        coef, counts = np.zeros((tree.n_nodes, p)), np.zeros((tree.n_nodes, len(self.classes_)))
+        coef[:, features] = tree.coef_
+        counts[:, np.searchsorted(self.classes_, model.classes_)] = tree.counts  # a class may not have been drawn
+        return Tree(tree.left, tree.right, coef, tree.thresholds, counts, tree.gains, tree.n_rows)

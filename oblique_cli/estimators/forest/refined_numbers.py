@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.estimators.forest.base import as_tree
-from oblique_cli.estimators.forest.refined import TAOForestClassifier, refined_start, state_of
+from oblique_cli.estimators.forest.drawn_trees import state_of
+from oblique_cli.estimators.forest.refined import TAOForestClassifier, refined_start
 from oblique_cli.estimators.forest.regression import Grown, ObliqueForestRegressor
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.ground.arrays import Array

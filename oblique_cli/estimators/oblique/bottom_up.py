@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITER
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering, Shared
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array, Ints, Rows
-from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, FeatureCount, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.proposers.hhcart import HHCART
@@ -33,13 +34,30 @@ from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, degrees_of_overlap, grow_below, grow_bottom_up, merge_order
 from oblique_cli.tree.probabilities import RULES, with_probabilities
-from oblique_cli.tree.splitting import Node, best_split
+from oblique_cli.tree.splitting import PROPOSERS, Node, Proposer, best_split
+from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 SVM_STEPS = 1000  # step limit of liblinear; its plane at the limit is used even without convergence
+LIBLINEAR = threading.Lock()  # its random numbers are those of the process, and would depend on other threads
 GROUP_COSTS = {"alike": None, "by_size": "balanced"}  # -> scikit-learn's class weights
 
 ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+
+class Heuristic(Constraint):
+    """Name of a registered heuristic."""
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str) and value in PROPOSERS
+
+    def describe(self) -> str:
+        return f"one of {', '.join(PROPOSERS)}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(PROPOSERS)}
+
+
 AS_IN_HHCART = 'As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.'
 REMEDY = "fill them, or leave those rows out"
 
@@ -61,8 +79,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     n_clusters_ : dict
         Class label -> number of its clusters. A single class is not divided: there is nothing to tell it apart from.
     overlap_ : (K,)
-        With `merging="overlap"`, the degree of overlap of every cluster with clusters of other classes, 0 (apart) to 1
-        (the same), in the order of `n_clusters_`: its greatest Bhattacharyya coefficient. `undecided` compares it.
+        With `merging="overlap"` or a `hybrid_overlap`, the degree of overlap of every cluster with clusters of other
+        classes, 0 (apart) to 1 (the same), in the order of `n_clusters_`: its greatest Bhattacharyya coefficient.
+        `undecided` compares it.
     classes_ : (C,) class labels
     n_features_in_ : int
     n_leaves_, n_nodes_, depth_ : int
@@ -81,10 +100,11 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
 
     splitter: str = parameter(
         default="hhcart",
-        allowed=Choice(("hhcart", "svm")),
+        allowed=Choice(("hhcart", "svm", "fisher")),
         kw_only=False,
         help='"hhcart" searches the reflections of the eigenvectors of both children, as HHCART(A) does at a node of '
-        'two classes (HHBUT); "svm" is a linear support vector machine with a soft margin (BUTIF).',
+        'two classes (HHBUT); "svm" is a linear support vector machine with a soft margin (BUTIF); "fisher" searches '
+        "the threshold along Fisher's direction, as FDT does (Landeweerd et al. 1983, in thesis 6.2.2).",
     )
     components: str = parameter(
         default="bic",
@@ -124,14 +144,35 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     merging: str = parameter(
         default="centroid",
         allowed=Choice(DISTANCES),
-        help='"overlap", a reading of thesis 6.8 and 7.2, merges the nodes whose normal distributions overlap most '
-        "(Bhattacharyya).",
+        help="Nodes that are merged first: those of the nearest centroids; of the nearest means by the Mahalanobis "
+        "distance (Landeweerd et al. 1983, in thesis 6.2.2, with one cluster a class); or, an interpretation of thesis "
+        "6.8 and 7.2, those whose normal distributions overlap most (Bhattacharyya).",
+    )
+    max_features: int | float | str | None = parameter(
+        default=None,
+        allowed=Optional(FeatureCount()),
+        help="Features drawn at each merge for its hyperplane: a number, a share, a rule, or all (None), as in "
+        "`ObliqueTreeClassifier`. Clusters see all features.",
     )
     hybrid: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Future work of thesis 7.2: if training rows of another class reach a leaf, a top-down HHCART(A) tree "
-        "with pure leaves replaces it. The tree then has more leaves than clusters.",
+        help="Future work of thesis 7.2: if training rows of another class reach a leaf, a top-down tree replaces it. "
+        "The tree then has more leaves than clusters.",
+    )
+    hybrid_heuristic: str = parameter(
+        default="hhcart_a", allowed=Heuristic(), help="Name of the heuristic of these top-down trees."
+    )
+    hybrid_overlap: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0, 1.0)),
+        help="Only leaves of undecided clusters, whose degree of overlap (`overlap_`) is above this, are replaced by "
+        "`hybrid`; None for all leaves.",
+    )
+    hybrid_epsilon: float = parameter(
+        default=0.0,
+        allowed=Real(0.0, 1.0),
+        help="A node of these trees is split only if its misclassification rate is above this.",
     )
     probabilities: str = parameter(
         default="counts",
@@ -202,9 +243,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         self.n_clusters_ = {label: len(groups) for label, groups in zip(self.classes_, clusters, strict=True)}
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
-        skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
+        skeleton = _Skeleton(X, codes, leaves, labels, merge_order(X, leaves, labels, self.merging), seed)
         self.__dict__.pop("overlap_", None)  # of the previous fit
-        if self.merging == "overlap":
+        if self.merging == "overlap" or self.hybrid_overlap is not None:
             self.overlap_ = degrees_of_overlap(X, leaves, labels)
         self._keep(self._split(skeleton, self.cost), X)
         self._skeleton = skeleton if self.splitter == "svm" else None
@@ -212,38 +253,70 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
 
     def _split(self, skeleton: _Skeleton, cost: float) -> Tree:
         X, codes = skeleton.X, skeleton.codes
-        proposer = HHCART(tau=self.tau, sign=self.sign)
+        proposer = self._proposer("fdt" if self.splitter == "fisher" else "hhcart_a")
+
+        p = X.shape[1]
+        drawn = min(FeatureCount.of(self.max_features, p, planes=True), p)
 
         def splitter(rows: Array, group: Ints, merge: int) -> Plane | None:
+            if drawn == p:
+                return plane(rows, group, merge)
+            features = np.sort(seeds.generator(skeleton.seed, "features", merge).choice(p, drawn, replace=False))
+            if (narrow := plane(np.ascontiguousarray(rows[:, features]), group, merge)) is None:
+                return None
+            coef = np.zeros(p)
+            coef[features] = narrow.coef
+            return narrow._replace(coef=coef)
+
+        def plane(rows: Array, group: Ints, merge: int) -> Plane | None:
             if self.splitter == "svm":
                 return svm_plane(rows, group, cost, skeleton.seed, self.group_costs)
             node = Node(rows, group, None, 2, 0, self.criterion, self.ties, seed=skeleton.seed, path=merge)
             split = best_split(node, proposer)
             return None if split is None else Plane(split.coef, split.threshold, split.gain)
 
-        n_classes = len(self.classes_)
-        tree = grow_bottom_up(X, codes, n_classes, skeleton.leaves, skeleton.merges, splitter)
+        # Clusters stand for classes while the tree grows, so that each leaf can be traced to its cluster.
+        n_classes, n_clusters = len(self.classes_), len(skeleton.leaves)
+        clusters = np.empty(len(X), dtype=np.int32)
+        clusters[np.concatenate(skeleton.leaves)] = np.repeat(np.arange(n_clusters), [*map(len, skeleton.leaves)])
+        tree = grow_bottom_up(X, clusters, n_clusters, skeleton.leaves, skeleton.merges, splitter)
+        cluster_of = tree.labels
+        tree = tree.changed(counts=tree.counts @ np.eye(n_classes)[skeleton.labels])
         if self.hybrid:
+            proposer = self._proposer(self.hybrid_heuristic)
+            limit = self.hybrid_overlap
+            undecided = None if limit is None else (self.overlap_ > limit)[cluster_of]
 
             def grow(rows: Rows, leaf: int) -> Tree:
                 seed = seeds.integer(skeleton.seed, "below", leaf)
-                how: dict[str, Any] = {"criterion": self.criterion, "ties": self.ties, "seed": seed}
+                stopping = Stopping(epsilon=self.hybrid_epsilon)
+                how: dict[str, Any] = {
+                    "criterion": self.criterion,
+                    "ties": self.ties,
+                    "seed": seed,
+                    "stopping": stopping,
+                }
                 return grow_top_down(X[rows], codes[rows], n_classes, proposer, **how)
 
-            tree = grow_below(tree, X, codes, grow)
+            tree = grow_below(tree, X, codes, grow, undecided)
         if self._power:  # the features of the rows were scaled by a power of 2
             thresholds = measured(tree.thresholds, -self._power)
             tree = Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
         return with_probabilities(tree, self.probabilities, self.probability_strength)
 
+    def _proposer(self, name: str) -> Proposer:
+        """Return a heuristic by its name, with those of the parameters tau and sign that it has."""
+        kind = PROPOSERS[name]
+        return kind(**{name: getattr(self, name) for name in ("tau", "sign") if name in kind.constraints})
+
     def undecided(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Return which clusters overlap with another class by more than a threshold, (K,), in the order of `overlap_`.
 
         Thesis 7.2: a cluster represents a class if its overlap is below a threshold (no value is stated), and is
-        undecided above it. threshold : between 0 and 1. ValueError unless fitted with `merging="overlap"`."""
+        undecided above it. threshold : between 0 and 1. ValueError unless the fit computed `overlap_`."""
         check_is_fitted(self)
         if not hasattr(self, "overlap_"):
-            raise ValueError('undecided needs degrees of overlap; fit with merging="overlap".')
+            raise ValueError('undecided needs degrees of overlap; fit with merging="overlap" or a hybrid_overlap.')
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold of undecided must be between 0 and 1. Got {threshold!r}.")
         return np.asarray(self.overlap_ > threshold)
@@ -317,6 +390,7 @@ class _Skeleton:
     X: Array
     codes: Ints
     leaves: list[Rows]
+    labels: list[int]  # class of each leaf
     merges: list[tuple[int, int]]
     seed: int
 
@@ -346,7 +420,7 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = 
     weights = GROUP_COSTS[group_costs]
     machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed, class_weight=weights)
     # The tree has checked rows and parameters; for few rows scikit-learn's checks take longer than the fit.
-    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
+    with LIBLINEAR, warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit((X - center) / spread, group)
     return plane_of(machine, center, spread)

@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array, Rows
 
 CRITERIA = ("bic", "cv", "mccv")
+
+# Mixtures are small: several threads of linear algebra would wait for each other longer than they compute.
+one_thread = partial(threadpool_limits, 1)
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,7 @@ class Clustering:
             varies = X.max(axis=0) > X.min(axis=0)
             Z = np.where(varies, Z / np.where(spread > 0, spread, 1.0), 0.0)
         mixtures = _Mixtures(self, label, seed)
-        # The mixtures are small: several threads would wait for each other longer than they compute.
-        with threadpool_limits(1):
+        with one_thread():
             labels = self._chosen(Z, limit, mixtures).predict(Z)
         return [np.flatnonzero(labels == k) for k in np.unique(labels)]
 

@@ -7,16 +7,20 @@ import numpy as np
 import pytest
 from contracts import real_set
 from forest_oracle import Stream, bootstrap
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
+import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, native_names
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import MODELS, HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
+from oblique_cli.estimators.oblique.bottom_up import HHBUTClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.ground import seeds
 from oblique_cli.proposers.hhcart import HHCARTDominant
 from oblique_cli.proposers.oc1 import OC1
 from oblique_cli.proposers.union import UnionProposer
@@ -121,6 +125,73 @@ def test_an_instance_with_bad_parameters_is_one_sentence(make_it: Any, proposer:
     X, y = data_of(0)
     with pytest.raises(ConfigError, match=sentence):
         make_it(proposer, n_estimators=2).fit(X, y)
+
+
+def bottom_up(**params: Any) -> BaggedForestClassifier:
+    return BaggedForestClassifier(**({"proposer": "hhbut", "n_estimators": 3, "random_state": 2} | params))
+
+
+@pytest.mark.parametrize("name", ["hhbut", "butif_svm"])
+def test_a_forest_of_bottom_up_trees_has_the_trees_of_the_rows_drawn_as_often_as_they_were(name: str):
+    data = real_set("wine")
+    forest = bottom_up(proposer=name, max_features=None, oob_score=True).fit(data.X, data.y)
+    draws = np.asarray(_core.Forest(13, 3, forest.forest_.seed).draws(len(data.X), 3, True, len(data.X)))
+    shares = np.zeros((3, len(data.X), 3))
+    for t in range(3):
+        again = np.repeat(np.arange(len(data.X)), draws[t])
+        alone = make(name, random_state=seeds.integer(forest.forest_.seed, "tree", t))
+        alone.fit(data.X[again], data.y[again])
+        tree = forest.tree(t)
+        np.testing.assert_array_equal(tree.counts[tree.apply(data.X)], alone.tree_.counts[alone.tree_.apply(data.X)])
+        shares[t] = alone.predict_proba(data.X)
+    np.testing.assert_allclose(forest.predict_proba(data.X), shares.mean(axis=0))
+    votes = (shares * (draws == 0)[:, :, None]).sum(axis=0)
+    np.testing.assert_allclose(forest.oob_votes_, votes)
+    assert forest.score(data.X, data.y) > 0.9
+
+
+def test_a_forest_of_bottom_up_trees_is_the_same_for_all_workers_and_uses_the_features_drawn():
+    X, y = data_of(3, p=7)
+    options = {"proposer": "butif_svm, hhbut", "n_estimators": 6, "max_features_per_tree": 5, "max_features": 2}
+    forests = [bottom_up(**options, n_jobs=jobs).fit(X, y) for jobs in (1, 3)]
+    with parallel_config("loky", n_jobs=2):
+        forests.append(bottom_up(**options, n_jobs=-1).fit(X, y))
+    grown = bottom_up(**options | {"n_estimators": 4}, warm_start=True).fit(X, y)
+    forests.append(grown.set_params(n_estimators=6).fit(X, y))
+    assert len({pickle.dumps(forest.forest_.state()) for forest in forests}) == 1
+    for t in range(6):
+        used = forests[0].tree(t).coef_ != 0.0
+        assert used.sum(axis=1).max() == 2 and used.any(axis=0).sum() <= 5
+
+
+def test_a_class_that_a_bottom_up_tree_did_not_draw_has_no_share_in_it():
+    X, y = np.arange(40.0)[:, None] % 20, np.repeat([0, 1, 2], [20, 19, 1])
+    counts = [bottom_up(n_estimators=8, max_features=None).fit(X, y).tree(t).counts[0] for t in range(8)]
+    assert {0.0} < {count[2] for count in counts} and {count.sum() for count in counts} == {40.0}
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"proposer": "hhbut, hhgdt"}, "^proposer of .* or bottom-up trees without others .*Got 'hhbut, hhgdt'"),
+        ({"max_depth": 3}, "^max_depth of .* does not go with bottom-up trees.*leave it at None.*Got 3"),
+        ({"node_bootstrap": True}, "^node_bootstrap of .* does not go with bottom-up trees"),
+        ({"proposer": HHBUTClassifier(n_init=0)}, "^n_init of HHBUTClassifier must be .*Got 0"),
+        ({"proposer": HHBUTClassifier(min_components=3, max_components=2)}, "^min_components of HHBUTClassifier"),
+    ],
+)
+def test_what_bottom_up_trees_do_not_take_is_one_sentence(params: dict[str, Any], sentence: str):
+    X, y = data_of(0)
+    with pytest.raises(ConfigError, match=sentence):
+        bottom_up(**params).fit(X, y)
+
+
+def test_bottom_up_trees_take_equal_weights_alone():
+    X, y = data_of(0)
+    same = [bottom_up().fit(X, y, weights).forest_.state() for weights in (None, np.full(len(X), 0.25))]
+    assert pickle.dumps(same[0]) == pickle.dumps(same[1])
+    with pytest.raises(ConfigError, match=r"^sample_weight of BaggedForestClassifier must be equal.*from 1 to 2 times"):
+        bottom_up().fit(X, y, np.where(y == 0, 2.0, 1.0))
 
 
 @pytest.mark.parametrize("change", [{"bootstrap": True}, {"max_samples": 0.9}])

@@ -205,6 +205,43 @@ def test_a_hybrid_keeps_the_skeleton_and_fits_the_training_rows(splitter):
     assert hybrid.score(data.X, data.y) > 0.98  # nodes of two rows stay whole (min_parent 2)
 
 
+@pytest.mark.parametrize("heuristic", ["hhcart_d", "axis_parallel"])
+def test_a_hybrid_divides_the_leaves_of_undecided_clusters_alone_by_the_heuristic_it_is_given(heuristic):
+    X, y = blobs((0, 0, 0), (1, 0.5, 0), (2, 30, 0), (3, 34, 0), rows=60)
+    X[-1], y[-1] = (34.0, 0.0), 2  # amid class 3: the leaf is mixed, though the clusters hardly overlap
+    options = {"max_components": 1, "random_state": 0, "hybrid": True, "hybrid_heuristic": heuristic}
+    whole, some, none = (make("hhbut", hybrid_overlap=limit, **options).fit(X, y) for limit in (None, 0.5, 1.0))
+    assert some.undecided(0.5).tolist() == [True, True, False, False] and none.n_leaves_ == 4
+    near, far = np.arange(120), np.arange(120, 240)
+    assert some.score(X[near], y[near]) == whole.score(X[near], y[near]) > none.score(X[near], y[near])
+    assert some.score(X[far], y[far]) == none.score(X[far], y[far]) < whole.score(X[far], y[far]) == 1.0
+    rough = make("hhbut", hybrid_epsilon=0.2, **options).fit(X, y)
+    assert none.n_leaves_ < rough.n_leaves_ < whole.n_leaves_
+
+
+@pytest.mark.parametrize("splitter", [*SPLITTERS, "fisher"])
+def test_features_are_drawn_at_each_merge(splitter):
+    data = real_set("wine")
+    trees = [BottomUpTreeClassifier(splitter, max_features=m, random_state=1).fit(data.X, data.y) for m in (2, None)]
+    used = [(model.tree_.coef_ != 0.0).sum(axis=1) for model in trees]
+    assert used[0].max() <= 2 < used[1].max() and trees[0].n_clusters_ == trees[1].n_clusters_
+
+
+def test_one_cluster_a_class_merged_by_mahalanobis_and_cut_along_fisher_is_the_tree_of_landeweerd():
+    """Means at 0, 10 and 13 with a spread of 4 along the first axis, and at a height of 1 with a spread of 0.1."""
+    rng = np.random.default_rng(0)
+    spread, means = rng.normal(size=(50, 2)) * [4.0, 0.1], np.array([[0.0, 0.0], [10.0, 0.0], [13.0, 1.0]])
+    X, y = np.vstack([spread + mean for mean in means]), np.repeat([0, 1, 2], 50)
+    model = BottomUpTreeClassifier("fisher", merging="mahalanobis", max_components=1, random_state=0).fit(X, y)
+    assert sorted(model.tree_.counts[1:, 2].tolist()) == [0.0, 0.0, 0.0, 50.0]  # 0 and 1 are merged first
+    near = BottomUpTreeClassifier("fisher", max_components=1, random_state=0).fit(X, y)
+    assert sorted(near.tree_.counts[1:, 0].tolist()) == [0.0, 0.0, 0.0, 50.0]  # 1 and 2, as their means are nearer
+    W = sum(np.cov(X[y == k].T) for k in (0, 1))
+    fisher = np.linalg.solve(W, X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0))
+    node = int(np.flatnonzero(~model.tree_.is_leaf)[-1])
+    assert abs(model.tree_.coef_[node] @ fisher) == pytest.approx(np.linalg.norm(fisher), rel=1e-6)
+
+
 # Rows, their classes, and the least share that a tree gets right
 DEGENERATE = {
     "one row a class": ([[0.0, 1.0], [5.0, 2.0], [9.0, 7.0]], [0, 1, 2], 1.0),

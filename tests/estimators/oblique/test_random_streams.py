@@ -96,7 +96,7 @@ def test_every_merge_and_every_tree_below_a_leaf_draws_its_own(monkeypatch, hybr
             drawn.append(tuple(d))
             yield Candidates.directions((d / np.linalg.norm(d))[None])
 
-    monkeypatch.setattr(bottom_up, "HHCART", Drawing)
+    monkeypatch.setattr(bottom_up, "PROPOSERS", {"hhcart_a": Drawing})
     data = real_set("glass")
     trees, draws = [], []
     for seed in (1, 1, 2):
