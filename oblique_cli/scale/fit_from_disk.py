@@ -34,13 +34,16 @@ from oblique_cli.scale.disk_tables import Division, Table, store
 from oblique_cli.scale.growing import Asker, Checkpoint, Level, Plan, grow
 from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
-from oblique_cli.tree.pruning import KEPT_ROWS, cost_complexity_path, smallest_within
+from oblique_cli.tree.pruning import KEPT_ROWS, PruningPath, smallest_within
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
-# Pruning rules that need no rows, and the rule that needs only counts of its rows. Others need all rows at once.
-PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length", "cost_complexity")
+# Pruning rules that need no rows, then those that need only counts of their rows. Others need all rows at once.
+PRUNED_HERE = (
+    *("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length"),
+    *("cost_complexity", "critical_value"),
+)
 A_TENTH = Division(prune=0.1, seed=1)
 SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # sample of rows for the units of features, and its chunks
 
@@ -219,7 +222,7 @@ def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
     if rule.rows != KEPT_ROWS:
         pruned: Tree = rule.prune(tree, None)
         return pruned
-    path = cost_complexity_path(tree)
+    path: PruningPath = rule.sequence(tree)
     request = {"part": PRUNE, "tree": tree, "node_alpha": path.node_alpha, "alphas": path.alphas}
     answer = who.ask("part", 0, request)
     total = float(answer["seen"][0])

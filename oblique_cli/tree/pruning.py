@@ -1,8 +1,9 @@
 """Pruning: from a tree to a smaller tree, and the registry of rules that estimators choose from.
 
 Minimal cost-complexity pruning is that of thesis 1.7.1 (Breiman et al. 1984); reduced-error and pessimistic pruning are
-those of Quinlan (1987), named there as alternatives. Minimum-error pruning with m-probabilities is that of Cestnik and
-Bratko (1991), minimum-description-length pruning that of Mehta, Rissanen and Agrawal (1995), for hyperplanes.
+those of Quinlan (1987), critical-value pruning that of Mingers (1987), named there as alternatives. Minimum-error
+pruning with m-probabilities is that of Cestnik and Bratko (1991), minimum-description-length pruning that of Mehta,
+Rissanen and Agrawal (1995), for hyperplanes.
 """
 
 from __future__ import annotations
@@ -61,7 +62,20 @@ def cost_complexity_path(tree: Tree) -> PruningPath:
 def complexity_path(tree: Tree, errors: Array) -> PruningPath:
     """Return the weakest-link sequence: repeatedly collapse the internal nodes of smallest alpha(t) = (R(t) - R(T_t)) /
     (leaves(T_t) - 1), R(t) = errors[t], (n_nodes,); ties within 1e-12 collapse together."""
-    node_alpha = np.asarray(tree.walker.weakest_links(np.ascontiguousarray(errors), TIE))
+    return path_of(tree, np.asarray(tree.walker.weakest_links(np.ascontiguousarray(errors), TIE)))
+
+
+def critical_value_path(tree: Tree) -> PruningPath:
+    """Return the sequence by critical values of the split score (Mingers 1987): a branch is a leaf if the scores of all
+    its splits are at most alpha. A split above is kept for the sake of one better split below it."""
+    strongest = np.where(tree.is_leaf, -np.inf, tree.gains)
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+        strongest[node] = max(strongest[node], strongest[tree.left[node]], strongest[tree.right[node]])
+    return path_of(tree, strongest)
+
+
+def path_of(tree: Tree, node_alpha: Array) -> PruningPath:
+    """Return the sequence in which every branch collapses at the alpha of its root, (n_nodes,), -inf at leaves."""
     # A node below one of smaller alpha is removed before its turn, so only the running minimum from the root matters.
     effective = np.where(tree.is_leaf, -np.inf, node_alpha)
     for node in np.flatnonzero(~tree.is_leaf):
@@ -218,7 +232,8 @@ class RuleParameters(Declared, kw_only=True):
     standard_errors: float = parameter(
         default=0.0,
         allowed=Real(0.0),
-        help='c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).',
+        help='c of the c-SE rule for "cost_complexity", "critical_value" and "cv" (thesis 1.7.1; 0 in every '
+        "experiment).",
     )
     ccp_alpha: float = parameter(
         default=0.0,
@@ -362,12 +377,25 @@ class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors",)):
 
     def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
         """Return the smallest member of the sequence within c standard errors of the best; the tree without rows."""
-        path = cost_complexity_path(tree)
+        path = self.sequence(tree)
         if rows.total <= 0.0:
             return tree
         errors = sequence_errors(tree, path, path.alphas, *rows)
         by_group = None if rows.groups is None else errors_by_group(tree, path, path.alphas, *rows, rows.groups)
         return path.member(tree, smallest_within(errors, rows.total, self.standard_errors, by_group))
+
+    def sequence(self, tree: Tree) -> PruningPath:
+        """Return the sequence of trees to choose from."""
+        return cost_complexity_path(tree)
+
+
+@PRUNINGS.register("critical_value")
+class CriticalValue(CostComplexity, takes=("standard_errors",)):
+    """Critical-value pruning of splits of low score, chosen on rows kept from growth, c-SE rule (Mingers 1987)."""
+
+    def sequence(self, tree: Tree) -> PruningPath:
+        """Return the sequence by critical values."""
+        return critical_value_path(tree)
 
 
 @PRUNINGS.register("reduced_error")

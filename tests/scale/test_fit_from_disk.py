@@ -29,7 +29,7 @@ def test_a_fit_is_the_one_in_memory(algorithm, pruning):
     labels = np.array(["a", "b", "c"])[y]
     params = {"pruning": pruning, "max_depth": 5, "class_weight": "balanced"}
     found = fit_from_disk.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
-    kept = np.flatnonzero(parts(400, 0.1) == 1) if pruning == "cost_complexity" else None
+    kept = np.flatnonzero(parts(400, 0.1) == 1) if pruning in ("cost_complexity", "critical_value") else None
     expected = make(algorithm, random_state=1, **params)
     expected.fit(X, labels, pruning_rows=kept)
     assert not same(found.estimator.tree_, expected.tree_)

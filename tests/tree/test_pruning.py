@@ -1,6 +1,7 @@
 """Pruning (Breiman et al. 1984, Quinlan 1987, Cestnik & Bratko 1991) against exact arithmetic and all subtrees."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -179,6 +180,26 @@ def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted
         pruned = pruning.ReducedError().prune(tree, pruning.LabeledRows(X, y, weights if weighted else None))
         wrong = weights[pruned.labels[pruned.apply(X)] != y].sum()
         assert (wrong, pruned.n_leaves) == best, f"seed {seed}"
+
+
+def test_critical_values_leave_branches_with_a_split_of_higher_score():
+    for seed, rng, tree in random_trees(60, 11, 0, 20):
+        scores = np.where(tree.is_leaf, -np.inf, rng.integers(1, 9, tree.n_nodes))
+        tree = replace(tree, coef=tree.coef_, gains=np.where(tree.is_leaf, 0.0, scores))
+
+        def highest(node, tree=tree, scores=scores):
+            below = () if tree.is_leaf[node] else (tree.left[node], tree.right[node])
+            return max(scores[node], *map(highest, below), -np.inf)
+
+        path = pruning.critical_value_path(tree)
+        of_branches = {node: highest(node) for node in internal_nodes(tree)}
+        assert path.alphas.tolist() == [-np.inf, *sorted(set(of_branches.values()))], f"seed {seed}"
+        remaining = [{node for node, score in of_branches.items() if score > alpha} for alpha in path.alphas]
+        assert [set(internal) for internal in members(tree, path)] == remaining, f"seed {seed}"
+        X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40).astype(np.int32)
+        best = min((naive_errors(tree, internal, X, y, np.ones(40)), len(internal) + 1) for internal in remaining)
+        pruned = pruning.CriticalValue().prune(tree, pruning.LabeledRows(X, y, None))
+        assert ((pruned.labels[pruned.apply(X)] != y).sum(), pruned.n_leaves) == best, f"seed {seed}"
 
 
 def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_down():

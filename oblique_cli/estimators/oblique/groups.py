@@ -151,15 +151,15 @@ class Pruning(RuleParameters, kw_only=True):
         default="none",
         allowed=Choice(PRUNINGS),
         help="A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance with parameters of its own. "
-        '"cost_complexity" and "reduced_error" choose on held-out rows: `pruning_rows` of `fit`, or a random '
-        '`pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training '
-        'rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need no further rows. To the last '
-        'two and to "pessimistic" a row of weight 2 is two rows.',
+        '"cost_complexity", "critical_value" and "reduced_error" choose on held-out rows: `pruning_rows` of `fit`, or '
+        'a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the '
+        'training rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need no further rows. To '
+        'the last two and to "pessimistic" a row of weight 2 is two rows.',
     )
     pruning_fraction: float = parameter(
         default=0.1,
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
-        help='Share of the training rows that "cost_complexity" and "reduced_error" hold out.',
+        help='Share of the training rows that "cost_complexity", "critical_value" and "reduced_error" hold out.',
     )
     path: bool = parameter(
         default=False,
