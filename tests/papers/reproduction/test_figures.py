@@ -17,7 +17,17 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, principal_axes, unit_scatter
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.reproduction.figures import examples, merged_clusters, projections, segments, taxonomies, tuning
+from oblique_cli.papers.hierarchy.hierarchies import avalanche
+from oblique_cli.papers.hierarchy.sequences import jukes_cantor
+from oblique_cli.papers.reproduction.figures import (
+    examples,
+    first_splits,
+    merged_clusters,
+    projections,
+    segments,
+    taxonomies,
+    tuning,
+)
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, Picture, pages
 from oblique_cli.papers.reproduction.studies import taxonomy as study
@@ -59,6 +69,40 @@ def test_hhcart_splits_the_nodes_that_the_thesis_splits():
     for number, node in nodes.items():
         assert examples.angle(tree.coef_[node], examples.PRINTED[number][:2]) < 10.0
     assert full_tree("axis_parallel", dataset).n_leaves >= 2 * tree.n_leaves
+
+
+def test_the_tree_that_begins_at_the_best_split_is_larger_than_another():
+    # Section 1.8.1, with its 34 examples.
+    dataset = first_splits.table_1_2()
+    cuts, falls = first_splits.falls_of_impurity(dataset, 0)
+    assert (cuts[falls.argmax()], round(falls.max(), 4)) == (4.55, 0.1636)
+    greedy, other = full_tree("axis_parallel", dataset), first_splits.other(dataset)
+    assert (greedy.n_leaves, other.n_leaves) == (5, 4) and (greedy.thresholds[0], other.thresholds[0]) == (4.55, 2.8)
+    assert round(other.gains[0], 6) == 0.015018
+    assert examples.accuracy(greedy, dataset) == examples.accuracy(other, dataset) == 100.0
+
+
+def test_either_bisector_leaves_separable_classes_and_oc1_does_not():
+    # Figure 1 of the geometric tree paper.
+    seen = picture("bisectors").seen
+    assert re.findall(r"by ([\d.]+), .* on (\d)", seen.replace(";", "\n")) == [
+        ("0.125", "1"),
+        ("0.000", "2"),
+        ("0.000", "2"),
+    ]
+    assert not first_splits.is_separable(data.load("patches_4"), np.ones(data.load("patches_4").n, dtype=bool))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_avalanche_divides_large_groups_at_large_distances(seed):
+    # Section 4.4.3: 70 into 27 and 43, 27 into 8 and 19.
+    tree = avalanche(jukes_cantor(taxonomies.grouped_sequences(seed)))
+    splits = {
+        int(n): sorted(tree.sizes[pair].tolist()) for n, pair in zip(tree.sizes[tree.n :], tree.children, strict=True)
+    }
+    assert splits[70] == [27, 43] and splits[27] == [8, 19]
+    highest = np.sort(tree.heights)[-3:]
+    assert highest[1] > 2 * highest[0] and set(tree.sizes[tree.n :][tree.heights >= highest[1]]) == {70, 27}
 
 
 def test_two_printed_normals_have_a_slip_and_the_others_length_1():

@@ -97,7 +97,11 @@ INTRODUCTION = """# Figures
 
 `oblique figures` draws the figures of the papers again and writes this page. [seen.csv](seen.csv) has for each figure
 the claim of the paper's text, the seed, and what is seen in the drawn trees. The papers print no coordinates but
-those of Table 5.1. The other data sets follow the descriptions (`oblique_cli/data/synthetic.py`), so a figure shows
-that the algorithm behaves as the text claims, not that the points are equal. Numbers of thesis figures are those of
-Wickramarachchi (2015).
+those of Tables 1.2 and 5.1. The other data sets follow the descriptions (`oblique_cli/data/synthetic.py`), so a
+figure shows that the algorithm behaves as the text claims, not that the points are equal. Numbers of thesis figures
+are those of Wickramarachchi (2015).
+
+Not redrawn are figures 2.4, 2.5 and 4.3 of Amalaman (2015), running times on one machine: the text prints neither the
+sizes nor the seconds. Figure 1 of Zhang and Suganthan (2014) has ranks over 44 data sets that a lost supplement lists;
+results/reproduction/ has the ranks over 35 sets in `mpsvm_bias_variance_raf.csv` and `mpsvm_bias_variance_rrof.csv`.
 """

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oblique_cli import data
 from oblique_cli.drawing import partition
@@ -15,7 +16,8 @@ from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy, avalanche
+from oblique_cli.papers.hierarchy.sequences import descendants, jukes_cantor, random_sequences
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 from oblique_cli.papers.reproduction.studies import taxonomy as study
 from oblique_cli.papers.reproduction.studies.editing import dataset_of
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 SEED = 20260101
+GROUPS = (43, 19, 8)  # clusters of the first two splits of the set AV, in section 4.4.3
 MOST_NAMED = 12  # bars with readable classes below them
 # Sets of two classes and two features, and whether their classes are permuted.
 ARTIFICIAL = (
@@ -36,6 +39,54 @@ ARTIFICIAL = (
     ("sine_2d", False),
     ("checkerboard_2x2", False),
 )
+
+
+@illustration(
+    "AVALANCHE's splits: distances between the sides, and sizes of the clusters",
+    "figure 4.4 of Amalaman (2015), by made-up sequences in groups of its sizes: the set AV is not public",
+    "the first split gives clusters of 27 and 43 objects, the second divides the 27 into 8 and 19; both have a large "
+    "distance between the sides, and small clusters have none in general.",
+    SEED,
+)
+def avalanche_splits(setting: FigureSetting) -> Picture:
+    """Draw the distance between the sides of each split, the tree, and the number of clusters of each size."""
+    tree = avalanche(jukes_cantor(grouped_sequences()))
+    joins = tree.sizes[tree.n :]
+    figure, axes = blank(1, 3, width=2.6, height=2.6)
+    axes[0].plot(joins, tree.heights, color=color(0), marker="o", ms=3, linestyle="none")
+    axes[0].set_xlabel("objects of the divided cluster")
+    axes[0].set_ylabel("mean distance between its sides")
+    places = np.zeros(tree.n_nodes)
+    places[tree.order] = np.arange(tree.n)
+    heights = np.concatenate([np.zeros(tree.n), tree.raised])
+    for join, (a, b) in enumerate(tree.children.tolist(), tree.n):
+        places[join] = (places[a] + places[b]) / 2
+        top = heights[join]
+        axes[1].plot(places[[a, a, b, b]], [heights[a], top, top, heights[b]], color="black", linewidth=0.6)
+    axes[1].set_ylabel("distance")
+    axes[1].set_xticks([])
+    sizes, counts = np.unique(tree.sizes, return_counts=True)
+    axes[2].bar(range(len(sizes)), counts, color=color(0))
+    axes[2].set_xticks(range(len(sizes)), sizes, rotation=90, fontsize=5)
+    axes[2].set_xlabel("objects")
+    axes[2].set_ylabel("clusters")
+    largest = np.argsort(-joins, kind="stable")[:3]
+    splits = (f"{joins[k]} into {' and '.join(map(str, sorted(tree.sizes[tree.children[k]])))}" for k in largest)
+    listed = ", ".join(f"{split} at {tree.heights[k]:.2f}" for split, k in zip(splits, largest, strict=True))
+    small = tree.heights[joins <= min(GROUPS)].max()
+    return Picture(
+        figure,
+        f"{listed}; clusters of {min(GROUPS)} or fewer are divided at {small:.2f} or less. {tree.n_nodes} clusters.",
+    )
+
+
+def grouped_sequences(seed: int = SEED) -> NDArray[np.int8]:
+    """Return 70 sequences of 1000 sites in groups of 43, 19 and 8; the last two have an ancestor in common."""
+    rng = seeds.generator(seed, "avalanche_splits")
+    root = random_sequences(1, rng, 1000)[0]
+    large, ancestor = descendants(root, 0.15, 2, rng)
+    parents = (large, *descendants(ancestor, 0.1, 2, rng))
+    return np.vstack([descendants(parent, 0.05, n, rng) for parent, n in zip(parents, GROUPS, strict=True)])
 
 
 @illustration(
