@@ -282,10 +282,11 @@ def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> 
     if len(common) < 2 and any(other != metrics[0] for other in metrics):
         raise ConfigError(f"runs {listed(list(tables))} have no metrics in common, as they predict different things.")
     seen = Counter((line.dataset, line.algorithm) for table in tables.values() for line in table.lines)
+    repeated = {algorithm for (_, algorithm), count in seen.items() if count > 1}
     lines: dict[tuple[str, str], Line] = {}
     for run, table in tables.items():
         for line in table.lines:
-            if seen[line.dataset, line.algorithm] > 1:
+            if line.algorithm in repeated:  # on every data set, so that a method of a run has one name
                 line = replace(line, algorithm=f"{line.algorithm}@{run}", label=f"{line.label} ({run})")
             lines[line.dataset, line.algorithm] = line
     datasets = list(dict.fromkeys(dataset for dataset, _ in lines))

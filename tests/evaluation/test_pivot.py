@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import rankdata
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.paired import joined
 from oblique_cli.evaluation.pivot import foot, in_form, pivot
 from oblique_cli.evaluation.sheets import render
 from oblique_cli.evaluation.tables import Line, ResultTable, TableValue
@@ -86,6 +87,11 @@ def test_a_single_method_has_no_ranks_and_a_missing_line_is_a_dash():
     assert [row[0] for row in alone.grids[0].rows] == [*MEANS, "mean of 3"] and not alone.grids[0].marks
     lacking = pivot(replace(TABLE, lines=TABLE.lines[1:]))
     assert lacking.grids[0].rows[0][-1] == "—"
+
+
+def test_a_method_of_two_runs_has_one_column_for_each_run():
+    both = pivot(joined({"a": TABLE, "b": replace(TABLE, lines=TABLE.lines[:3])}, {}))
+    assert both.grids[0].header == ("data set", *(f"M{k} ({run})" for run in "ab" for k in range(3)))
 
 
 def test_latex_shows_a_pivot_unless_the_long_form_is_requested():
