@@ -87,7 +87,7 @@ def taxonomy(options: TaxonomyOptions = declare.group(TaxonomyOptions)) -> None:
 
     The report has the hierarchy cut at nodes of sufficient purity, the subclasses of each class, the classification
     complexity, and the purity per depth. SVG, Newick and JSON have the whole hierarchy. PHYLIP has the distances.
-    Sequences and matrices need no classes for PHYLIP, nor for Newick of other methods than STAXAC.
+    Sequences and matrices need no classes for PHYLIP, nor for Newick of AVALANCHE, UPGMA and nj.
 
     \b
     Example: oblique taxonomy iris --purity 0.95 --min-size 10
@@ -199,11 +199,11 @@ def _labeled(
 
 
 def _text(path: str) -> str:
-    from oblique_cli.data.own.source import content_of
+    from oblique_cli.data.own.source import source_of
     from oblique_cli.errors import DataError
 
     try:
-        return content_of(path).decode("utf-8-sig")
+        return source_of(path).whole().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{path}: this is not UTF-8 text; save the file as UTF-8.") from None
 

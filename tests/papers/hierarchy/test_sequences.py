@@ -1,5 +1,6 @@
 """Aligned sequences: distances worked out by hand, files read by this package and by Biopython, and the command."""
 
+import gzip
 import io
 import math
 from itertools import combinations
@@ -137,6 +138,9 @@ def test_the_command_takes_sequences_with_classes_from_descriptions_or_a_file(ca
     assert tuple(sequences.DISTANCES) == taxonomy_command.DISTANCES
     assert tuple(LETTERS) == taxonomy_command.ALPHABETS
     (call.folder / "s.fasta").write_text(FASTA)
+    (call.folder / "packed.FA.gz").write_bytes(gzip.compress(FASTA.encode()))
+    packed = call("taxonomy", "packed.FA.gz", "--format", "newick")
+    assert packed.code == 0 and packed.out == call("taxonomy", "s.fasta", "--format", "newick").out
     (call.folder / "bare.txt").write_text(">a\nACGT\n>b\nACGA\n>c\nAAGA\n")
     (call.folder / "kinds.csv").write_text("b,x\na,x\nc,y\n")
     ended = call("taxonomy", "s.fasta", "--min-size", "1")
