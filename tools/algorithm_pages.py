@@ -201,6 +201,8 @@ def _plain(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return ", ".join(map(_plain, value))
+    if isinstance(value, Mapping):
+        return f"`{{{', '.join(f'{key}: {of_key}' for key, of_key in value.items())}}}`"
     return f"`{value}`" if isinstance(value, str) else f"{value:g}"
 
 

@@ -24,7 +24,7 @@ from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import largest_class
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
-BISECTOR_CLASSES = Choice(("all", "super"))
+BISECTOR_CLASSES = Choice(("super", "all"))
 PlaneOf = Callable[[Array, Array, Standard], tuple[Array | None, str]]
 
 
@@ -82,12 +82,14 @@ class GDT(Proposer):
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini", "max_misrate": 0.05}
     limit_name: ClassVar[str | None] = "epsilon"
     native: ClassVar[str | None] = "gdt"
+    member_defaults: ClassVar[Mapping[str, Any]] = {"bisector_classes": "all"}
 
     bisector_classes: str = parameter(
-        default="all",
+        default="super",
         allowed=BISECTOR_CLASSES,
-        help='"all" takes the bisector that splits all classes of the node better; "super" the one that splits the two '
-        "super-classes better. With two classes both are equation 6 of Manwani & Sastry (2012).",
+        help='"super" takes the bisector that splits the two super-classes, the largest class and the rest, better (thesis '
+        '5.1.2); "all" the one that splits all classes of the node better. With two classes both are equation 6 of '
+        "Manwani & Sastry (2012).",
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:

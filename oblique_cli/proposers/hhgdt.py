@@ -21,6 +21,7 @@ class HHGDT(Proposer):
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini", "max_misrate": 0.05}
     limit_name: ClassVar[str | None] = "epsilon"
     native: ClassVar[str | None] = "hhgdt"
+    member_defaults: ClassVar[Mapping[str, Any]] = {"bisector_classes": "all"}
 
     tau: float = parameter(
         default=0.0,
@@ -34,10 +35,11 @@ class HHGDT(Proposer):
         "depend.",
     )
     bisector_classes: str = parameter(
-        default="all",
+        default="super",
         allowed=BISECTOR_CLASSES,
-        help='"all" takes the bisector that splits all classes of the node better; "super" the one that splits the '
-        "majority from the rest better. With two classes both are the same.",
+        help='"super" takes the bisector that splits the two super-classes, the largest class and the rest, better: "up to '
+        'the computation of z, the multi-class problem is considered as a two-class problem" (thesis 5.1.2). "all" takes '
+        "the one that splits all classes of the node better.",
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:

@@ -124,7 +124,7 @@ class UnionProposer(Proposer):
     native: ClassVar[str | None] = "union"
 
     proposers: Sequence[str | Mapping[str, Any] | Proposer] = parameter(
-        default=("fdt", "hhgdt"),
+        default=("fdt", {"name": "hhgdt", "bisector_classes": "all"}),
         allowed=Members(),
         help="The members, in the order in which ties are settled: registered names, mappings of a name and parameters "
         'such as {"name": "hhgdt", "tau": 0.1}, or instances.',

@@ -178,6 +178,8 @@ class Proposer(Declared, BaseEstimator, ABC):
     source          paper and section
     classifier      name of the estimator class; without it that of the proposer with "Classifier" behind it
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
+    member_defaults parameters of the heuristic that differ from its defaults where a forest, boosting or a refined
+                    tree names it, because stored comparisons of these methods were measured with them
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
     quantitative    whether the heuristic cannot use qualitative features
@@ -194,11 +196,17 @@ class Proposer(Declared, BaseEstimator, ABC):
     source: ClassVar[str] = ""
     classifier: ClassVar[str] = ""
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
+    member_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
     quantitative: ClassVar[bool] = False
     combines: ClassVar[bool] = True
     draws_tree_seed: ClassVar[bool] = False
+
+    @classmethod
+    def member(cls, **params: Any) -> Proposer:
+        """Return the heuristic as part of another method, with `member_defaults` below the parameters."""
+        return cls(**{**cls.member_defaults, **params})
 
     @abstractmethod
     def propose(self, node: Node) -> Iterator[Candidates]:
@@ -253,7 +261,7 @@ def _fault(proposer: Any) -> str | None:
 
 def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
     """Return the fault of a heuristic's declaration as text that follows its name, or None."""
-    for name in ("constraints", "aliases", "tree_defaults"):
+    for name in ("constraints", "aliases", "tree_defaults", "member_defaults"):
         if not isinstance(getattr(proposer, name), Mapping):
             return f"has {name} {getattr(proposer, name)!r}, which must be a mapping of the names of parameters"
     for name, constraint in proposer.constraints.items():

@@ -10,7 +10,8 @@ from node_support import DEGENERATE, node_of, proposals
 from oracles import gains
 from sklearn.base import clone
 
-from oblique_cli import proposers
+from oblique_cli import TAOClassifier, make, proposers
+from oblique_cli.estimators.forest.bagged import proposers_of
 from oblique_cli.ground.geometry import class_covariance, householder_vector, orient, principal_axes
 from oblique_cli.proposers.gdt import better_bisector, bisectors
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer, best_split
@@ -191,6 +192,17 @@ def test_the_better_bisector_is_the_one_of_greater_gain():
             scores.append(gains(sides[None], node.class_weights, "gini")[0] if 0 < left.sum() < data.n else 0.0)
         chosen = better_bisector(node, "all")
         np.testing.assert_array_equal(chosen, planes[int(np.argmax(scores))])
+
+
+@pytest.mark.parametrize("name", ["gdt", "hhgdt"])
+def test_bisectors_are_scored_by_super_classes_but_by_all_classes_in_other_methods(name):
+    assert PROPOSERS[name]().bisector_classes == make(name).bisector_classes == "super"
+    tao = TAOClassifier(name)
+    (start,) = tao.fit(real_set("iris").X, real_set("iris").y)._starts(tao._bases())
+    members = [start.proposer, *proposers_of(name), PROPOSERS["union"]().members()[1]]
+    assert [member.bisector_classes for member in members] == ["all"] * 3
+    (named,) = PROPOSERS["union"]([name]).members()
+    assert named.bisector_classes == "super"
 
 
 def test_bisectors_can_be_scored_over_the_two_super_classes():

@@ -94,7 +94,7 @@ def listed_names(value: Any) -> Any:
 
 def proposers_of(value: Any) -> list[Proposer]:
     """Return the heuristics that a value names, in the order of their trees; ConfigError for a bad parameter."""
-    made = [PROPOSERS[item]() if isinstance(item, str) else item for item in listed_names(value)]
+    made = [PROPOSERS[item].member() if isinstance(item, str) else item for item in listed_names(value)]
     for proposer in made:
         check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
     return made

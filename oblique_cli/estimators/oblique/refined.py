@@ -173,7 +173,10 @@ class TAOClassifier(
             if isinstance(base, str) and base in RANDOM:
                 starts.append(Start(None, depth=RANDOM[base]))
                 continue
-            estimator = classifier_of(base)(**self._of_named()) if isinstance(base, str) else clone(base)
+            if isinstance(base, str):
+                estimator = classifier_of(base)(**PROPOSERS[base].member_defaults, **self._of_named())
+            else:
+                estimator = clone(base)
             estimator.set_params(missing=self._gaps, refine="none")
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:
