@@ -111,7 +111,7 @@ def rotation(report: Report, title: str, data: Data, trees: int, repeat: int) ->
     )
     contestants: dict[str, Callable[[], Any]] = {
         "aeon": partial(rival.fit, X, y),
-        "RoF": partial(make("rof", random_state=0, n_trees=trees).fit, X, y),
+        "RoF": partial(make("rof", random_state=0, n_trees=trees, bootstrap=False).fit, X, y),
     }
     times, _ = alternate(contestants, repeat)
     report.table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -24,14 +25,16 @@ class Cline(Proposer):
 
     Where the text is silent: distances are those of the features as they are; rows that occur in both classes are not
     a pair; of equally near pairs the first in lexicographic order counts; if the means are the same there is no
-    discriminant and the normal is that of the pair. With more than two classes the largest is held against the rest, as
-    for GDT. The papers build one tree for each pair of classes instead: scikit-learn's `OneVsOneClassifier` around this
-    estimator does that."""
+    discriminant and the normal is that of the pair. With more than two classes the text separates one class from
+    another by a classifier for each pair. Here a node tries the planes of all pairs of its classes, each from the rows
+    of both, and the criterion over all classes keeps one, so that the result is one tree. scikit-learn's
+    `OneVsOneClassifier` around this estimator votes over a tree for each pair."""
 
     title = "Cline"
     source = "Amasyali & Ersoy (2008); Wickramarachchi (2015), section 2.4"
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
     native: ClassVar[str | None] = "cline"
+    member_defaults: ClassVar[Mapping[str, Any]] = {"classes": "largest"}
 
     rule: str = parameter(
         default="best",
@@ -47,17 +50,33 @@ class Cline(Proposer):
         'of the linear discriminant (Fisher\'s direction); "pair" is at right angles to the line between the two rows.',
     )
 
+    classes: str = parameter(
+        default="pairs",
+        allowed=Choice(("pairs", "largest")),
+        help='What the planes separate where a node has more than two classes: "pairs", one class from another, for '
+        'all pairs (thesis 2.4: one-versus-one); "largest", the largest class from the rest.',
+    )
+
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield one plane per heuristic, each with its offset."""
+        """Yield the planes of one pair of classes after another, one plane per heuristic, each with its offset."""
         low, high = node.X.min(axis=0), node.X.max(axis=0)
         if not (high > low).any():
             return
         # A common unit of all features preserves right angles and distance ratios.
         unit = np.exp2(np.ceil(np.log2((high - low).max())))
         standard = Standard(0.5 * low + 0.5 * high, np.full(len(low), unit))
-        rows, first = (node.X - standard.center) / unit, largest_class(node)
+        codes = np.unique(node.y)
+        if self.classes == "largest" or len(codes) == 2:
+            yield from self._planes(node, node, standard)
+            return
+        for a, b in itertools.combinations(codes, 2):
+            yield from self._planes(node, node.of_rows((node.y == a) | (node.y == b)), standard)
+
+    def _planes(self, node: Node, part: Node, standard: Standard) -> Iterator[Candidates]:
+        """Yield the planes between the largest class and the others of a part of a node's rows."""
+        rows, first = (part.X - standard.center) / standard.scale, largest_class(part)
         if self.rule != "nearest_pair":
-            a, b = mean_of(rows, first, node.weights), mean_of(rows, ~first, node.weights)
+            a, b = mean_of(rows, first, part.weights), mean_of(rows, ~first, part.weights)
             if np.linalg.norm(b - a) > SAME:
                 yield plane(node, b - a, float((b - a) @ (0.5 * a + 0.5 * b)), standard)
         if self.rule != "mean":
@@ -65,13 +84,13 @@ class Cline(Proposer):
             if pair is not None:
                 normal = pair[1] - pair[0]
                 if self.normal == "discriminant":
-                    scores, basis, whitened = whiten(node)
-                    direction = fisher(scores, first, node.weights)
+                    scores, basis, whitened = whiten(part)
+                    direction = fisher(scores, first, part.weights)
                     normal = normal if direction is None else unit_normal(basis @ direction, whitened)
                 yield plane(node, normal, float(normal @ (0.5 * pair[0] + 0.5 * pair[1])), standard)
 
     def native_options(self) -> dict[str, Any]:
-        return {"rule": self.rule, "normal_of_pair": self.normal == "pair"}
+        return {"rule": self.rule, "normal_of_pair": self.normal == "pair", "pairs": self.classes == "pairs"}
 
 
 def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:

@@ -87,9 +87,9 @@ class GDT(Proposer):
     bisector_classes: str = parameter(
         default="super",
         allowed=BISECTOR_CLASSES,
-        help='"super" takes the bisector that splits the two super-classes, the largest class and the rest, better (thesis '
-        '5.1.2); "all" the one that splits all classes of the node better. With two classes both are equation 6 of '
-        "Manwani & Sastry (2012).",
+        help='"super" takes the bisector that splits the two super-classes, the largest class and the rest, better '
+        '(thesis 5.1.2); "all" the one that splits all classes of the node better. With two classes both are equation '
+        "6 of Manwani & Sastry (2012).",
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:

@@ -37,9 +37,9 @@ class HHGDT(Proposer):
     bisector_classes: str = parameter(
         default="super",
         allowed=BISECTOR_CLASSES,
-        help='"super" takes the bisector that splits the two super-classes, the largest class and the rest, better: "up to '
-        'the computation of z, the multi-class problem is considered as a two-class problem" (thesis 5.1.2). "all" takes '
-        "the one that splits all classes of the node better.",
+        help='"super" takes the bisector that splits the two super-classes, the largest class and the rest, better: '
+        '"up to the computation of z, the multi-class problem is considered as a two-class problem" (thesis 5.1.2). '
+        '"all" takes the one that splits all classes of the node better.',
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:

@@ -1,5 +1,7 @@
 """Cline: the mean rule by hand, the nearest pair by brute force, the better of both."""
 
+import itertools
+
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, REAL_SETS, real_set
@@ -8,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from oblique_cli.proposers.cline import nearest_pair
+from oblique_cli.tree.splitting import PROPOSERS
 
 RULES = ["mean", "nearest_pair", "best"]
 
@@ -61,11 +64,22 @@ def test_rows_of_both_classes_are_not_a_pair():
     assert [p.tolist() for p in nearest_pair(np.array([[5.0]]), np.array([[7.0]]))] == [[5.0], [7.0]]
 
 
-def test_with_more_than_two_classes_the_largest_is_held_against_the_rest():
+@pytest.mark.parametrize("rule", RULES)
+def test_with_more_than_two_classes_every_pair_has_its_planes(rule):
+    data = real_set("glass")
+    pairs = [np.isin(data.y, pair) for pair in itertools.combinations(np.unique(data.y), 2)]
+    alone = [plane for pair in pairs for plane in proposals("cline", node_of(data.X[pair], data.y[pair]), rule=rule)]
+    for a, b in zip(proposals("cline", node_of(data.X, data.y), rule=rule), alone, strict=True):
+        np.testing.assert_allclose(a[1], b[1], atol=1e-9)
+        assert a[2][0] == pytest.approx(b[2][0], abs=1e-6)
+
+
+def test_the_largest_class_can_be_held_against_the_rest_and_is_in_other_methods():
+    assert PROPOSERS["cline"].member().classes == "largest"
     data = real_set("glass")
     rest = (data.y != np.argmax(np.bincount(data.y))).astype(int)
     for rule in RULES:
-        many, two = (proposals("cline", node_of(data.X, y), rule=rule) for y in (data.y, rest))
+        many, two = (proposals("cline", node_of(data.X, y), rule=rule, classes="largest") for y in (data.y, rest))
         for a, b in zip(many, two, strict=True):
             assert cosine(a[1][0], b[1][0]) == pytest.approx(1.0, abs=1e-12)
             assert abs(a[2][0]) == pytest.approx(abs(b[2][0]))
@@ -76,7 +90,8 @@ def test_best_is_the_better_of_both_rules(criterion):
     for data in map(real_set, REAL_SETS):
         node = node_of(data.X, data.y, criterion=criterion)
         mean, pair, best = (split_of("cline", node, rule=rule) for rule in RULES)
-        assert (0 if best is None else best.gain) == max(0 if s is None else s.gain for s in (mean, pair))
+        better = max(0 if s is None else s.gain for s in (mean, pair))
+        assert (0 if best is None else best.gain) == pytest.approx(better, rel=1e-9)
 
 
 def test_moving_turning_and_scaling_the_rows_as_a_whole_keeps_the_split():

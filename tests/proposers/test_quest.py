@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from node_support import cosine, node_of, proposals, proposed_plane, split_of
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import f_classif
 
 from oblique_cli.proposers.quest import discriminant_cut, two_means
 
@@ -44,6 +45,34 @@ def test_equal_variances_give_the_linear_rule():
     seven = np.sqrt([1.5, 1.0, 0.5])
     z = np.concatenate([-seven, [0.0], seven, [4.0, 5.0, 6.0]])
     assert discriminant_cut(z, np.arange(10) < 7, None) == pytest.approx(2.5 + np.log(7.0 / 3.0) / 5.0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_linear_rule_pools_the_variances(weighted):
+    for seed in range(5):
+        z, first = two_groups(seed, spread=2.0)
+        weights = np.random.default_rng(seed).integers(1, 4, len(z)).astype(float) if weighted else None
+        rows = z if weights is None else np.repeat(z, weights.astype(int))
+        of_first = first if weights is None else np.repeat(first, weights.astype(int))
+        lda = LinearDiscriminantAnalysis(solver="lsqr").fit(rows[:, None], of_first)
+        # scikit-learn divides the pooled variance by n; an unbiased one divides by n - 2.
+        slope, n = lda.coef_[0, 0], len(rows)
+        prior = np.log(of_first.mean() / (1 - of_first.mean()))
+        expected = -((lda.intercept_[0] - prior) * (n - 2) / n + prior) / (slope * (n - 2) / n)
+        assert discriminant_cut(z, first, weights, pooled=True) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_univariate_splits_take_the_feature_of_the_largest_f(weighted):
+    for data in map(real_set, REAL_SETS):
+        weights = np.random.default_rng(1).integers(1, 4, data.n) if weighted else np.ones(data.n, dtype=int)
+        rows, codes = np.repeat(data.X, weights, axis=0), np.repeat(data.y, weights)
+        varying = np.flatnonzero(np.ptp(rows, axis=0) > 0)
+        expected = varying[np.argmax(f_classif(rows[:, varying], codes)[0])]
+        node = node_of(data.X, data.y, weights=weights.astype(float))
+        for split_point in ("lda", "qda"):
+            w, _ = proposed_plane("quest", node, splits="univariate", split_point=split_point)
+            assert np.flatnonzero(w).tolist() == [expected]
 
 
 @given(st.floats(0.05, 20.0), st.floats(0.05, 20.0), st.floats(0.1, 30.0), st.integers(1, 20), st.integers(1, 20))

@@ -184,8 +184,8 @@ def test_bytes_that_are_read_are_those_of_the_cost_model(name, tmp_path):
         ("hhcart_a", {"reflections": "both"}),
         ("hhcart_a", {"shrinkage": True}),
         ("hhcart_a", {"sign": "positive", "tau": 0.5}),
-        ("gdt", {"bisector_classes": "super"}),
-        ("hhgdt", {"bisector_classes": "super"}),
+        ("gdt", {"bisector_classes": "all"}),
+        ("hhgdt", {"bisector_classes": "all"}),
     ],
 )
 def test_options_of_heuristics_count(name, options, tmp_path):

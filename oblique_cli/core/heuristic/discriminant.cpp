@@ -14,12 +14,11 @@ double weighted_sum(const NodeRows& rows, const double* values, size_t first, si
 
 }  // namespace
 
-void StandardScores::find(const Node& node) {
-  const NodeRows& rows = node.rows;
-  const size_t p = node.n_features(), n = rows.n;
-  weight = node.search.totals().n;
+void StandardScores::find(const NodeRows& rows, const Spread& spread, double total) {
+  const size_t p = rows.columns.size(), n = rows.n;
+  weight = total;
   // Coordinates with a range of about 1 come first: squares of features then neither overflow nor vanish.
-  const Standard units = Standard::of(node.spread.center, node.spread.range);
+  const Standard units = Standard::of(spread.center, spread.range);
   center = units.center;
   scale.assign(p, 1.0);
   z.resize(p * n);
@@ -30,7 +29,7 @@ void StandardScores::find(const Node& node) {
     const double mean = weighted_sum(rows, out, 0, n) / weight;
     double squares = 0.0;
     for (size_t i = 0; i < n; ++i) squares += rows.weight(i) * (out[i] - mean) * (out[i] - mean);
-    if (node.spread.range[j] > 0.0)
+    if (spread.range[j] > 0.0)
       scale[j] = std::max(units.scale[j] * std::sqrt(squares / weight), std::numeric_limits<double>::denorm_min());
     center[j] += units.scale[j] * mean;
     for (size_t i = 0; i < n; ++i) out[i] = (x[i] - center[j]) / scale[j];
@@ -64,16 +63,30 @@ void StandardScores::add_plane(const Node& node, const Vector& normal, double of
   candidates.add_hyperplane(std::move(w), threshold);
 }
 
-void Discriminant::begin(const Node& node, double tolerance) {
-  standard_.find(node);
-  find_class_sums(node);
-  find_basis(node, tolerance);
+void Discriminant::begin(const NodeRows& rows, const Spread& spread, const Totals& totals, double tolerance) {
+  standard_.find(rows, spread, totals.n);
+  find_class_sums(rows, totals);
+  find_basis(rows, tolerance);
 }
 
-void Discriminant::find_class_sums(const Node& node) {
-  const NodeRows& rows = node.rows;
-  const size_t p = node.n_features(), n_classes = rows.n_classes;
-  class_weights_.assign(node.search.totals().of_class, node.search.totals().of_class + n_classes);
+void Discriminant::begin_with_feature(const Node& node, double tie) {
+  standard_.find(node);
+  find_class_sums(node.rows, node.search.totals());
+  const size_t p = node.n_features();
+  Vector between(p, 0.0);  // F increases with this share, because scores have variance 1
+  for (size_t c = 0; c < class_weights_.size(); ++c)
+    for (size_t j = 0; j < p; ++j)
+      between[j] += class_sums_[c * p + j] * class_sums_[c * p + j] / (class_weights_[c] * standard_.weight);
+  const double least = *std::max_element(between.begin(), between.end()) - tie;
+  basis_.assign(p, 0.0);
+  basis_[std::find_if(between.begin(), between.end(), [least](double x) { return x >= least; }) - between.begin()] =
+      1.0;
+  n_components_ = 1;
+}
+
+void Discriminant::find_class_sums(const NodeRows& rows, const Totals& totals) {
+  const size_t p = rows.columns.size(), n_classes = rows.n_classes;
+  class_weights_.assign(totals.of_class, totals.of_class + n_classes);
   class_sums_.resize(n_classes * p);
   for (size_t k = 0; k < n_classes; ++k)
     for (size_t j = 0; j < p; ++j)
@@ -82,9 +95,8 @@ void Discriminant::find_class_sums(const Node& node) {
 
 // Eigenvectors of the covariance, each divided by the square root of its eigenvalue. With far more features than rows,
 // only those in the span of the rows: the other eigenvalues are 0.
-void Discriminant::find_basis(const Node& node, double tolerance) {
-  const NodeRows& rows = node.rows;
-  const size_t p = node.n_features(), n = rows.n;
+void Discriminant::find_basis(const NodeRows& rows, double tolerance) {
+  const size_t p = rows.columns.size(), n = rows.n;
   const bool wide = is_wide(n, p);
   const size_t size = wide ? n : p;
   matrix_.assign(size * size, 0.0);

@@ -13,7 +13,8 @@ class StandardScores {
   Vector z;  // p columns of n values
   double weight = 0.0;
 
-  void find(const Node& node);
+  void find(const NodeRows& rows, const Spread& spread, double total);
+  void find(const Node& node) { find(node.rows, node.spread, node.search.totals().n); }
 
   size_t n() const { return center.empty() ? 0 : z.size() / center.size(); }
   const double* column(size_t j) const { return z.data() + j * n(); }
@@ -33,7 +34,11 @@ class Discriminant {
   static constexpr double kZeroEigenvalue = 1e-10;  // relative to the largest
 
   // Whitens the rows of a node; components of at most `tolerance` times the largest eigenvalue are left out.
-  void begin(const Node& node, double tolerance);
+  void begin(const NodeRows& rows, const Spread& spread, const Totals& totals, double tolerance);
+  void begin(const Node& node, double tolerance) { begin(node.rows, node.spread, node.search.totals(), tolerance); }
+  // One feature instead: that of the largest F of an analysis of variance over the classes. Of features whose shares of
+  // variance between classes differ by at most `tie`, the first.
+  void begin_with_feature(const Node& node, double tie);
 
   const StandardScores& standard() const { return standard_; }
   size_t n_components() const { return n_components_; }
@@ -45,8 +50,8 @@ class Discriminant {
   bool direction(const Group& first, Vector& normal) const;
 
  private:
-  void find_class_sums(const Node& node);
-  void find_basis(const Node& node, double tolerance);
+  void find_class_sums(const NodeRows& rows, const Totals& totals);
+  void find_basis(const NodeRows& rows, double tolerance);
 
   StandardScores standard_;
   SymmetricEigen eigen_;

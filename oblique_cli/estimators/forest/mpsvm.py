@@ -45,8 +45,8 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
         default="raf",
         allowed=Choice(BASES),
         kw_only=False,
-        help="Random forest: bootstrap samples, `max_features` features at each node. Rotation forest: each tree sees "
-        "all rows, all features at each node, in features rotated by principal components of groups. Random "
+        help="Random forest: bootstrap samples, `max_features` features at each node. Rotation forest: bootstrap "
+        "samples (section II-B), all features at each node, rotated by principal components of groups. Random "
         "rotation forest: `max_features` of the rotated features at each node. Double random forest (Han, Kim & "
         "Lee 2020; oblique in Ganaie et al. 2022): each tree sees all rows, and the split of a node with more "
         "than a tenth of them is chosen on a bootstrap sample of the node's rows, which then all follow it.",
@@ -79,12 +79,12 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
         "them `delta`, are in these units.",
     )
     bootstrap: bool | None = parameter(
-        default=None, help='Whether trees are grown on bootstrap samples. None is True for "raf", False for the others.'
+        default=None, help='Whether trees are grown on bootstrap samples. None is False for "drf", True for the others.'
     )
 
     @property
     def _draws_rows(self) -> bool:
-        return self.base == "raf" if self.bootstrap is None else self.bootstrap
+        return self.base != "drf" if self.bootstrap is None else self.bootstrap
 
     def _options(self, p: int) -> dict[str, Any]:
         if self.base == "rof" and self.max_features not in ("auto", None):

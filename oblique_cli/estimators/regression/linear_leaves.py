@@ -33,8 +33,10 @@ class LookAhead(Declared, kw_only=True):
     weighting: str = parameter(
         default="size",
         allowed=Choice(look_ahead.WEIGHTINGS),
-        help='"size" weighs the residual sums of the children by their shares of the rows, as in the text. An even cut '
-        'then halves the sum even if it explains nothing, so trees grow until nodes are small. "sum" adds them.',
+        help='"size" weighs the residual sums of the children by their shares of the rows, as line 10 of algorithm 2 '
+        "(TPRTI-A) and line 9 of algorithm 3 (TPRTI-B) alike. An even cut then halves the sum even if it explains "
+        'nothing, so trees grow until nodes are small. "sum" adds them; the study of Table 2.7 takes it for TPRTI-A '
+        "and RETIS, whose printed sizes are nearer to it.",
     )
     improvement_by: str | None = parameter(
         default=None,

@@ -1,4 +1,5 @@
-// Cline: planes through the middle of two means, or of the two nearest rows of different classes (thesis 2.4). The
+// Cline: planes through the middle of two means, or of the two nearest rows of different classes (thesis 2.4), for
+// every pair of classes or for the largest class and the rest. The
 // class in oblique_cli/proposers/cline.py documents the decisions where the thesis is silent.
 #include "common/eigen.hpp"
 #include "common/interrupt.hpp"
@@ -148,7 +149,7 @@ constexpr double kSame = 1e-12;  // relative to the largest range of a feature; 
 class Cline final : public Proposer {
  public:
   explicit Cline(const Options& options)
-      : rule_(options.choice("rule")), normal_of_pair_(options.flag("normal_of_pair")) {}
+      : rule_(options.choice("rule")), normal_of_pair_(options.flag("normal_of_pair")), pairs_(options.flag("pairs")) {}
 
   void propose(const Node& node, Candidates& candidates) override {
     const double widest = node.spread.widest();
@@ -157,17 +158,53 @@ class Cline final : public Proposer {
     const double unit = std::exp2(std::ceil(std::log2(widest)));
     units_.center = node.spread.center;
     units_.scale.assign(node.n_features(), unit);
-    largest_ = majority(node.search.totals());
-    gather(node, unit);
-    if (rule_ != "nearest_pair") add_plane_of_means(node, candidates);
-    if (rule_ != "mean") add_plane_of_pair(node, candidates);
+    const Totals& totals = node.search.totals();
+    if (!pairs_ || totals.n_classes == 2)
+      return add_planes(node, unit, node.rows, majority(totals), totals, candidates);
+    for (int a = 0; a < totals.n_classes; ++a)
+      for (int b = a + 1; b < totals.n_classes; ++b) {
+        const double weights[2] = {totals.of_class[a], totals.of_class[b]};
+        const Totals of_pair{2, weights, weights[0] + weights[1]};
+        add_planes(node, unit, rows_of_pair(node.rows, a, b), majority(of_pair), of_pair, candidates);
+      }
   }
 
  private:
-  // The rows of the largest class and the others, in units of the node.
-  void gather(const Node& node, double unit) {
-    const NodeRows& rows = node.rows;
-    const size_t p = node.n_features(), k = largest_;
+  // The rows of two classes, copied.
+  const NodeRows& rows_of_pair(const NodeRows& rows, int a, int b) {
+    const size_t p = rows.columns.size(), n_a = rows.first_row[a + 1] - rows.first_row[a],
+                 n = n_a + rows.first_row[b + 1] - rows.first_row[b];
+    const auto copy = [&](const double* from, double* to) {
+      std::copy(from + rows.first_row[b], from + rows.first_row[b + 1],
+                std::copy(from + rows.first_row[a], from + rows.first_row[a + 1], to));
+    };
+    pair_values_.resize((p + 1) * n);
+    pair_rows_.columns.resize(p);
+    for (size_t j = 0; j < p; ++j) {
+      copy(rows.columns[j], pair_values_.data() + j * n);
+      pair_rows_.columns[j] = pair_values_.data() + j * n;
+    }
+    if (rows.weights) copy(rows.weights, pair_values_.data() + p * n);
+    pair_rows_.weights = rows.weights ? pair_values_.data() + p * n : nullptr;
+    pair_rows_.n = n;
+    pair_rows_.n_classes = 2;
+    pair_offsets_ = {0, n_a, n};
+    pair_rows_.first_row = pair_offsets_.data();
+    checkpoint(n * p);
+    return pair_rows_;
+  }
+
+  // Adds the planes between one class of these rows and the others.
+  void add_planes(const Node& node, double unit, const NodeRows& rows, int first, const Totals& totals,
+                  Candidates& candidates) {
+    gather(rows, static_cast<size_t>(first), unit);
+    if (rule_ != "nearest_pair") add_plane_of_means(node, candidates);
+    if (rule_ != "mean") add_plane_of_pair(node, rows, first, totals, candidates);
+  }
+
+  // The rows of class k and the others, in units of the node.
+  void gather(const NodeRows& rows, size_t k, double unit) {
+    const size_t p = rows.columns.size();
     const size_t begin = rows.first_row[k], end = rows.first_row[k + 1];
     first_.resize((end - begin) * p);
     rest_.resize((rows.n - (end - begin)) * p);
@@ -210,13 +247,15 @@ class Cline final : public Proposer {
     if (norm(apart.data(), apart.size()) > kSame) add_between(node, apart, mean_[0], mean_[1], candidates);
   }
 
-  void add_plane_of_pair(const Node& node, Candidates& candidates) {
+  void add_plane_of_pair(const Node& node, const NodeRows& rows, int first, const Totals& totals,
+                         Candidates& candidates) {
     if (!pair_.find(first_, rest_, node.n_features())) return;
     Vector normal = difference(pair_.second(), pair_.first());
     if (!normal_of_pair_) {
-      discriminant_.begin(node, Discriminant::kZeroEigenvalue);
-      Group group(static_cast<size_t>(node.rows.n_classes), 0);
-      group[largest_] = 1;
+      spread_.measure(rows);
+      discriminant_.begin(rows, spread_, totals, Discriminant::kZeroEigenvalue);
+      Group group(static_cast<size_t>(rows.n_classes), 0);
+      group[first] = 1;
       Vector direction;
       if (discriminant_.direction(group, direction)) normal = discriminant_.standard().unit_normal(direction);
     }
@@ -224,8 +263,11 @@ class Cline final : public Proposer {
   }
 
   const std::string rule_;
-  const bool normal_of_pair_;
-  int largest_ = 0;
+  const bool normal_of_pair_, pairs_;
+  NodeRows pair_rows_;
+  Vector pair_values_;
+  std::vector<size_t> pair_offsets_;
+  Spread spread_;
   StandardScores units_;
   Discriminant discriminant_;
   NearestPair pair_;
@@ -233,7 +275,8 @@ class Cline final : public Proposer {
   double weight_[2] = {0.0, 0.0};
 };
 
-const Registered cline("cline", {choice("rule", {"mean", "nearest_pair", "best"}), flag("normal_of_pair")},
+const Registered cline("cline",
+                       {choice("rule", {"mean", "nearest_pair", "best"}), flag("normal_of_pair"), flag("pairs")},
                        make<Cline>);
 
 }  // namespace

@@ -12,10 +12,14 @@ constexpr double kTie = 1e-9;  // relative to the largest; closer squared distan
 class QUEST final : public Proposer {
  public:
   explicit QUEST(const Options& options)
-      : tolerance_(options.number("eigenvalue_tolerance")), searches_(options.flag("searches_threshold")) {}
+      : tolerance_(options.number("eigenvalue_tolerance")), searches_(options.flag("searches_threshold")),
+        pools_(options.flag("pools_variances")), univariate_(options.flag("univariate")) {}
 
   void propose(const Node& node, Candidates& candidates) override {
-    discriminant_.begin(node, tolerance_);
+    if (univariate_)
+      discriminant_.begin_with_feature(node, kTie);
+    else
+      discriminant_.begin(node, tolerance_);
     if (!two_means(static_cast<size_t>(node.rows.n_classes)) || !discriminant_.direction(first_, normal_)) return;
     const StandardScores& standard = discriminant_.standard();
     if (searches_)
@@ -83,7 +87,9 @@ class QUEST final : public Proposer {
     for (int side = 0; side < 2; ++side) mean[side] /= share[side];
     for_each_row(
         rows, [&](int side, size_t i, double w) { variance[side] += w * (z_[i] - mean[side]) * (z_[i] - mean[side]); });
-    for (int side = 0; side < 2; ++side) variance[side] /= std::max(share[side] - 1.0, 1.0);
+    const double pooled = (variance[0] + variance[1]) / std::max(share[0] + share[1] - 2.0, 1.0);
+    for (int side = 0; side < 2; ++side)
+      variance[side] = pools_ ? pooled : variance[side] / std::max(share[side] - 1.0, 1.0);
     const double v = variance[0], u = variance[1], g = mean[1] - mean[0];
     const double middle = 0.5 * (mean[0] + mean[1]);
     if (std::min(u, v) <= (kTie * g) * (kTie * g)) return middle;
@@ -105,13 +111,16 @@ class QUEST final : public Proposer {
   }
 
   const double tolerance_;
-  const bool searches_;
+  const bool searches_, pools_, univariate_;
   Discriminant discriminant_;
   Group first_;
   Vector normal_, z_;
 };
 
-const Registered quest("quest", {number("eigenvalue_tolerance"), flag("searches_threshold")}, make<QUEST>);
+const Registered quest("quest",
+                       {number("eigenvalue_tolerance"), flag("searches_threshold"), flag("pools_variances"),
+                        flag("univariate")},
+                       make<QUEST>);
 
 }  // namespace
 }  // namespace oblique
