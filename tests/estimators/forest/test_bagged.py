@@ -24,12 +24,13 @@ from oblique_cli.ground import seeds
 from oblique_cli.proposers.hhcart import HHCARTDominant
 from oblique_cli.proposers.oc1 import OC1
 from oblique_cli.proposers.union import UnionProposer
+from oblique_cli.tree.splitting import PROPOSERS
 
 DRAWING_OR_FALLING_BACK = {"oc1", "gdt"}  # climbs draw by other names; GDT alone makes leaves where the forest cuts
 
 
 def alone(name: str) -> ObliqueTreeClassifier:
-    return ObliqueTreeClassifier(name, criterion="gini", min_parent=1, max_misrate=0)
+    return ObliqueTreeClassifier(PROPOSERS[name].member(), criterion="gini", min_parent=1, max_misrate=0)
 
 
 def data_of(seed: int, n: int = 90, p: int = 4, n_classes: int = 3) -> tuple[Any, Any]:

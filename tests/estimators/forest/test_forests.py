@@ -83,7 +83,7 @@ def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
 def test_rotated_trees_are_those_of_the_oracle(base: str, mtry: int | None, rule: str):
     X, y = small_set(11, p=5)
     model = MPSVMForestClassifier(base, rule, n_estimators=3, max_features=mtry, random_state=1).fit(X, y)
-    assert_grown_by_oracle(model, X, y, rule=rule, group_size=3, bootstrap=False, mtry=mtry or 99)
+    assert_grown_by_oracle(model, X, y, rule=rule, group_size=3, mtry=mtry or 99)
 
 
 def test_weighted_rows_are_split_as_the_oracle_splits_them():
@@ -159,7 +159,7 @@ def test_units_of_features_change_no_rotated_tree(scaling: str, rule: str):
 def test_scales_are_deviations_of_the_weights_and_constant_features_are_in_no_component():
     X, y = small_set(6, p=4)
     X[:, 2] = 1e300
-    model = MPSVMForestClassifier("rof", "none", n_estimators=3, random_state=0).fit(X, y)
+    model = MPSVMForestClassifier("rof", "none", n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
     assert all((rotation_of(state, 4)[:, 2] == 0).all() for state in model.forest_.state())
     assert (model.predict(X) == y).all()
     X, y = small_set(7, p=4)
