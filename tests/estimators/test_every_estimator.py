@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from contracts import PRUNING_NAMES, forbidden, real_set
+from contracts import DRAWING_PRUNINGS, PRUNING_NAMES, forbidden, real_set
 from robustness_support import NAMES, REGRESSION, WEIGHTED, estimator, rows, small_parameters
 from sklearn.base import is_regressor
 from sklearn.utils.estimator_checks import check_estimator
@@ -67,9 +67,7 @@ CHECKED = [
 REPEATS = "check_sample_weight_equivalence_on_dense_data"
 DIVIDING = ("hhcart_regression", "linear_tree", "lmt", "logistic_tree", "tao", "tao_regression")
 DIVIDING_VARIANTS = [
-    params
-    for _, params in VARIANTS
-    if params.get("pruning") in ("cost_complexity", "reduced_error", "cv") or "probability_strength" in params
+    params for _, params in VARIANTS if params.get("pruning") in DRAWING_PRUNINGS or "probability_strength" in params
 ]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contracts import PROPOSER_NAMES, STOCHASTIC, real_set
+from contracts import KEEPING_PRUNINGS, PROPOSER_NAMES, STOCHASTIC, real_set
 from covering import few
 from joblib import parallel_backend
 from node_support import RandomStarts
@@ -46,7 +46,7 @@ def test_what_draws_is_what_a_seed_changes(name):
 @few(1, proposer=DRAWING, pruning=[name for name in PRUNINGS if name != "none"])
 def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
     data = real_set("bupa")
-    kept = np.arange(0, data.n, 7) if pruning in ("cost_complexity", "reduced_error") else np.arange(0)
+    kept = np.arange(0, data.n, 7) if pruning in KEEPING_PRUNINGS else np.arange(0)
     weights = np.ones(data.n)
     weights[kept] = 0.0
     whole = ObliqueTreeClassifier(proposer(), random_state=1).fit(data.X, data.y, weights).tree_
