@@ -116,7 +116,7 @@ class Declaration:
     def groups(self) -> dict[str, list[Part]]:
         """Return the parts of each group."""
         each = self.parts.items()
-        return {group: [Part(part) if isinstance(part, str) else part for part in parts] for group, parts in each}
+        return {group: [part if isinstance(part, Part) else Part(part) for part in parts] for group, parts in each}
 
     def run(self, request: StudyRequest) -> StudyResult:
         """Run or resume the parts, and return every cell by the reading that is taken."""

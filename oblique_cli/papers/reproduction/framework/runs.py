@@ -166,20 +166,9 @@ def cells(
                 continue
             value = (None, None, f"not run: {reason or 'no experiment of ours answers it'}")
         mean, sd, note = value
-        cells.append(
-            Cell(
-                reference,
-                dataset,
-                number.method,
-                number.metric,
-                mean,
-                sd,
-                number.mean,
-                of_folds.get((number.metric, number.qualifiers.get("cv"))) if number.sd is None else number.sd,
-                qualifier(number),
-                "; ".join(part for part in (note, number.remark) if part),
-            )
-        )
+        printed_sd = of_folds.get((number.metric, number.qualifiers.get("cv"))) if number.sd is None else number.sd
+        place, remarks = (reference, dataset, number.method, number.metric), filter(None, (note, number.remark))
+        cells.append(Cell(*place, mean, sd, number.mean, printed_sd, qualifier(number), "; ".join(remarks)))
     return tuple(cells)
 
 

@@ -85,15 +85,14 @@ def _by_class(rows: Iterable[Row]) -> ClassAccuracies:
     return accuracy_of
 
 
+PARTS = {
+    "SRS": ("chapter3", "chapter3_shuttle"),
+    "STRS": ("chapter3_stratified", "chapter3_shuttle_stratified"),
+    "mixed": ("chapter3_mixed", "chapter3_income"),
+}
+LAYOUTS = (lines("SRS"), _by_sampling, _of_classes, lines("mixed"))
 declare(
     "chapter3",
     "HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)",
-    Declaration(
-        {
-            "SRS": ("chapter3", "chapter3_shuttle"),
-            "STRS": ("chapter3_stratified", "chapter3_shuttle_stratified"),
-            "mixed": ("chapter3_mixed", "chapter3_income"),
-        },
-        dict(zip(TABLES, (lines("SRS"), _by_sampling, _of_classes, lines("mixed")), strict=True)),
-    ),
+    Declaration(PARTS, dict(zip(TABLES, LAYOUTS, strict=True))),
 )

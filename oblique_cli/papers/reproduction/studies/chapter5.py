@@ -7,10 +7,9 @@ from math import nan
 from statistics import fmean
 
 from oblique_cli.evaluation.published import Published, numbers
-from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework import runs
 from oblique_cli.papers.reproduction.framework.declarations import Declaration, Runs, declare, lines
-from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome, Score
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Score
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable
 
 THESIS = "wickramarachchi2015"
@@ -39,19 +38,19 @@ def fold_table(done: Runs) -> Iterator[ExtraTable]:
     yield ExtraTable("folds", "Single folds of GDT", header, tuple(rows), left=3)
 
 
-def _folds(run: Outcome, dataset: str, repeat: int) -> list[Row]:
-    """Return the rows of GDT in one repetition, in the order of the folds; [] unless all are good."""
-    rows = [row for row in run.rows if (row.dataset, row.algorithm, row.repeat) == (dataset, "gdt", repeat)]
-    return rows if all(row.status == "ok" for row in rows) else []
+def _folds(done: Runs, number: Published, dataset: str) -> dict[int, list[float]]:
+    """Return the values of GDT in the folds of each repetition without a failed fold, in the order of the folds."""
+    (run,) = done.of(number.qualifiers.get("cv", "two-stage"))
+    rows = [row for row in run.rows if (row.dataset, row.algorithm) == (dataset, "gdt")]
+    failed = {row.repeat for row in rows if row.status != "ok"}
+    return runs.by_repeat((row for row in rows if row.repeat not in failed), MEASURES[number.metric])
 
 
 def _of_repetitions(done: Runs) -> Ours:
     """Return a function for the mean over the folds of one repetition; its SD is over all our repetitions."""
-    (run,) = done.of("two-stage")
 
     def ours(number: Published, dataset: str) -> Number | None:
-        folds = {repeat: _folds(run, dataset, repeat) for repeat in range(run.experiment.cv.repeats)}
-        means = {repeat: fmean(map(MEASURES[number.metric], rows)) for repeat, rows in folds.items() if rows}
+        means = {repeat: fmean(values) for repeat, values in _folds(done, number, dataset).items()}
         wanted = int(number.qualifiers["repetition"]) - 1
         if wanted not in means:
             return None
@@ -64,40 +63,29 @@ def _of_folds(done: Runs) -> Ours:
     """Return a function for one fold, or mean and SD over the ten folds, of a repetition under one of two schemes."""
 
     def ours(number: Published, dataset: str) -> Number | None:
-        which = number.qualifiers
-        (run,) = done.of(which["cv"])
-        values = [*map(MEASURES[number.metric], _folds(run, dataset, int(which["repetition"]) - 1))]
+        values = _folds(done, number, dataset).get(int(number.qualifiers["repetition"]) - 1)
         if not values:
             return None
         mean, spread = runs.mean_sd(values)
-        if which["fold"] == "all":
+        fold = number.qualifiers["fold"]
+        if fold == "all":
             return mean, spread, ""
-        index = int(which["fold"]) - 1
-        if index >= len(values):
+        if int(fold) > len(values):
             return None
-        return values[index], spread, "one fold of partitions of our own; both SDs are over the ten folds"
+        return values[int(fold) - 1], spread, "one fold of partitions of our own; both SDs are over the ten folds"
 
     return ours
 
 
+GROUPS = (*SCHEMES, "shuttle", "hhcrv")
 # Single repetitions and folds are of the first two repetitions of Tables 5.2 and 5.3, which share partitions.
+LAYOUTS = (lines("two-stage", "shuttle"), lines("nested"), _of_repetitions, *(_of_folds,) * 4, lines("hhcrv"))
 declare(
     "chapter5",
     "GDT against HHGDT, two-stage and nested, and HHCRV against OC1 (thesis, chapter 5)",
     Declaration(
-        {
-            "two-stage": ("chapter5_two_stage",),
-            "shuttle": ("chapter5_shuttle",),
-            "nested": ("chapter5_nested",),
-            "hhcrv": ("chapter5_hhcrv",),
-        },
-        {
-            f"{THESIS}:5.2": lines("two-stage", "shuttle"),
-            f"{THESIS}:5.3": lines("nested"),
-            f"{THESIS}:5.4": _of_repetitions,
-            **{f"{THESIS}:{table}": _of_folds for table in SINGLE_FOLDS},
-            f"{THESIS}:5.9": lines("hhcrv"),
-        },
+        {group: (f"chapter5_{group.replace('-', '_')}",) for group in GROUPS},
+        {f"{THESIS}:5.{table}": layout for table, layout in enumerate(LAYOUTS, start=2)},
         extras=fold_table,
     ),
 )

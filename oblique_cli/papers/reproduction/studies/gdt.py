@@ -101,24 +101,18 @@ def _is(side_of_gdt: int | None, expected: int) -> bool | None:
     return None if side_of_gdt is None else side_of_gdt == expected
 
 
+PARTS = {
+    "trees": (TREES, Part(TREES, ("algorithms.0.misrate_of=node",), "node", algorithms=("gdt",))),
+    "machines": ("gdt_svm_gaussian", "gdt_svm_linear", GEPSVM, "gdt_gepsvm_gaussian"),
+    **{units: (Part(GEPSVM, changes),) for units, changes in UNITS.items()},
+}
+LAYOUTS = {TABLES[0]: lines("trees"), TABLES[1]: lines("trees", "machines")}
+CAPTION = "Section IV by what the errors of a node are a share of; the {}'s rows are taken"
+CHOICE = Choice(
+    READINGS, "by_misrate", CAPTION, lambda cells, _: claims(numbers_of(cells)), lambda c: c.method == "GDT"
+)
 declare(
     "gdt",
     "GDT against OC1, CART-LC, SVM and GEPSVM (Manwani & Sastry 2012)",
-    Declaration(
-        {
-            "trees": (TREES, Part(TREES, ("algorithms.0.misrate_of=node",), "node", algorithms=("gdt",))),
-            "machines": ("gdt_svm_gaussian", "gdt_svm_linear", GEPSVM, "gdt_gepsvm_gaussian"),
-            **{units: (Part(GEPSVM, changes),) for units, changes in UNITS.items()},
-        },
-        {TABLES[0]: lines("trees"), TABLES[1]: lines("trees", "machines")},
-        NOT_RUN,
-        Choice(
-            READINGS,
-            "by_misrate",
-            "Section IV by what the errors of a node are a share of; the {}'s rows are taken",
-            lambda cells, _: claims(numbers_of(cells)),
-            lambda cell: cell.method == "GDT",
-        ),
-        by_gepsvm,
-    ),
+    Declaration(PARTS, LAYOUTS, NOT_RUN, CHOICE, by_gepsvm),
 )

@@ -11,10 +11,9 @@ import hashlib
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -28,7 +27,16 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.jobs import digest
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.reproduction.framework.runs import Number, Ours, cells, mean_sd, measuring, step, take
+from oblique_cli.papers.reproduction.framework.runs import (
+    Number,
+    Ours,
+    cells,
+    mean_sd,
+    measuring,
+    result_of,
+    step,
+    take,
+)
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "kargupta2006"
@@ -40,8 +48,7 @@ STAND_IN = "nasdaq_stand_in"
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True)
-class OdtSetting:
+class OdtSetting(NamedTuple):
     """One data set of section 7, by its name in the paper.
 
     load        (data_dir, offline, seed) -> training rows and classes, test rows and classes
@@ -64,8 +71,7 @@ def _spect(data_dir: str | None, offline: bool, seed: int) -> Sample:
 
 def _votes(data_dir: str | None, offline: bool, seed: int) -> Sample:
     data = catalogue.load(DatasetSpec("house_votes", missing="impute", encoding="ordinal"), data_dir, offline)
-    X = np.where(np.isnan(data.X), 1.0, data.X)
-    return _divided(X, data.y, np.arange(335), np.arange(335, 435))
+    return _divided(np.where(np.isnan(data.X), 1.0, data.X), data.y, np.arange(335), np.arange(335, 435))
 
 
 def _dna(data_dir: str | None, offline: bool, seed: int) -> Sample:
@@ -75,8 +81,7 @@ def _dna(data_dir: str | None, offline: bool, seed: int) -> Sample:
 
 def _contraceptive(data_dir: str | None, offline: bool, seed: int) -> Sample:
     data = catalogue.load("contraceptive", data_dir, offline)
-    order = seeds.generator(seed, "contraceptive", "split").permutation(data.n)
-    train, test = np.sort(order[:1320]), np.sort(order[1320:])
+    train, test = _drawn(data.n, 1320, seed, "contraceptive")
     rows = data.X
     two_values = [len(np.unique(column)) == 2 for column in rows.T]
     high = np.where(two_values, rows == rows.max(axis=0), rows > np.median(rows[train], axis=0))
@@ -85,8 +90,13 @@ def _contraceptive(data_dir: str | None, offline: bool, seed: int) -> Sample:
 
 def _nasdaq(data_dir: str | None, offline: bool, seed: int) -> Sample:
     X, y = stand_in(seed)
-    order = seeds.generator(seed, STAND_IN, "split").permutation(len(X))
-    return _divided(X, y, np.sort(order[:200]), np.sort(order[200:]))
+    return _divided(X, y, *_drawn(len(X), 200, seed, STAND_IN))
+
+
+def _drawn(n: int, n_train: int, seed: int, dataset: str) -> list[np.ndarray]:
+    """Return random training and test rows."""
+    order = seeds.generator(seed, dataset, "split").permutation(n)
+    return [np.sort(part) for part in (order[:n_train], order[n_train:])]
 
 
 def stand_in(seed: int, rows: int = 1000, stocks: int = 99) -> tuple[np.ndarray, np.ndarray]:
@@ -133,29 +143,28 @@ SETTINGS: Mapping[str, OdtSetting] = {
 }
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """A column of the paper's tables: its printed name, our algorithm, and the parameters beside those of the bag."""
 
     title: str
     algorithm: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any]
     bagged: bool = True
 
 
 def methods(setting: OdtSetting) -> list[Method]:
     """Return the methods of section 7 for a data set. ODTs predict classes, as there."""
-    k = setting.components
+    labels = {"n_components": setting.components, "leaves": "label"}
     forest = {"n_trees": setting.bag["n_trees"], "max_features": setting.features}
     return [
-        Method("C4.5", "c45", bagged=False),
-        Method("Bagging", "c45_bagging"),
+        Method("C4.5", "c45", {}, bagged=False),
+        Method("Bagging", "c45_bagging", {}),
         Method("Random Forest", "c45_forest", forest, bagged=False),
-        Method("RFT", "rft"),
-        Method("AFT", "aft"),
-        Method("ODT 1st component", "odt", {"n_components": 1, "leaves": "label"}),
-        Method("ODT-LR", "odt_lr", {"n_components": k, "leaves": "label", "paper_protocol": True}),
-        Method("ODT-LR, trees of averages", "odt_lr", {"n_components": k, "paper_protocol": True}),
+        Method("RFT", "rft", {}),
+        Method("AFT", "aft", {}),
+        Method("ODT 1st component", "odt", {**labels, "n_components": 1}),
+        Method("ODT-LR", "odt_lr", {**labels, "paper_protocol": True}),
+        Method("ODT-LR, trees of averages", "odt_lr", {"n_components": setting.components, "paper_protocol": True}),
     ]
 
 
@@ -171,9 +180,8 @@ def fit(job: Job, method: Method, sample: Sample) -> Row:
         fitted = time.perf_counter()
         n_correct = int((model.predict(X_test) == y_test).sum())
         measures = dict(model.extra_measures(X_test, y_test)) if hasattr(model, "extra_measures") else {}
-    components = getattr(model, "components_", None)
-    if components is not None:
-        measures |= {f"{CAPTURED}{q}": float(ratio) for q, ratio in enumerate(components.ratios, start=1)}
+    if (components := getattr(model, "components_", None)) is not None:
+        measures |= {f"{CAPTURED}{q}": ratio for q, ratio in enumerate(components.ratios, start=1)}
     return Row.of(
         job,
         n_correct=n_correct,
@@ -247,18 +255,18 @@ def variance_step(job: Job, sample: Sample) -> dict[str, float]:
         return captured(job.dataset, sample, job.seed, job.repeat)
 
 
-def variances(draws_by: Mapping[str, list[Mapping[str, float]]]) -> ExtraTable:
-    """Return the table of readings of the variance. draws_by : a list of draws per data set"""
+def variances(groups: Mapping[tuple[str, str], list[Row]]) -> ExtraTable:
+    """Return the table of readings of the variance. groups : rows by data set and name of a step"""
     printed = {n.dataset: n.mean for n in published.numbers(SOURCE, "7") if n.metric == "variance_captured_percent"}
     rows = []
-    for name, draws in draws_by.items():
+    for name, draws in ((name, draws) for (name, method), draws in groups.items() if method == VARIANCE):
         number = printed[SETTINGS[name].code]
         assert number is not None
         for reading in READINGS:
-            values = [draw[reading] for draw in draws]
-            among = min(values) <= number <= max(values)
-            rows.append((name, reading, f"{number:g}", str(len(values)), _shown(values), f"{min(values):.2f}",
-                         f"{max(values):.2f}", "yes" if among else "no"))  # fmt: skip
+            values = [draw.measures[reading] for draw in draws]
+            least, largest = min(values), max(values)
+            ends = (f"{least:.2f}", f"{largest:.2f}", "yes" if least <= number <= largest else "no")
+            rows.append((name, reading, f"{number:g}", str(len(values)), _shown(values), *ends))
     header = ("data set", "matrix of", "published", "draws", "captured", "least", "largest", "among them")
     caption = "Variance captured by the first component (%), by what the matrix of coefficients holds"
     return ExtraTable("variance", caption, header, tuple(rows), left=2)
@@ -273,9 +281,8 @@ def _second_share(model: Any, X: np.ndarray) -> np.ndarray:
 def odt(request: StudyRequest) -> StudyResult:
     """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows. A method with a
     failed repetition is left out of the tables, and its cells say why."""
-    quick = request.profile == "quick"
-    wanted = [name for name in (QUICK_SETS if quick else SETTINGS) if request.wants("dataset", name)]
-    calls = [call for name in wanted for call in _calls(request, name)]
+    names = QUICK_SETS if request.profile == "quick" else SETTINGS
+    calls = [call for name in names if request.wants("dataset", name) for call in _calls(request, name)]
     steps = take(request, "odt", calls)
     requested = Counter((job.dataset, job.algorithm) for job, _, _ in calls)
     missing = requested - Counter((row.dataset, row.algorithm) for row in steps.rows)
@@ -283,15 +290,12 @@ def odt(request: StudyRequest) -> StudyResult:
     for row in steps.rows:
         if (key := (row.dataset, row.algorithm)) not in missing:
             groups.setdefault(key, []).append(row)
-    request.say(
-        f"odt: {len(steps.rows)} of {len(calls)} fits on {len(wanted)} data sets, {steps.now} of them now, "
-        f"{steps.seconds:.1f} s"
-    )
+    sets = len({dataset for dataset, _ in requested})
+    request.say(f"odt: {len(steps.rows)} of {len(calls)} fits on {sets} data sets, {steps.now} of them now, "
+                f"{steps.seconds:.1f} s")  # fmt: skip
     failures = {key: f"not run: {count} of {requested[key]} repetitions failed" for key, count in missing.items()}
-    draws = {name: [row.measures for row in rows] for (name, method), rows in groups.items() if method == VARIANCE}
     all_cells = cells(request, f"{SOURCE}:7", _of_steps(groups, failures), NOT_RUN)
-    tables = (*_tables(groups), *((variances(draws),) if draws else ()))
-    return StudyResult(all_cells, tables, steps.cost, steps.exit_code)
+    return result_of([steps], all_cells, _tables(groups))
 
 
 def _calls(request: StudyRequest, name: str) -> Iterable[Call]:
@@ -301,7 +305,7 @@ def _calls(request: StudyRequest, name: str) -> Iterable[Call]:
     for method in methods(SETTINGS[name]):
         if request.wants("algorithm", method.algorithm):
             for repeat in range(1) if method.algorithm == "c45" else many:
-                job = step("odt", name, method.title, repeat, request.seed, asdict(method), bag, data)
+                job = step("odt", name, method.title, repeat, request.seed, method._asdict(), bag, data)
                 yield job, fit, (method, sample)
     if name in VARIANCE_SETS and request.profile == "full" and request.wants("algorithm", "odt"):
         for draw in range(VARIANCE_DRAWS):
@@ -352,15 +356,15 @@ def _of_steps(groups: Mapping[tuple[str, str], list[Row]], failures: Mapping[tup
     return ours
 
 
-def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> tuple[ExtraTable, ...]:
+def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> Iterator[ExtraTable]:
     errors, components, reconstructed, by_fold = [], [], [], []
     for (dataset, method), mine in groups.items():
         setting = SETTINGS[dataset]
         if method == VALIDATED:
-            rmse, sds, test_rmse = (
+            rmse, sds, (test_rmse, *_) = (
                 [run.measures[name] for run in mine] for name in ("rmse", "sd_of_errors", "test_rmse")
             )
-            by_fold.append((dataset, _shown(rmse, digits=4), _shown(sds), f"{test_rmse[0]:.4f}", setting.remark))
+            by_fold.append((dataset, _shown(rmse, digits=4), _shown(sds), f"{test_rmse:.4f}", setting.remark))
         if method in (VALIDATED, VARIANCE):
             continue
         test_fitted = [100.0 * (1.0 - r.measures[TEST_FITTED]) for r in mine if TEST_FITTED in r.measures]
@@ -377,35 +381,27 @@ def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> tuple[ExtraTable, ..
             source_sizes = [run.measures["source_n_nodes"] for run in mine]
             tree_sizes = [size / setting.bag["n_trees"] for size in sizes]
             reconstructed.append((dataset, *map(_shown, (*single, source_sizes, tree_sizes))))
-    return (
-        ExtraTable(
-            "errors",
-            "Tables 1 to 5: error on the test rows (%) and nodes of all trees. The last column is ODT-LR as the paper "
-            "did it, with weights fitted on the labels of the test rows: it is no estimate of anything",
-            ("data set", "method", "error", "nodes", "error, weights from test rows"),
-            tuple(errors),
-        ),
-        ExtraTable(
-            "components",
-            "Figures 8, 10, 11 and 14: variance captured by each component (%), without centering",
-            ("data set", "component", "captured", "up to here"),
-            tuple(components),
-        ),
-        ExtraTable(
-            "reconstructed",
-            "Figures 7, 9, 12, 13 and 15: error (%) and nodes of a single C4.5 tree and of its reconstruction from "
-            "90 % of the energy, means over the trees of a bag",
-            ("data set", "error, C4.5", "error, RFT", "nodes, C4.5", "nodes, RFT"),
-            tuple(reconstructed),
-        ),
-        ExtraTable(
-            "rmse",
-            "C4.5 in a 10-fold CV of the training rows: RMSE of its class shares, SD of the folds' errors (%); and the "
-            "RMSE on the test rows of the tree of all training rows",
-            ("data set", "RMSE", "SD of errors", "RMSE on test rows", "rows"),
-            tuple(by_fold),
-        ),
+    caption = (
+        "Tables 1 to 5: error on the test rows (%) and nodes of all trees. The last column is ODT-LR as the paper "
+        "did it, with weights fitted on the labels of the test rows: it is no estimate of anything"
     )
+    header: tuple[str, ...] = ("data set", "method", "error", "nodes", "error, weights from test rows")
+    yield ExtraTable("errors", caption, header, tuple(errors))
+    caption = "Figures 8, 10, 11 and 14: variance captured by each component (%), without centering"
+    yield ExtraTable("components", caption, ("data set", "component", "captured", "up to here"), tuple(components))
+    caption = (
+        "Figures 7, 9, 12, 13 and 15: error (%) and nodes of a single C4.5 tree and of its reconstruction from "
+        "90 % of the energy, means over the trees of a bag"
+    )
+    header = ("data set", "error, C4.5", "error, RFT", "nodes, C4.5", "nodes, RFT")
+    yield ExtraTable("reconstructed", caption, header, tuple(reconstructed))
+    caption = (
+        "C4.5 in a 10-fold CV of the training rows: RMSE of its class shares, SD of the folds' errors (%); and the "
+        "RMSE on the test rows of the tree of all training rows"
+    )
+    header = ("data set", "RMSE", "SD of errors", "RMSE on test rows", "rows")
+    yield ExtraTable("rmse", caption, header, tuple(by_fold))
+    yield variances(groups)
 
 
 TEST_FITTED = "accuracy_weights_fitted_on_test_rows"

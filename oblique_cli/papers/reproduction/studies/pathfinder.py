@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from statistics import fmean, stdev
 
 from oblique_cli import config
@@ -51,6 +52,7 @@ SCORES: Mapping[str, Score] = {
 READINGS = (OUTSIDE, IMPURE)
 BY_WORDS = (f"algorithms.0.rejected={OUTSIDE}",)
 BEST = "best of 22 (Cline paper)"
+NOT_RUN = {BEST: "the best of 22 programmes in another paper"}
 # Section 3.4.3.2 on the best of 22 programs: 1 above, 0 a tie, -1 below.
 BESIDE_BEST = {
     "bupa": 1,
@@ -142,26 +144,25 @@ def rejections(done: Runs) -> Iterator[ExtraTable]:
         yield ExtraTable("by_purity", "Means over the real sets by purity thresholds", header, tuple(means), left=1)
 
 
+LOW = partial(Part, "pathfinder", least=WHOLE, datasets=REAL, algorithms=TREES)
+CHOICE = Choice(
+    READINGS,
+    "by_reject",
+    "Section 3.4.3 by which rows leaves reject; {} is taken",
+    lambda cells, done: claims(cells, _scores(done), _scores(done, "lower")),
+    lambda cell: cell.method == "PATHFINDER",
+)
 declare(
     "pathfinder",
     "PATHFINDER with its reject option (Amalaman 2015, chapter 3)",
     Declaration(
         {
             "trees": ("pathfinder", Part("pathfinder", BY_WORDS, OUTSIDE, WHOLE, None, TREES)),
-            "lower": (
-                Part("pathfinder", LOWER_RUN, "", WHOLE, REAL, TREES),
-                Part("pathfinder", (*BY_WORDS, *LOWER_RUN), OUTSIDE, WHOLE, REAL, TREES),
-            ),
+            "lower": (LOW(LOWER_RUN), LOW((*BY_WORDS, *LOWER_RUN), OUTSIDE)),
         },
         dict.fromkeys(TABLES, _of_folds),
-        {BEST: "the best of 22 programmes in another paper"},
-        Choice(
-            READINGS,
-            "by_reject",
-            "Section 3.4.3 by which rows leaves reject; {} is taken",
-            lambda cells, done: claims(cells, _scores(done), _scores(done, "lower")),
-            lambda cell: cell.method == "PATHFINDER",
-        ),
+        NOT_RUN,
+        CHOICE,
         rejections,
     ),
 )

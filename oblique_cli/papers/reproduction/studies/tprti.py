@@ -13,7 +13,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.papers.reproduction.framework import runs
-from oblique_cli.papers.reproduction.framework.declarations import WHOLE, Declaration, Layout, Part, Runs, declare
+from oblique_cli.papers.reproduction.framework.declarations import WHOLE, Declaration, Part, Runs, declare
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
 from oblique_cli.papers.reproduction.framework.runs import FoldScore, FoldScores, Number, Ours, Score
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable
@@ -73,22 +73,18 @@ def _of_table_2_6(done: Runs) -> Ours:
     return ours
 
 
-def _of_table_2_7(group: str = "trees") -> Layout:
-    """Return the layout of errors, in the unit of their row of Table 2.7, and leaves."""
+def _of_table_2_7(done: Runs, group: str = "trees") -> Ours:
+    """Return a function for errors, in the unit of their row of Table 2.7, and leaves."""
+    scores, units_by = _scores(done, group), _units(done)
 
-    def layout(done: Runs) -> Ours:
-        scores, units_by = _scores(done, group), _units(done)
+    def ours(number: Published, dataset: str) -> Number | None:
+        value = scores.get((dataset, number.method), {}).get(number.metric)
+        if value is None or number.metric != "mse":
+            return value.number() if value else None
+        units = units_by[dataset]
+        return _in_unit(value, unit_of(scores, dataset, units, number.method), units)
 
-        def ours(number: Published, dataset: str) -> Number | None:
-            value = scores.get((dataset, number.method), {}).get(number.metric)
-            if value is None or number.metric != "mse":
-                return value.number() if value else None
-            units = units_by[dataset]
-            return _in_unit(value, unit_of(scores, dataset, units, number.method), units)
-
-        return ours
-
-    return layout
+    return ours
 
 
 def _of_table_2_8(done: Runs) -> Ours:
@@ -101,7 +97,7 @@ def by_cut(done: Runs) -> Iterator[ExtraTable]:
     """Yield the difference of each method's sizes from print by each reading, and the number of agreeing cells."""
     rows = []
     for reading in READINGS if done.request.is_whole else ():
-        all_cells = runs.cells(done.request, TABLES[1], _of_table_2_7(reading)(done))
+        all_cells = runs.cells(done.request, TABLES[1], _of_table_2_7(done, reading))
         for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
             leaves, errors = (
                 [c for c in all_cells if (c.method, c.metric) == (method, metric) and c.ours is not None]
@@ -211,17 +207,11 @@ def tables(done: Runs) -> Iterator[ExtraTable]:
     yield from by_cut(done)
 
 
+PARTS = {reading: (Part("tprti", _of_all(changes), "", WHOLE, FAST),) for reading, changes in READINGS.items()}
+# Tables 2.6 and 2.8 are counted once all data sets are complete. M5 is our M5-style tree.
+LAYOUTS = (_of_table_2_6, _of_table_2_7, _of_table_2_8)
 declare(
     "tprti",
     "TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)",
-    Declaration(
-        {
-            "trees": ("tprti",),
-            **{reading: (Part("tprti", _of_all(changes), "", WHOLE, FAST),) for reading, changes in READINGS.items()},
-        },
-        # Tables 2.6 and 2.8 are counted once all data sets are complete. M5 is our M5-style tree.
-        dict(zip(TABLES, (_of_table_2_6, _of_table_2_7(), _of_table_2_8), strict=True)),
-        NOT_RUN,
-        extras=tables,
-    ),
+    Declaration({"trees": ("tprti",), **PARTS}, dict(zip(TABLES, LAYOUTS, strict=True)), NOT_RUN, extras=tables),
 )
