@@ -11,7 +11,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._fitting import full_key
-from oblique_cli.cli._own import TREATMENTS, OwnOptions, is_own, looked_at, refuse_strays
+from oblique_cli.cli._own import TREATMENTS, OwnOptions, is_own, looked_at, refuse_strays, symbolic
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def task_of(params: Params) -> Task:
         keyed.append(f"{ORDER}={json.dumps(signs, ensure_ascii=False)}")
     if algorithm != AUTO:
         _refuse_unmet(algorithm, keyed, params.monotone)
-        policy, spec = parsed({"name": algorithm}, keyed)
+        policy, spec = symbolic(dataset, *parsed({"name": algorithm}, keyed), keyed)
         return Task(dataset, policy, [spec], columns)
     entries = _entries(keyed, dataset.task, params)
     names = tuple(dict.fromkeys(entry["name"] for entry in entries))

@@ -12,7 +12,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import called, working
-from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, refuse_strays
+from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, refuse_strays, symbolic
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.later import Later
 
@@ -136,7 +136,7 @@ def _read(
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
-    return dataset, policy, spec, columns
+    return dataset, *(symbolic(dataset, policy, spec, full) if csv is not None else (policy, spec)), columns
 
 
 def _fitted(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.data.own.front import Columns
     from oblique_cli.data.own.text import TextOptions
-    from oblique_cli.ground.nouns import AlgorithmSpec, Experiment
+    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
     from oblique_cli.models.model import Model
 
 STDIN = "-"
@@ -284,6 +284,23 @@ def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
     known = algorithm in ALGORITHMS
     params = pruned_spec(AlgorithmSpec(algorithm, algorithm), rows, grouped).params if known else {}
     return {"name": algorithm, **params} if params else algorithm
+
+
+def symbolic(
+    dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec, texts: Sequence[str]
+) -> tuple[DatasetSpec, AlgorithmSpec]:
+    """Return data set and algorithm with levels as they are, and missing cells too, if its trees branch on levels.
+
+    texts : options of the user such as "dataset.missing=impute", which stay"""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    named = {text.partition("=")[0].strip() for text in texts}
+    if not ALGORITHMS[spec.name].family.symbolic or not dataset.qualitative or "dataset.encoding" in named:
+        return policy, spec
+    if named & {"dataset.missing", "algorithm.missing"}:
+        return replace(policy, encoding="crimcoord"), spec
+    spec = replace(spec, params={**spec.params, "missing": "shares"})
+    return replace(policy, encoding="crimcoord", missing="keep"), spec
 
 
 def refuse_strays(options: OwnOptions, where: str) -> None:

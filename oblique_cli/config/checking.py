@@ -30,6 +30,8 @@ from oblique_cli.ground.registry import Registry
 from oblique_cli.ground.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
 from oblique_cli.schemes import SCHEMES
 
+REFUSING = {"error", "auto"}  # values of `missing` of an algorithm with which rows that lack numbers may fail
+
 
 def load(
     name: str | Path, overrides: Iterable[str] = (), allow_outside: bool = False, code: str = outside.REFUSE
@@ -152,13 +154,14 @@ class _Checking(Walk):
         """Note a contradiction between the missing-value settings of an algorithm and a data set."""
         if algorithm.name not in ALGORITHMS:  # of another library, which may accept missing values
             return
-        known = "missing" in ALGORITHMS[algorithm.name].parameters
+        missing = ALGORITHMS[algorithm.name].parameters.get("missing")
+        takes = [name for name in missing.names if name not in REFUSING] if isinstance(missing, Choice) else []
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
-        if dataset.missing == "keep" and set(chosen) & {"error", "auto"}:
-            remedy = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
+        if dataset.missing == "keep" and set(chosen) & REFUSING:
+            remedy = f"set missing of {algorithm.name} to {' or '.join(reversed(takes))}, or " if takes else ""
             message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {remedy}set"
             self.problems.add(value.place, f"{message} missing of the data set to impute or drop.")
-        elif dataset.missing in ("impute", "drop") and set(chosen) & {"learn", "impute"}:
+        elif dataset.missing in ("impute", "drop") and set(chosen) & set(takes):
             message = f"data set {dataset.name} is without missing values after {dataset.missing}, so {algorithm.name}"
             self.problems.add(value.place, f"{message} would not see any; set missing of the data set to keep.")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,6 +62,7 @@ class TreeKind(ABC):
     n_leaves_: int
     n_nodes_: int
     depth_: int
+    _names_of_levels: Mapping[int, Sequence[str]] | None = None
 
     @abstractmethod
     def apply(self, X: ArrayLike) -> NDArray[Any]:
@@ -98,7 +100,15 @@ class TreeKind(ABC):
 
     def _level_names(self) -> dict[int, list[str]]:
         """Names of the levels of qualitative columns, by the position of the column."""
+        if self._names_of_levels is not None:
+            return {j: list(names) for j, names in self._names_of_levels.items()}
         return {j: [str(level) for level in levels] for j, levels in getattr(self, "levels_", {}).items()}
+
+    def with_level_names(self, names: Mapping[int, Sequence[str]]) -> Self:
+        """Return a copy with other names of levels in texts and drawings. names : column -> in the order of levels_"""
+        named = copy.copy(self)
+        named._names_of_levels = names
+        return named
 
     @property
     def feature_importances_(self) -> Array:

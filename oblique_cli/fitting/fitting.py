@@ -415,8 +415,9 @@ class _Estimated:
         """Return the facts of a fit for the model file. seen : names of the estimator's input columns"""
         dataset, estimator = self.task.called, fitted.estimator
         tree = getattr(estimator, "tree_", None)
-        rows = estimator.tree_rows(fitted.X) if of_classes(tree) else fitted.X
-        units = Units.deviations(rows, tree.levels if of_classes(tree) else ())
+        levels, p = getattr(estimator, "levels_", {}), fitted.X.shape[1]
+        rows = estimator.tree_rows(fitted.X) if of_classes(tree) or levels else fitted.X
+        units = Units.deviations(rows, [len(levels.get(j, ())) for j in range(p)] if levels else ())
         facts: dict[str, Any] = {
             "title": ALGORITHMS[algorithm].title,
             "data": dataset.name,

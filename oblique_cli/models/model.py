@@ -144,7 +144,7 @@ class Model:
     def takes_missing(self) -> bool:
         """Whether NaN may reach the estimator: it fills NaN itself, or has learned where rows with NaN go."""
         sides = getattr(self.fitted.state.get("tree_"), "missing_left", None)
-        return sides is not None or self.parameters.get("missing") == "impute"
+        return sides is not None or self.parameters.get("missing") in ("impute", "shares")
 
     @property
     def may_be_empty(self) -> set[int]:

@@ -93,12 +93,16 @@ class Unseen:
 
     rows: Counter[str] = field(default_factory=Counter)
     levels: dict[str, list[str]] = field(default_factory=dict)
-    as_numbers: bool = False  # whether the model treats codes of levels as numbers
+    fate: str = "it counts as no level at all"  # what the model makes of them
 
     def add(self, model: Model, chunk: Chunk) -> None:
         """Count the unknown levels of some rows."""
         indicators = model.encoder is not None and model.encoder.levels is not None
-        self.as_numbers = not indicators and not model.fitted.state.get("levels_")
+        as_numbers = not indicators and not model.fitted.state.get("levels_")
+        self.fate = "its code is one above the last (encoding ordinal)" if as_numbers else self.fate
+        if not as_numbers and not indicators and "columns_" in model.fitted.state:
+            usual = model.parameters.get("missing") == "impute"
+            self.fate = f"it {'counts as the most frequent level' if usual else 'goes down all branches, by shares'}"
         for j, unseen_levels in chunk.unseen.items():
             name = model.feature_names[j]
             known = len(model.columns.levels[j])
@@ -115,14 +119,9 @@ class Unseen:
             levels = self.levels[name]
             more = ", ..." if len(levels) > MOST_NAMED else ""
             shown = ", ".join(map(quoted, levels[:MOST_NAMED])) + more
-            fate = (
-                "its code is one above the last (encoding ordinal)"
-                if self.as_numbers
-                else "it counts as no level at all"
-            )
             messages.append(
                 f"{quoted(name)}: {rows} row{'s have' if rows > 1 else ' has'} a level that the training rows did not "
-                f"have ({shown}); {fate}."
+                f"have ({shown}); {self.fate}."
             )
         return messages
 

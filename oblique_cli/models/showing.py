@@ -64,8 +64,9 @@ class Shown:
 
     @cached_property
     def estimator(self) -> Any:
-        """The fitted estimator."""
-        return self.make_estimator()
+        """The fitted estimator, with the names of its levels."""
+        made = self.make_estimator()
+        return made.with_level_names(self.levels) if self.levels and not self.is_hyperplanes else made
 
     @cached_property
     def tree_rows(self) -> Any:

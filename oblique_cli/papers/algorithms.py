@@ -6,8 +6,8 @@ from typing import Any
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, ModelFamily, ready
 
-DISCRETE_TREE = ModelFamily("trees over discrete features", makes_tree=True)
-DISCRETE_ENSEMBLE = ModelFamily("ensembles of trees over discrete features")
+DISCRETE_TREE = ModelFamily("trees over discrete features", makes_tree=True, symbolic=True)
+DISCRETE_ENSEMBLE = ModelFamily("ensembles of trees over discrete features", symbolic=True)
 REGIONS = ModelFamily("trees of regions", makes_tree=True)
 NEIGHBORS = ModelFamily("nearest neighbors")
 _KARGUPTA = "Kargupta, Park & Dutta (2006)"

@@ -89,6 +89,7 @@ STEPS = "oblique_cli.papers.discrete.discrete_steps:procedure"
 TREES = Many(DISCRETE_TREE, least=1)
 DISCRETE: Mapping[str, Codec] = {
     **CLASSIFIER,
+    "levels_": codecs.Pairs(Whole(), Many(codecs.PLAIN, kind=tuple)),
     "columns_": Many(COLUMN, "p", kind=tuple),
     "domain_": codecs.Keep("domain", DOMAIN),
 }
@@ -97,6 +98,10 @@ FOURIER: Mapping[str, Codec] = {**BAG, "source_trees_": TREES, "energy_kept_": R
 
 
 def _codes_fit(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    columns = state["columns_"]
+    for j, levels in state.get("levels_", {}).items():
+        if j >= len(columns) or len(columns[j].levels) != len(levels):
+            raise ValueError(f"levels_ and columns_ differ in column {j}")
     if tuple(column.cardinality for column in state["columns_"]) != state["domain_"].cardinalities:
         raise ValueError("columns_ and domain_ differ in how many codes a column has")
 
@@ -137,7 +142,7 @@ for _name, _class, _fields, _check in (
     ("orthogonal_trees", "OrthogonalTreesClassifier", {**FOURIER, **ORTHOGONAL}, _of_functions),
 ):
     _state = {**DISCRETE, **_fields, **SIZES}
-    KINDS.register(_name)(Kind(classes=(_class,), state=_state, check=_check, steps=STEPS))
+    KINDS.register(_name)(Kind((_class,), _state, frozenset({"levels_"}), check=_check, steps=STEPS))
 
 
 # ---- nearest neighbors -----------------------------------------------------------------------------------------------

@@ -191,11 +191,13 @@ def explain(
     spread = Spread.of_model(model) if reference is None else Spread.of_reference(procedure, reference)
     query = _Query(model, procedure, raw_row, spread, fix, to)
     lacking = next((j for j in procedure.needed if math.isnan(query.filled[j])), None)
+    if lacking is not None and model.takes_missing:
+        raise ConfigError(f"the row has no {quoted(names[lacking])}, and goes down several branches; fill the cell.")
     if lacking is not None:
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
     if procedure.coded:
         raise ConfigError(
-            f"{procedure.title} cannot be explained where it takes the numbers of a column for levels, only exported "
+            f"{procedure.title} cannot be explained where it has a branch for each level of a column, only exported "
             "and drawn: a level has no distance from another one."
         )
     steps, node = query.path()

@@ -131,7 +131,10 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
         yield f"  {j} {quoted(cell.name)}: {description}"
     for cell, code_column in zip(procedure.columns[len(procedure.cells) :], procedure.coded, strict=True):
         values = ", ".join(f"{value:.10g}" for value in code_column.values)
-        yield f"  {quoted(cell.name)}: the place of the number among {values}, from 0 on;"
+        kind = (
+            "code" if procedure.cells[code_column.term.cell].levels and code_column.term.level == NUMBER else "number"
+        )
+        yield f"  {quoted(cell.name)}: the place of its {kind} among {values}, from 0 on;"
         yield f"    {code_column.usual} for any other{', or where it is missing' if code_column.takes_missing else ''}"
     yield ""
     if procedure.needed:

@@ -43,13 +43,14 @@ def _view(source: Source) -> TreeView:
     title = f"{procedure.title}, {len(procedure.tree.leaf_nodes)} leaves"
     known = state["classes_"].tolist() if model.has_codes else range(len(procedure.classes))
     classes = [procedure.classes[int(code)] for code in known]
-    if not of_classes(tree):
-        view: TreeView = model.estimator.view(features, classes or procedure.target, source.precision, title)
-        return view
     unencoded = model.columns is None and model.encoder is None
     levels = {
         j: [cells[columns[j][0]].levels[k if unencoded else int(code)] for k, code in enumerate(codes)]
         for j, codes in (state.get("levels_") or {}).items()
     }
+    if not of_classes(tree):
+        estimator = model.estimator.with_level_names(levels) if levels else model.estimator
+        view: TreeView = estimator.view(features, classes or procedure.target, source.precision, title)
+        return view
     units = Units.raw(tree.n_features)
     return view_of(tree, features, classes, title=title, precision=source.precision, level_names=levels, units=units)

@@ -1,8 +1,11 @@
 """C4.5-style trees over discrete features: gain ratio, a branch for every value, pessimistic pruning.
 
-Quinlan (1993), C4.5: Programs for Machine Learning, for discrete features without missing values.
-Where the book leaves a choice, this module follows the widely used free implementation (J48): a test needs a gain of at
-least the average gain less 0.001, and a subtree is replaced if the estimate of its errors is not 0.1 errors better.
+Quinlan (1993), C4.5: Programs for Machine Learning, for discrete features. A row with an unknown value (code -1) of the
+feature of a split goes down all branches, its weight divided as the weight of the other rows (chapter 3 of the book):
+the gain counts known values only, times their share of the weight, and unknown values are one more branch of the split
+information. Where the book leaves a choice, this module follows the widely used free implementation (J48): a test needs
+a gain of at least the average gain less 0.001, and a subtree is replaced if the estimate of its errors is not 0.1
+errors better.
 """
 
 from __future__ import annotations
@@ -85,7 +88,7 @@ class C45(Growth, BaseEstimator):
         return _finished(root, rows.domain)
 
     def _grow(self, rows: Rows, everything: Ints, rng: np.random.Generator | None) -> _Node:
-        root = _Node(everything, rows.counts(everything))
+        root = _Node(everything, None, rows.counts(everything))
         least = rows_of(self.min_samples_leaf, float(root.counts.sum()))
         stack = [(root, 0, np.ones(rows.domain.n_features, dtype=bool))]
         while stack:
@@ -123,26 +126,30 @@ class C45(Growth, BaseEstimator):
         return self._best_of(node, rows, allowed, total, least)
 
     def _best_of(self, node: _Node, rows: Rows, allowed: NDArray[np.bool_], total: float, least: float) -> int | None:
-        table = rows.tables(node.rows)  # (all values of all features, classes)
+        score = self._scores(node, rows, allowed, total, least)
+        return int(np.argmax(score >= score.max() - TIE)) if score.max() > -np.inf else None
+
+    def _scores(self, node: _Node, rows: Rows, allowed: NDArray[np.bool_], total: float, least: float) -> Array:
+        """Return the score of a split on each feature, minus infinity if it is not allowed, (n_features,)."""
+        table = rows.tables(node.rows, node.shares)  # (all values of all features, classes)
         sizes = table.sum(axis=1)
         starts = rows.starts
         big = np.add.reduceat((sizes >= least - 1e-9).astype(np.int64), starts)
         after = np.add.reduceat(_bits(table, sizes), starts)
-        gain = (_bits(node.counts[None], np.array([total]))[0] - after) / total
+        known = np.add.reduceat(table, starts, axis=0) if rows.has_gaps else node.counts[None]
+        known_total = known.sum(axis=1)
+        gain = (_bits(known, known_total) - after) / total
         possible = allowed & (big >= 2) & (gain > TIE)
-        if not possible.any():
-            return None
         score = gain
-        if self.criterion == "gain_ratio":
+        if possible.any() and self.criterion == "gain_ratio":
             possible &= gain >= gain[possible].mean() - 1e-3
             shares = sizes / total
             information = -np.add.reduceat(shares * np.log2(np.where(shares > 0, shares, 1.0)), starts)
+            unknown = np.maximum(total - known_total, 0.0) / total if rows.has_gaps else np.zeros(1)
+            information -= unknown * np.log2(np.where(unknown > 0, unknown, 1.0))
             possible &= information > TIE
             score = np.where(possible, gain / np.where(information > 0, information, 1.0), 0.0)
-        if not possible.any():
-            return None
-        score = np.where(possible, score, -np.inf)
-        return int(np.argmax(score >= score.max() - TIE))
+        return np.where(possible, score, -np.inf)
 
     def _prune(self, root: _Node, rows: Rows) -> _Node:
         todo = _postorder(root)[::-1]
@@ -153,7 +160,7 @@ class C45(Growth, BaseEstimator):
             as_leaf = self._estimate(node.counts)
             as_tree = _total(self._estimate(leaf.counts) for leaf in node.leaves())
             largest = max(node.children, key=lambda child: float(child.counts.sum()))
-            as_branch = self._raised_estimate(largest, node.rows, rows) if self.subtree_raising else math.inf
+            as_branch = self._raised_estimate(largest, node, rows) if self.subtree_raising else math.inf
             if as_leaf <= as_tree + SLACK and as_leaf <= as_branch + SLACK:
                 node.close()
             elif as_branch <= as_tree + SLACK:
@@ -163,16 +170,16 @@ class C45(Growth, BaseEstimator):
                 todo.extend(reversed(_postorder(node)))
         return root
 
-    def _raised_estimate(self, branch: _Node, at: Ints, rows: Rows) -> float:
+    def _raised_estimate(self, branch: _Node, parent: _Node, rows: Rows) -> float:
         """Estimate the errors of a branch if all rows of its parent went to it."""
-        total, stack = 0.0, [(branch, at)]
+        total, stack = 0.0, [(branch, parent.rows, parent.shares)]
         while stack:
-            node, here = stack.pop()
+            node, here, shares = stack.pop()
             if node.children:
-                column = rows.codes[here, node.feature]
-                stack.extend((child, here[column == v]) for v, child in enumerate(node.children))
+                parts = rows.parts(here, shares, node.feature)
+                stack.extend((child, *part) for child, part in zip(node.children, parts, strict=True))
             else:
-                total += self._estimate(rows.counts(here))
+                total += self._estimate(rows.counts(here, shares))
         return total
 
     def _estimate(self, counts: Array) -> float:
@@ -217,34 +224,57 @@ class Rows:
     indicators: Array
     starts: Ints  # first indicator of each feature
     domain: Domain
+    has_gaps: bool = False  # whether a code is unknown
 
     @classmethod
     def of(cls, codes: NDArray[np.integer], y: NDArray[np.integer], n_classes: int, domain: Domain) -> Rows:
-        """Return rows of weight 1. codes : (n, n_features) in the domain; y : (n,) class codes."""
-        rows = domain.check(codes)
+        """Return rows of weight 1. codes : (n, n_features) in the domain, -1 if unknown; y : (n,) class codes."""
+        gone = np.asarray(codes) == -1
+        rows = domain.check(np.where(gone, 0, codes))
         starts = np.concatenate([[0], np.cumsum(domain.lambdas)[:-1]])
         indicators = np.zeros((len(rows), int(domain.lambdas.sum())))
-        indicators[np.arange(len(rows))[:, None], starts + rows] = 1.0
+        indicators[np.arange(len(rows))[:, None], starts + rows] = ~gone
         class_weights = np.zeros((len(rows), n_classes))
         class_weights[np.arange(len(rows)), y] = 1.0
-        return cls(rows, class_weights, indicators, starts, domain)
+        return cls(np.where(gone, -1, rows), class_weights, indicators, starts, domain, bool(gone.any()))
 
     def weighted(self, weights: Array) -> Rows:
         """Return the same rows with other weights, (n,) non-negative."""
         return replace(self, class_weights=(self.class_weights > 0) * np.asarray(weights, dtype=np.float64)[:, None])
 
-    def counts(self, at: Ints) -> Array:
-        """Return the class weights of some rows."""
-        return np.asarray(self.class_weights[at].sum(axis=0))
+    def weights(self, at: Ints, shares: Array | None = None) -> Array:
+        """Return the class weights of the rows `at`, (n, n_classes). shares : (n,) of their weights; None for all"""
+        return self.class_weights[at] if shares is None else self.class_weights[at] * shares[:, None]
 
-    def tables(self, at: Ints) -> Array:
+    def counts(self, at: Ints, shares: Array | None = None) -> Array:
+        """Return the class weights of some rows together, (n_classes,)."""
+        return np.asarray(self.weights(at, shares).sum(axis=0))
+
+    def tables(self, at: Ints, shares: Array | None = None) -> Array:
         """Return the class weights of each value of each feature, (all values, n_classes)."""
-        return np.asarray(self.indicators[at].T @ self.class_weights[at])
+        return np.asarray(self.indicators[at].T @ self.weights(at, shares))
+
+    def parts(self, at: Ints, shares: Array | None, feature: int) -> list[tuple[Ints, Array | None]]:
+        """Return rows and their shares for each value of a feature; rows of unknown value are in all parts."""
+        column, n_values = self.codes[at, feature], self.domain.cardinalities[feature]
+        gone = column < 0
+        if not gone.any():
+            masks = [column == v for v in range(n_values)]
+            return [(at[mask], None if shares is None else shares[mask]) for mask in masks]
+        held = np.ones(len(at)) if shares is None else shares
+        sizes = np.bincount(column[~gone], self.weights(at, held)[~gone].sum(axis=1), minlength=n_values)
+        fractions = sizes / sizes.sum() if sizes.sum() > 0 else np.full(n_values, 1.0 / n_values)
+        masks = [(column == v) | (gone & (fractions[v] > 0)) for v in range(n_values)]
+        return [
+            (at[mask], held[mask] * np.where(gone[mask], fraction, 1.0))
+            for mask, fraction in zip(masks, fractions, strict=True)
+        ]
 
 
 @dataclass
 class _Node:
     rows: Ints
+    shares: Array | None  # of the weights of the rows, (n,); None for all
     counts: Array
     feature: int = -1
     children: list[_Node] = field(default_factory=list)
@@ -254,9 +284,8 @@ class _Node:
         return float(self.counts.sum() - self.counts.max())
 
     def split(self, feature: int, rows: Rows) -> None:
-        column = rows.codes[self.rows, feature]
-        parts = [self.rows[column == v] for v in range(rows.domain.cardinalities[feature])]
-        self.feature, self.children = feature, [_Node(part, rows.counts(part)) for part in parts]
+        parts = rows.parts(self.rows, self.shares, feature)
+        self.feature, self.children = feature, [_Node(*part, rows.counts(*part)) for part in parts]
 
     def close(self) -> None:
         self.feature, self.children = -1, []
@@ -265,10 +294,10 @@ class _Node:
         """Send the rows of this node through the splits below it."""
         for node in reversed(_postorder(self)):
             if node.children:
-                column = rows.codes[node.rows, node.feature]
-                for v, child in enumerate(node.children):
-                    child.rows = node.rows[column == v]
-                    child.counts = rows.counts(child.rows)
+                parts = rows.parts(node.rows, node.shares, node.feature)
+                for child, part in zip(node.children, parts, strict=True):
+                    child.rows, child.shares = part
+                    child.counts = rows.counts(*part)
 
     def leaves(self) -> list[_Node]:
         return [node for node in reversed(_postorder(self)) if not node.children]

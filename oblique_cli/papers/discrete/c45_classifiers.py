@@ -20,6 +20,7 @@ from oblique_cli.papers.discrete.coded_classifier import (
     SeveralDiscreteTrees,
     SingleDiscreteTree,
 )
+from oblique_cli.papers.discrete.discrete_tree import class_shares
 from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
 from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
@@ -60,18 +61,16 @@ class C45Classifier(_FlatParameters, SingleDiscreteTree):
         self._sizes([self.tree_])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label of each row's leaf. X : (n, p); returns (n,)."""
+        """Return the label of each row's leaf, or of the largest mean share of its leaves. X : (n, p); returns (n,)."""
         codes = self._codes(X)
-        return self.classes_.take(self.tree_.labels[self.tree_.apply(codes)])
+        return np.asarray(self.classes_.take(self._labels(self.tree_, codes)))
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the class shares of each row's leaf; of a leaf that no training row reaches, 1 for its label."""
+        """Return the class shares of each row's leaf; of a leaf that no training row reaches, 1 for its label.
+
+        X : (n, p); returns (n, C). A row that goes down several branches has the mean of their shares."""
         codes = self._codes(X)
-        counts = self.tree_.values[self.tree_.apply(codes)]
-        empty = counts.sum(axis=1) == 0
-        counts[empty] = np.eye(len(self.classes_))[self.tree_.labels[self.tree_.apply(codes[empty])]]
-        shares: Array = counts / counts.sum(axis=1, keepdims=True)
-        return shares
+        return self._means(self.tree_, class_shares(self.tree_), codes)[0]
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:
         """Return the Fourier spectrum of the tree."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_y, check_array, check_consistent_length, check_is_fitted
 
 from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import TreeView
+from oblique_cli.estimators.categorical import MOST_LEVELS, as_frame, learned, qualitative_columns
+from oblique_cli.estimators.categorical import coded as codes_of_levels
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
 from oblique_cli.ground import seeds
@@ -22,7 +25,7 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.papers.discrete.c45 import C45, Rows
-from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, describe, indicators, node_texts
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, counted_labels, describe, indicators, node_texts
 from oblique_cli.papers.discrete.discretizing import Discretizer, coded
 from oblique_cli.papers.discrete.domain import Domain, Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
@@ -36,10 +39,20 @@ class Rest(Declared):
 
     missing: str = parameter(
         default="error",
-        allowed=Choice(("error", "impute")),
-        help='"impute" lets a missing value (NaN) take the column\'s most frequent code among the rows of `fit`.',
+        allowed=Choice(("error", "impute", "shares")),
+        help='"error" refuses a missing number (NaN). "impute" lets it take the column\'s most frequent code among the '
+        'rows of `fit`. "shares" sends its row down all branches of a split on its column, as C4.5 does: in C4.5 trees '
+        "by the weight of the training rows there, in trees from Fourier spectra by equal shares, the mean over the "
+        'column\'s codes. A missing or new level of a qualitative column is treated so by "error" as well, and as the '
+        'most frequent level by "impute".',
     )
     random_state: Any = parameter(default=None, help="What is drawn: see the notes.")
+    qualitative: Any = parameter(
+        default="auto",
+        help='Columns whose values are levels, each with a branch of its own. "auto" takes the columns of a DataFrame '
+        "that hold objects, categories, strings or booleans; arrays have none. A list names columns or counts them "
+        "from 0.",
+    )
 
 
 class Bag(Declared):
@@ -69,25 +82,38 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
 
     missing: str
     random_state: Any
+    qualitative: Any
+    levels_: Mapping[int, tuple[Any, ...]] = MappingProxyType({})  # position of a qualitative column -> its levels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "impute"
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Learn codes and trees.
 
-        X : (n, p) numbers, NaN for a missing value if `missing` allows it; y : (n,) labels
+        X : (n, p) numbers, NaN for a missing value if `missing` allows it, anything in qualitative columns
+        y : (n,) labels
         """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = checked(self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1)
+        owner, X = type(self).__name__, as_frame(X)
+        check(self.get_params(deep=False), self.constraints, owner)
+        discretizer, columns = self._discretizer(), qualitative_columns(X, self.qualitative, owner)
+        self.__dict__.pop("levels_", None)
+        if columns:
+            checked(self, X, skip_check_array=True)  # number and names of the columns
+            self.levels_ = learned(X, columns, max(discretizer.max_levels, MOST_LEVELS), owner)
+            rows, labels = self._with_levels(X), _check_y(y, estimator=self)
+            check_consistent_length(rows, labels)
+        else:
+            rows, labels = checked(self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
-        self.columns_ = self._discretizer().learn(rows, classes, len(self.classes_))
+        counts = {j: len(levels) for j, levels in self.levels_.items()}
+        self.columns_ = discretizer.learn(rows, classes, len(self.classes_), counts)
         self.domain_ = Domain([column.cardinality for column in self.columns_])
         seed = int(check_random_state(self.random_state).randint(2**31))
-        self._grow(coded(rows, self.columns_), classes, seed)
+        self._grow(coded(rows, self.columns_, self._spread), classes, seed)
         return self
 
     @abstractmethod
@@ -115,16 +141,48 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
     def value_names(self) -> list[list[str]]:
         """Return the meaning of each value of each feature, as text behind the name of the feature."""
         check_is_fitted(self)
-        return [column.names() for column in self.columns_]
+        words = {j: [f"= {level}" for level in levels] for j, levels in self._level_names().items()}
+        return [words.get(j) or column.names() for j, column in enumerate(self.columns_)]
 
     @property
     def _finite(self) -> bool | str:
-        return "allow-nan" if self.missing == "impute" else True
+        return True if self.missing == "error" else "allow-nan"
 
-    def _codes(self, X: ArrayLike) -> Ints:
+    @property
+    def _spread(self) -> Container[int]:
+        """Columns whose unknown values send a row down all branches."""
+        return {"error": self.levels_, "impute": (), "shares": range(len(self.columns_))}[self.missing]
+
+    def _with_levels(self, X: Any) -> Array:
+        """Return rows as numbers, (n, p): positions of levels, NaN for an unknown one."""
+        rows, words = codes_of_levels(X, self.levels_), list(self.levels_)
+        numbers = np.delete(rows, words, axis=1)
+        check_array(numbers, ensure_min_features=0, ensure_all_finite=self._finite, estimator=self, input_name="X")
+        rows[:, words] = np.where(rows[:, words] < 0, np.nan, rows[:, words])
+        return rows
+
+    def _codes(self, X: ArrayLike, spread: bool = True) -> Ints:
+        """Return codes of rows, (n, p). spread : whether unknown values of columns in `_spread` have code -1"""
+        return coded(self.tree_rows(X), self.columns_, self._spread if spread else ())
+
+    def tree_rows(self, X: ArrayLike) -> Array:
+        """Return checked rows as numbers, (n, p): positions of levels, NaN for an unknown one. X : (n, p)"""
         check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, ensure_all_finite=self._finite, reset=False)
-        return coded(rows, self.columns_)
+        if not self.levels_:
+            return np.asarray(checked(self, X, dtype=np.float64, ensure_all_finite=self._finite, reset=False))
+        X = as_frame(X)
+        checked(self, X, skip_check_array=True, reset=False)
+        return self._with_levels(X)
+
+    def _means(self, tree: DiscreteTree, values: Array, codes: Ints) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the values of rows at their leaves, the mean for rows that go down several branches, and which do.
+
+        values : (n_nodes, K); codes : (n, p), -1 for unknown; returns (n, K) and (n,)"""
+        return tree.means(codes, values, tree.branch_shares(self._weights_and_means(tree)[0]))
+
+    def _labels(self, tree: DiscreteTree, codes: Ints) -> Ints:
+        """Return the class codes that a tree predicts for rows, (n,). codes : (n, p), -1 for unknown"""
+        return counted_labels(tree, codes)
 
     def _class_codes(self, y: ArrayLike) -> Ints:
         """Return codes of labels, -1 for labels that no training row has, (n,)."""
@@ -134,7 +192,7 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
 
     def _indicator(self, tree: DiscreteTree) -> Array:
         """Return the outputs of a tree at its nodes: the indicators of labels, (n_nodes, K)."""
-        return indicators(tree, len(self.classes_))
+        return indicators(tree.labels, len(self.classes_))
 
     def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
         """Return the weights of the nodes of a tree, (n_nodes,), and their mean outputs, (n_nodes, k)."""
@@ -173,7 +231,7 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
             rules.append({"k": int(tree.feature[node]), **codes})
         counts = None
         if rows is not None:
-            leaves = tree.apply(coded(np.asarray(rows[0], dtype=np.float64), self.columns_))
+            leaves = tree.apply(self._codes(rows[0], spread=False))
             counts = visits(leaves, tree.parents, rows[1], len(classes))
             texts = [classes[tree.labels[node]] if tree.is_leaf[node] else text for node, text in enumerate(texts)]
         sketch = Sketch(tree.parents, texts, ways, shades, rules)
@@ -192,8 +250,10 @@ class SingleDiscreteTree(SingleTree, DiscreteClassifier):
     tree_: DiscreteTree
 
     def apply(self, X: ArrayLike) -> Ints:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        codes = self._codes(X)
+        """Return the leaf of each row as a node number of tree_, with the most frequent code for an unknown value.
+
+        X : (n, p); returns (n,)"""
+        codes = self._codes(X, spread=False)
         return self.tree_.apply(codes)
 
     def _decreases(self) -> Array:
@@ -206,8 +266,9 @@ class SeveralDiscreteTrees(SeveralTrees, DiscreteClassifier):
     trees_: list[DiscreteTree]
 
     def apply(self, X: ArrayLike) -> Ints:
-        """Return the leaf of each row in each tree as a node number of trees_, (n, len(trees_)). X : (n, p)."""
-        codes = self._codes(X)
+        """Return the leaf of each row in each tree as a node number of trees_, (n, len(trees_)), with the most frequent
+        code for an unknown value. X : (n, p)"""
+        codes = self._codes(X, spread=False)
         return np.stack([tree.apply(codes) for tree in self.trees_], axis=1)
 
     def _decreases(self) -> Array:
@@ -242,7 +303,7 @@ class BaggedTreesClassifier(DiscreteClassifier):
             weights = np.bincount(rng.integers(n, size=size), minlength=n).astype(np.float64)
             trees.append(learner.grow(rows.weighted(weights), rng))
             unseen = np.flatnonzero(weights == 0)
-            votes[unseen, trees[-1].labels[trees[-1].apply(codes[unseen])]] += 1
+            votes[unseen, counted_labels(trees[-1], codes[unseen])] += 1
         judged = votes.any(axis=1)
         wrong = np.argmax(votes[judged], axis=1) != classes[judged]
         self.oob_error_ = float(wrong.mean()) if judged.any() else float("nan")
@@ -255,7 +316,10 @@ class BaggedTreesClassifier(DiscreteClassifier):
 
     def _scores(self, codes: Ints) -> Array:
         """Return the outputs, (n, K): the mean over the trees."""
-        return vote(self.trees_, [self._indicator(tree) for tree in self.trees_], codes)
+        total = np.zeros((len(codes), 1 if len(self.classes_) <= 2 else len(self.classes_)))
+        for tree in self.trees_:
+            total += indicators(self._labels(tree, codes), len(self.classes_))
+        return total / len(self.trees_)
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:
         """Return the Fourier spectrum of the ensemble, the mean of those of its trees (section 4.3)."""
@@ -266,11 +330,3 @@ class BaggedTreesClassifier(DiscreteClassifier):
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return measures for tables beside accuracy; the given rows are not used."""
         return {} if np.isnan(self.oob_error_) else {"oob_error": self.oob_error_}
-
-
-def vote(trees: Sequence[DiscreteTree], outputs: Sequence[Array], codes: Ints) -> Array:
-    """Return the mean of the trees' outputs at each row, (n, K). outputs : for each tree, (n_nodes, K)."""
-    total = np.zeros((len(codes), outputs[0].shape[1]))
-    for tree, values in zip(trees, outputs, strict=True):
-        total += values[tree.apply(codes)]
-    return total / len(trees)

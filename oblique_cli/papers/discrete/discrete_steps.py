@@ -2,65 +2,149 @@
 
 A node of m branches becomes m - 1 comparisons of a code, which halve its range. Where codes are bins, this compares
 the number with an end of a bin; where they are values, the number is coded first (`Coded`), because a number that
-training did not have takes the most frequent code.
+training did not have takes the most frequent code. Where it goes down all branches instead, the code after the last has
+a branch of its own, which combines the trees below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from oblique_cli.errors import ConfigError
+from oblique_cli.ground.arrays import Array
 from oblique_cli.models.model import Model
-from oblique_cli.models.procedure import CLIPPED, MAJORITY, Cell, Classes, Coded, Leaf, Procedure, Split, Steps, Term
-from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, indicators
+from oblique_cli.models.procedure import (
+    CLIPPED,
+    MAJORITY,
+    Cell,
+    Classes,
+    Coded,
+    Leaf,
+    Procedure,
+    Split,
+    Steps,
+    Term,
+    codes_of_scores,
+)
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, class_shares, indicators
 from oblique_cli.papers.discrete.tcfs import ClassShares, label_of
+
+MOST_NODES = 20_000  # of all trees, with branches for unknown levels
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """Where a row with an unknown code of `feature` is: in each branch of a node, by its share."""
+
+    feature: int
+    branches: tuple[tuple[float, _Place], ...]
+
+
+_Place = int | _Mixture  # a node of a tree, or several
+_Answer = Callable[[_Place, Array], Leaf]  # of a place, and of its value: that of the node, or the mean of several
 
 
 def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
-    """Return the steps of a fitted classifier. columns : cell and level of each column; classes : those of the fit"""
+    """Return the steps of a fitted classifier. columns : cell and level of each column; classes : those of the fit.
+
+    ConfigError if branches for levels that training did not have make the trees too large"""
     state, n = model.fitted.state, len(classes.known)
-    takes_missing = model.parameters.get("missing") == "impute"
-    coding = _Coding(state["columns_"], columns, len(cells), takes_missing)
-    if "weights_" in state:  # orthogonal trees: a weighted sum of the values in their leaves
-        labels = model.parameters.get("leaves") == "label"
-        trees = []
-        for place, (tree, weight) in enumerate(zip(state["trees_"], state["weights_"].tolist(), strict=True)):
-            held = weight * (indicators(tree, n) if labels else tree.values)
+    missing = model.parameters.get("missing")
+    spread: Mapping[Any, Container[int]] = {"error": state.get("levels_", {}), "shares": range(len(columns))}
+    values_of = {j: tuple(map(float, codes)) for j, codes in codes_of_scores(model).items()}
+    coding = _Coding(state["columns_"], values_of, columns, len(cells), missing == "impute", spread.get(missing, ()))
+    is_function, shares = "energy_kept_" in state, ClassShares(n)
+    trees = [state["tree_"]] if "tree_" in state else state["trees_"]
+
+    def shares_of(place: _Place, value: Array) -> Leaf:
+        share = shares(value)
+        return Leaf(classes.known[label_of(share)], classes.spread(share))
+
+    steps: list[Steps] = []
+    for place, tree in enumerate(trees):
+        branch_shares = tree.branch_shares(tree.measures if is_function else tree.values.sum(axis=1))
+        answer: _Answer = shares_of
+        if "weights_" in state:  # orthogonal trees: a weighted sum of the values in their leaves
+            labels = model.parameters.get("leaves") == "label"
+            values = state["weights_"].tolist()[place] * (indicators(tree.labels, n) if labels else tree.values)
             if n <= 2:  # one output for the second class; the first class has the complement
-                held = np.hstack([(place == 0) - held, held])[:, :n]
-            trees.append(_steps(tree, coding, [Leaf(shares=classes.spread(shares)) for shares in held]))
+                values = np.hstack([(place == 0) - values, values])[:, :n]
+            answer = _summand(classes)
+        elif is_function:
+            values = tree.values
+            answer = shares_of if "tree_" in state else _vote(tree, classes, lambda value: label_of(shares(value)))
+        else:
+            values = class_shares(tree)
+            answer = _counted(tree, classes) if "tree_" in state else _vote(tree, classes, _first_largest)
+        room = MOST_NODES - sum(one.n_nodes for one in steps)
+        steps.append(_steps(tree, coding, branch_shares, lambda at, v=values, a=answer: a(at, _value(at, v)), room))
+    if "weights_" in state:
         even = classes.spread([1.0 / n] * n)
-        return Procedure(tuple(cells), tuple(trees), model.classes, CLIPPED, coded=coding.coded, even=even)
-    if "tree_" not in state:
-        leaves = [
-            [Leaf(classes.known[k], classes.spread(np.eye(n)[k])) for k in tree.labels] for tree in state["trees_"]
-        ]
-        steps = tuple(_steps(tree, coding, answers) for tree, answers in zip(state["trees_"], leaves, strict=True))
-        return Procedure(tuple(cells), steps, model.classes, MAJORITY, coded=coding.coded)
-    tree = state["tree_"]
-    if "spectrum_" in state:  # of an aggregated tree, whose leaves hold averages
-        shares = ClassShares(n)(tree.values)
-        answers = [Leaf(classes.known[label_of(share)], classes.spread(share)) for share in shares]
-    else:
-        answers = [_counted(tree, node, classes) for node in range(tree.n_nodes)]
-    return Procedure(tuple(cells), (_steps(tree, coding, answers),), model.classes, coded=coding.coded)
+        return Procedure(tuple(cells), tuple(steps), model.classes, CLIPPED, coded=coding.coded, even=even)
+    voting = None if "tree_" in state else MAJORITY
+    return Procedure(tuple(cells), tuple(steps), model.classes, voting, coded=coding.coded)
 
 
-def _counted(tree: DiscreteTree, node: int, classes: Classes) -> Leaf:
-    """Return a leaf of weights of training rows; a leaf without weights predicts its label."""
-    counts, label = tree.values[node], int(tree.labels[node])
-    total = counts.sum()
-    shares = counts / total if total > 0 else np.eye(len(classes.known))[label]
-    return Leaf(classes.known[label], classes.spread(shares), classes.spread(counts), round(float(total)))
+def _first_largest(value: Array) -> int:
+    return int(np.argmax(value))
+
+
+def _summand(classes: Classes) -> _Answer:
+    return lambda place, value: Leaf(shares=classes.spread(value))
+
+
+def _vote(tree: DiscreteTree, classes: Classes, label: Callable[[Array], int]) -> _Answer:
+    def leaf(place: _Place, value: Array) -> Leaf:
+        k = int(tree.labels[place]) if isinstance(place, int) else label(value)
+        return Leaf(classes.known[k], classes.spread(np.eye(len(classes.known))[k]))
+
+    return leaf
+
+
+def _counted(tree: DiscreteTree, classes: Classes) -> _Answer:
+    """Return leaves of weights of training rows; a leaf without weights predicts its label."""
+
+    def leaf(place: _Place, value: Array) -> Leaf:
+        if not isinstance(place, int):
+            return Leaf(classes.known[_first_largest(value)], classes.spread(value))
+        counts, label = tree.values[place], int(tree.labels[place])
+        return Leaf(classes.known[label], classes.spread(value), classes.spread(counts), round(float(counts.sum())))
+
+    return leaf
+
+
+def _value(place: _Place, values: Array) -> Array:
+    """Return the value of a place. values : (n_nodes, K); returns (K,)"""
+    if isinstance(place, int):
+        return np.asarray(values[place])
+    total = np.zeros(values.shape[1])
+    for share, branch in place.branches:  # in the order of `DiscreteTree.means`, so that sums are equal to the bit
+        total += share * _value(branch, values)
+    return total
 
 
 class _Coding:
-    """The names of comparisons of codes, and the columns of codes that they need."""
+    """The names of comparisons of codes, and the columns of codes that they need.
 
-    def __init__(self, coded: Any, columns: Sequence[tuple[int, int]], n_cells: int, takes_missing: bool) -> None:
-        self.columns, self.takes_missing, self.n_cells = coded, takes_missing, n_cells
+    words : codes in the cells, by column of levels; takes_missing : whether missing values have the most frequent code
+    spread : columns whose unknown values have the code after the last
+    """
+
+    def __init__(
+        self,
+        coded: Any,
+        words: Mapping[int, tuple[float, ...]],
+        columns: Sequence[tuple[int, int]],
+        n_cells: int,
+        takes_missing: bool,
+        spread: Container[int],
+    ) -> None:
+        self.columns, self.words, self.n_cells = coded, words, n_cells
+        self.takes_missing, self.spread = takes_missing, spread
         self.terms = [Term(1.0, *place) for place in columns]
         self.places: dict[int, int] = {}
 
@@ -70,9 +154,14 @@ class _Coding:
         columns = []
         for j in self.places:
             column = self.columns[j]
-            values = tuple(column.levels.tolist())
-            columns.append(Coded(self.terms[j], values, int(column.usual), self.takes_missing))
+            values = self.words.get(j) or tuple(column.levels.tolist())
+            other = len(values) if self.has_other(j) else int(column.usual)
+            columns.append(Coded(self.terms[j], values, other, self.takes_missing or self.has_other(j)))
         return tuple(columns)
+
+    def has_other(self, j: int) -> bool:
+        """Return whether unknown values of column j have a code."""
+        return j in self.spread and len(self.columns[j].levels) > 0
 
     def at_most(self, j: int, code: int) -> Split:
         """Return the split that sends codes of feature j up to `code` to the left."""
@@ -84,33 +173,75 @@ class _Coding:
         return Split(((self.terms[j],),), float(column.cuts[code]), side)
 
 
-def _steps(tree: DiscreteTree, coding: _Coding, leaves: Sequence[Leaf]) -> Steps:
+def _steps(
+    tree: DiscreteTree, coding: _Coding, shares: Array, answer: Callable[[_Place], Leaf], most_nodes: int
+) -> Steps:
+    """Return a tree as steps; ConfigError for more than `most_nodes` nodes. shares : (n_nodes,) of `branch_shares`"""
+
+    def below(place: _Place, codes: Mapping[int, int]) -> _Place:
+        """Return where a row with known codes of some features is."""
+        if not isinstance(place, int):
+            return _Mixture(place.feature, tuple((share, below(branch, codes)) for share, branch in place.branches))
+        feature = int(tree.feature[place])
+        if feature not in codes:
+            return place
+        children = range(tree.n_nodes)[tree.children(place)]
+        if codes[feature] < len(children):
+            return below(children[codes[feature]], codes)
+        return _Mixture(feature, tuple((float(shares[child]), below(child, codes)) for child in children))
+
     left: list[int] = [-1]
     right: list[int] = [-1]
     splits: list[Split | None] = [None]
+    leaves: list[Leaf | None] = [None]
     numbers = [0]
-    stack = [(0, 0, 1)]  # a node, and the nodes of the tree that it replaces: a single one, or some branches of a node
+    # A step, its place, the known codes on the path, and the feature and range of codes between which it decides.
+    stack: list[tuple[int, _Place, dict[int, int], int, int, int]] = [(0, 0, {}, -1, 0, 0)]
     while stack:
-        at, first, end = stack.pop()
-        node = first
+        at, place, codes, feature, first, end = stack.pop()
         if end - first == 1:
-            numbers[at] = node
-            if tree.feature[node] < 0:
-                continue
-            below = tree.children(node)
-            first, end = below.start, below.stop
-            if end - first == 1:
-                stack.append((at, first, end))
-                continue
-        parent = int(tree.parents[first])
-        numbers[at] = parent
+            codes = {**codes, feature: first}
+            place, feature = below(place, codes), -1
+        if feature < 0:
+            feature = _next_feature(tree, place)
+            first, end = 0, tree.domain.cardinalities[feature] + coding.has_other(feature) if feature >= 0 else 0
+        leaves[at], numbers[at] = answer(place), _number(place, coding.columns)
+        if feature < 0:
+            continue
+        if end - first == 1:
+            stack.append((at, place, codes, feature, first, end))
+            continue
         middle = (first + end) // 2
-        splits[at] = coding.at_most(int(tree.feature[parent]), middle - 1 - int(tree.first_child[parent]))
+        splits[at] = coding.at_most(feature, middle - 1)
         left[at], right[at] = len(left), len(left) + 1
+        if len(left) + 2 > most_nodes and len(left) + 2 > 2 * tree.n_nodes:
+            raise ConfigError(
+                f"a level that training did not have goes down all branches, and the tree of all such ways has more "
+                f"than {MOST_NODES:,} nodes, so the model can only predict; fit it with missing=impute, which takes "
+                "the most frequent level instead."
+            )
         for each in (left, right):
             each += [-1, -1]
         splits += [None, None]
+        leaves += [None, None]
         numbers += [-1, -1]
-        stack += [(right[at], middle, end), (left[at], first, middle)]
-    answers = tuple(leaves[number] for number in numbers)
-    return Steps(tuple(left), tuple(right), tuple(splits), answers, numbers=tuple(numbers))
+        stack += [
+            (right[at], place, codes, feature, middle, end),
+            (left[at], place, codes, feature, first, middle),
+        ]
+    return Steps(tuple(left), tuple(right), tuple(splits), tuple(leaves), numbers=tuple(numbers))
+
+
+def _next_feature(tree: DiscreteTree, place: _Place) -> int:
+    """Return the feature of the first split of a place, -1 without one."""
+    if isinstance(place, int):
+        return int(tree.feature[place])
+    features = (_next_feature(tree, branch) for _, branch in place.branches)
+    return next((feature for feature in features if feature >= 0), -1)
+
+
+def _number(place: _Place, columns: Any) -> int:
+    """Return the node that `apply` gives: that of the most frequent code."""
+    while not isinstance(place, int):
+        place = place.branches[int(columns[place.feature].usual)][1]
+    return place

@@ -110,6 +110,48 @@ class DiscreteTree:
             node[rows] = self.first_child[at] + points[rows, self.feature[at]]
         return node
 
+    def branch_shares(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the share of each node in the weight of the children of its parent, equal shares without any weight;
+        1 for the root. weights : (n_nodes,); returns (n_nodes,)"""
+        shares = np.ones(self.n_nodes)
+        for node in np.flatnonzero(~self.is_leaf):
+            below = self.children(node)
+            total = weights[below].sum()
+            shares[below] = weights[below] / total if total > 0 else 1.0 / (below.stop - below.start)
+        return shares
+
+    def means(
+        self, points: NDArray[Any], values: NDArray[Any], shares: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the values of points, (n, K), and which of them go down several branches, (n,).
+
+        A point whose code is -1 goes down all branches; its value is the mean of theirs, weighted by `shares`.
+        points : (n, n_features) codes, -1 if unknown; values : (n_nodes, K); shares : (n_nodes,) of `branch_shares`"""
+        divided = np.zeros(len(points), dtype=bool)
+        gone = (points < 0).any(axis=1)
+        if not gone.all():
+            held_by_leaves = values[self.apply(np.maximum(points, 0))]
+            if gone.any():
+                held_by_leaves[gone], divided[gone] = self.means(points[gone], values, shares)
+            return held_by_leaves, divided
+        rows = {0: np.arange(len(points))}
+        inner = np.flatnonzero(~self.is_leaf).tolist()
+        for node in inner:
+            here = rows[node]
+            codes = points[here, self.feature[node]]
+            divided[here[codes < 0]] = True
+            for code, child in enumerate(range(self.n_nodes)[self.children(node)]):
+                rows[child] = here[(codes == code) | (codes < 0)]
+        held = {node: values[np.full(len(rows[node]), node)] for node in np.flatnonzero(self.is_leaf).tolist()}
+        for node in reversed(inner):
+            codes = points[rows[node], self.feature[node]]
+            held[node] = np.zeros((len(codes), values.shape[1]))
+            for code, child in enumerate(range(self.n_nodes)[self.children(node)]):
+                there, of_child = codes[(codes == code) | (codes < 0)], held.pop(child)
+                held[node][codes == code] = of_child[there == code]
+                held[node][codes < 0] += shares[child] * of_child[there < 0]
+        return held[0], divided
+
     def pruned(self, leaves: NDArray[np.bool_]) -> DiscreteTree:
         """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
         order, first = [0], []
@@ -145,11 +187,28 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     return out
 
 
-def indicators(tree: DiscreteTree, n_classes: int) -> NDArray[np.float64]:
-    """Return the indicators of the labels of a tree's nodes, (n_nodes, K): one for two classes, else one per class."""
+def indicators(labels: NDArray[np.integer], n_classes: int) -> NDArray[np.float64]:
+    """Return the indicators of class codes (n,), (n, K): one for two classes, else one per class."""
     if n_classes <= 2:
-        return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
-    return np.asarray(np.eye(n_classes)[tree.labels])
+        return np.asarray(labels == 1, dtype=np.float64)[:, None]
+    return np.asarray(np.eye(n_classes)[labels])
+
+
+def counted_labels(tree: DiscreteTree, codes: Ints) -> Ints:
+    """Return the class codes that a C4.5 tree predicts, (n,). codes : (n, p), -1 for unknown"""
+    if (codes >= 0).all():
+        return np.asarray(tree.labels[tree.apply(codes)])
+    labels = tree.labels[tree.apply(np.maximum(codes, 0))]
+    means, divided = tree.means(codes, class_shares(tree), tree.branch_shares(tree.values.sum(axis=1)))
+    return np.where(divided, np.argmax(means, axis=1), labels)
+
+
+def class_shares(tree: DiscreteTree) -> NDArray[np.float64]:
+    """Return the class shares of the nodes of a C4.5 tree, (n_nodes, C); without training rows 1 for the label."""
+    counts = tree.values
+    empty = counts.sum(axis=1) == 0
+    held = np.where(empty[:, None], np.eye(counts.shape[1])[tree.labels], counts)
+    return np.asarray(held / held.sum(axis=1, keepdims=True))
 
 
 class DiscreteTreeBuilder:

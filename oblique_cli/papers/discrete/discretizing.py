@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +31,9 @@ METHODS = ("mdl", "quantile", "none")
 class Column:
     """Coding of one column.
 
-    levels : its values, ascending; any other value takes `usual`
+    levels : its values, ascending; of a column of words the positions of its levels
     cuts   : upper ends of bins, each included in its bin; used if there are no levels
-    usual  : most frequent code of the training rows, also for missing values
+    usual  : most frequent code of the training rows
     """
 
     levels: Array
@@ -43,15 +45,15 @@ class Column:
         """Number of codes, at least 1."""
         return max(len(self.levels), len(self.cuts) + 1)
 
-    def code(self, values: Array) -> Ints:
-        """Return the codes of values, NaN included, (n,)."""
+    def code(self, values: Array, spread: bool = False) -> Ints:
+        """Return the codes of values, (n,). spread : whether NaN and other values than `levels` get -1, not `usual`"""
         if len(self.levels):
             at = np.minimum(np.searchsorted(self.levels, values), len(self.levels) - 1)
             known = self.levels[at] == values
         else:
             at = np.searchsorted(self.cuts, values)
             known = ~np.isnan(values)
-        return np.where(known, at, self.usual).astype(np.int64)
+        return np.where(known, at, -1 if spread else self.usual).astype(np.int64)
 
     def names(self) -> list[str]:
         """Return the meaning of each code as text behind the feature's name: "= 2", "<= 3.5", "in (3.5, 7]"."""
@@ -86,9 +88,18 @@ class Discretizer(Bins, BaseEstimator, kw_only=True):
         'equally many training rows, "none" refuses them. Cuts are learned from the rows of `fit`.',
     )
 
-    def learn(self, X: Array, y: NDArray[np.integer], n_classes: int) -> tuple[Column, ...]:
-        """Return the coding of each column. X : (n, p), NaN for missing; y : (n,) class codes."""
-        return tuple(self._column(j, column, y, n_classes) for j, column in enumerate(X.T))
+    def learn(
+        self, X: Array, y: NDArray[np.integer], n_classes: int, counts: Mapping[int, int] = MappingProxyType({})
+    ) -> tuple[Column, ...]:
+        """Return the coding of each column. X : (n, p), NaN for missing; y : (n,) class codes.
+
+        counts : number of levels of each column of words, which has the positions of its levels"""
+        return tuple(
+            _with_usual(Column(np.arange(float(counts[j])), np.zeros(0), 0), column[~np.isnan(column)])
+            if counts.get(j)
+            else self._column(j, column, y, n_classes)
+            for j, column in enumerate(X.T)
+        )
 
     def _column(self, j: int, values: Array, y: NDArray[np.integer], n_classes: int) -> Column:
         there = ~np.isnan(values)
@@ -107,9 +118,10 @@ class Discretizer(Bins, BaseEstimator, kw_only=True):
         return _with_usual(Column(np.zeros(0), cuts, 0), known)
 
 
-def coded(X: Array, columns: tuple[Column, ...]) -> Ints:
-    """Return the codes of rows, (n, p)."""
-    return np.stack([column.code(values) for column, values in zip(columns, X.T, strict=True)], axis=1)
+def coded(X: Array, columns: tuple[Column, ...], spread: Container[int] = ()) -> Ints:
+    """Return the codes of rows, (n, p). spread : columns whose unknown values get -1, as in `Column.code`"""
+    each = enumerate(zip(columns, X.T, strict=True))
+    return np.stack([column.code(values, j in spread) for j, (column, values) in each], axis=1)
 
 
 def _with_usual(column: Column, known: Array) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from oblique_cli.papers.discrete.coded_classifier import (
     SeveralDiscreteTrees,
     SingleDiscreteTree,
 )
-from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, counted_labels
 from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
 from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
@@ -35,7 +35,7 @@ from oblique_cli.papers.discrete.spectrum import (
     gram_of_trees,
     principal_components,
 )
-from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
+from oblique_cli.papers.discrete.tcfs import TIE, ClassShares, tree_from_spectrum
 from oblique_cli.parameters import Declared, parameter
 
 Part = TypeVar("Part", C45, Discretizer)
@@ -115,6 +115,14 @@ class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, Bagg
         # These trees are functions over the whole domain, without training rows.
         return tree.measures, tree.values
 
+    def _labels(self, tree: DiscreteTree, codes: Ints) -> Ints:
+        if (codes >= 0).all():
+            return np.asarray(tree.labels[tree.apply(codes)])
+        means, divided = self._means(tree, tree.values, codes)
+        shares = ClassShares(len(self.classes_))(means)
+        likeliest = np.argmax(shares >= shares.max(axis=1, keepdims=True) - TIE, axis=1)
+        return np.where(divided, likeliest, tree.labels[tree.apply(np.maximum(codes, 0))])
+
     def _spectra(self, trees: list[DiscreteTree]) -> list[Spectrum]:
         """Return the truncated spectra of trees; set `energy_kept_`, their mean share of the energy."""
         spectra, energies = [], []
@@ -175,15 +183,15 @@ class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, FourierTreesClass
         """
         codes, truth = self._codes(X), self._class_codes(y)
 
-        def accuracy(trees: list[DiscreteTree]) -> float:
-            return float(np.mean([(tree.labels[tree.apply(codes)] == truth).mean() for tree in trees]))
+        def accuracy(labels: Iterable[Ints]) -> float:
+            return float(np.mean([(predicted == truth).mean() for predicted in labels]))
 
         return {
             **super().extra_measures(X, y),
             "energy_kept": self.energy_kept_,
             "source_n_nodes": float(np.mean([tree.n_nodes for tree in self.source_trees_])),
-            "source_accuracy": accuracy(self.source_trees_),
-            "tree_accuracy": accuracy(self.trees_),
+            "source_accuracy": accuracy(counted_labels(tree, codes) for tree in self.source_trees_),
+            "tree_accuracy": accuracy(self._labels(tree, codes) for tree in self.trees_),
         }
 
 
@@ -210,7 +218,7 @@ class AggregatedFourierTreeClassifier(SingleDiscreteTree, FourierTreesClassifier
         self._sizes(self.trees_)
 
     def _scores(self, codes: Ints) -> Array:
-        return self.tree_.values[self.tree_.apply(codes)]
+        return self._means(self.tree_, self.tree_.values, codes)[0]
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:
         """Return the spectrum from which the tree was built."""
@@ -344,7 +352,8 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
     def _outputs(self, codes: Ints) -> Array:
         """Return the output of each tree for each row, (n, K, k)."""
         held = [tree.values if self.leaves == "average" else self._indicator(tree) for tree in self.trees_]
-        return np.stack([values[tree.apply(codes)] for tree, values in zip(self.trees_, held, strict=True)], axis=2)
+        means = [self._means(tree, values, codes)[0] for tree, values in zip(self.trees_, held, strict=True)]
+        return np.stack(means, axis=2)
 
     def _scores(self, codes: Ints) -> Array:
         return np.asarray(self._outputs(codes) @ self.weights_)

@@ -405,5 +405,5 @@ def test_codes_of_levels_are_not_explained_and_bins_are():
     assert found.predicted == "Iris-setosa" and found.change.predicted == "Iris-versicolor"
     assert found.node == case.model.apply(case.X[:1])[0]
     case = support.mixed("c45", Policy("keep", "ordinal"), missing="impute", awkward=False)
-    with pytest.raises(ConfigError, match=r"^c45 cannot be explained where it takes the numbers of a column"):
+    with pytest.raises(ConfigError, match=r"^c45 cannot be explained where it has a branch for each level"):
         explain(case.model, case.X[0], reference=case.X)
