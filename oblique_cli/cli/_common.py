@@ -77,6 +77,7 @@ class Runner:
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
+        from oblique_cli.fitting.budget import fold_cost
 
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")
@@ -95,6 +96,7 @@ class Runner:
                 only=only,
                 strict_environment=self.strict_environment,
                 scheduler=self.scheduler,
+                costs=fold_cost,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
             rows, remarks = store.rows(experiment.name), store.remarks(experiment.name)

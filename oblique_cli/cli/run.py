@@ -12,7 +12,7 @@ import click
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import Runner, columns, database, open_results, rendered, write
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, refuse_strays
-from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, ConfigError
+from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, ConfigError, DataError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.running import Shard
@@ -135,14 +135,16 @@ def _load(
     from oblique_cli.config import outside
 
     code = outside.ALLOW if allow_code else outside.REFUSE
-    experiments, problems = [], []
+    experiments: list[Experiment] = []
+    problems: list[ConfigError | DataError] = []
     for name in names:
         try:
             experiments.append(config.load(name, overrides, allow_outside, code))
-        except ConfigError as error:
-            problems.append(str(error))
+        except (ConfigError, DataError) as error:
+            problems.append(error)
     if problems:
-        raise ConfigError("\n".join(problems))
+        kind = ConfigError if any(isinstance(error, ConfigError) for error in problems) else DataError
+        raise kind("\n".join(map(str, problems)))
     first: dict[str, tuple[str, Experiment]] = {}  # a shared name is an error before any run
     for where, experiment in zip(names, experiments, strict=True):
         other, known = first.setdefault(experiment.name, (where, experiment))

@@ -55,7 +55,7 @@ def validate(
     for name in configs or composing.bundled():
         try:
             experiment = config.load(name, overrides, allow_outside, outside.ALLOW if allow_code else outside.LEAVE)
-        except ConfigError as error:
+        except (ConfigError, DataError) as error:
             codes.add(error.exit_code)
             note(str(error))
             continue

@@ -255,7 +255,7 @@ class _Checking(Walk):
             self.problems.add(csv_entry.key, "a csv needs target, the name of its class column.")
         if fields["csv"] == STDIN and csv_entry.place.source.path is None:  # typed on the command line
             return {"csv": STDIN, "name": fields.get("name") or "stdin"}
-        path = located(csv_entry, self.root, self.problems) if fields["csv"] else None
+        path = located(csv_entry, self.root, self.problems, data=True) if fields["csv"] else None
         if path is None:
             return {}
         name = fields.get("name") or _slug(stem(path))
@@ -289,7 +289,8 @@ class _Checking(Walk):
             return None
         algorithm, name = ALGORITHMS[name], ALGORITHMS.current(name)
         constraints = keys.named_parameters(algorithm)
-        entries = self.entries(value, f"algorithm {name}", (*keys.OF_ALGORITHM, *constraints), algorithm.hints)
+        hints = {"params": " Write its parameters beside the name.", **algorithm.hints}
+        entries = self.entries(value, f"algorithm {name}", (*keys.OF_ALGORITHM, *constraints), hints)
         label = self.scalar(entries["id"], "id", keys.ID) if "id" in entries else name
         settings = {key: entry for key, entry in entries.items() if key not in keys.OF_ALGORITHM}
         params, grid = self.parameters(settings, algorithm, name, scheme)

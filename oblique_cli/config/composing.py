@@ -63,9 +63,12 @@ def apply(tree: YamlValue, overrides: Iterable[str], problems: Problems) -> None
         _override(tree, override, problems)
 
 
-def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
+def located(
+    value: YamlValue, root: Path | None, problems: Problems, *, folder: bool = False, data: bool = False
+) -> Path | None:
     """Return the file (or folder) of a text, or None after noting that it leaves `root` or does not exist.
 
+    data : whether it is a file of data
     A path is relative to the folder of its file. A path of the command line is relative to the current folder and may
     lead anywhere."""
     file = value.place.source.path
@@ -77,7 +80,8 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
         elif path.is_dir() if folder else divided(str(path))[0].is_file():
             return path
         else:
-            message = f"there is no {'folder' if folder else 'file'} {name}."
+            problems.add(value.place, f"there is no {'folder' if folder else 'file'} {name}.", of_data=data)
+            return None
     except (OSError, ValueError, RuntimeError):  # too long for the file system, or a cycle of links
         message = f"{name} is not a path."
     problems.add(value.place, message)

@@ -38,7 +38,7 @@ class Crew:
     """
 
     def __init__(self, workers: int, compiled: bool, signals: Signals, cluster: Any = None) -> None:
-        self._workers = workers if cluster is None else cluster.processors
+        self.workers = workers if cluster is None else cluster.processors
         self._backend = "dask" if cluster is not None else "threading" if compiled else "loky"
         self.signals = signals
         self._cluster = cluster
@@ -64,7 +64,7 @@ class Crew:
         while left and not self.signals.received:
             in_hand: dict[str, Job] = {}
             try:
-                for group in self._parallel(calls(list(left.values())), min(self._workers, len(left)), in_hand):
+                for group in self._parallel(calls(list(left.values())), min(self.workers, len(left)), in_hand):
                     for result in group:
                         del left[result.key], in_hand[result.key]
                     yield from group

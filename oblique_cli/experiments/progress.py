@@ -1,7 +1,8 @@
 """Progress of a command: one live line on a terminal, plain lines elsewhere, always on standard error.
 
-A live line fits the width and shows the remaining time at the rate of the latest steps. Elsewhere (a log, a pipe,
-TERM=dumb) a plain line appears every 10 % or every ten seconds, whichever comes first. Failures are shown at once.
+A live line fits the width and shows the remaining time, at the rate of the latest steps unless the part has a better
+estimate. Elsewhere (a log, a pipe, TERM=dumb) a plain line appears every 10 % or every ten seconds, whichever comes
+first, and after one second if there was none before. Failures are shown at once.
 
 For work without steps and for long steps, a thread updates the line (`Progress.watched`). The compiled core
 releases the interpreter lock, and the readers of tables release it often.
@@ -47,14 +48,25 @@ class Progress:
         self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"  # redraw one line
         self._color = self._live and not os.environ.get("NO_COLOR")
         self._drawn = 0  # width of the live line on the screen
+        self._shown = False  # whether anything was
         self._lock = threading.RLock()  # for all output: the thread of `watched` prints too
         self._doing = ""
         self.begin("", 0)
 
-    def begin(self, title: str, total: int, done: int = 0, unit: str = "folds") -> None:
-        """Start a part of `total` steps, `done` of which are already complete."""
+    def begin(
+        self,
+        title: str,
+        total: int,
+        done: int = 0,
+        unit: str = "folds",
+        remaining: Callable[[float], str] | None = None,
+    ) -> None:
+        """Start a part of `total` steps, `done` of which are already complete.
+
+        remaining : seconds since the latest step -> the remaining time as text, instead of the rate of the steps"""
         with self._lock:
             self._title, self._total, self._done, self._unit = title, total, done, unit
+            self._remaining = remaining
             self._failed = 0
             self._label = ""
             self._started = self._shown_at = self._clock()
@@ -99,7 +111,8 @@ class Progress:
         with self._lock:
             now = self._clock()
             since = now - self._shown_at
-            if self._quiet or since < (BEAT_SECONDS if self._live else PLAIN_SECONDS):
+            soon = self._live or (not self._shown and not self._brief)
+            if self._quiet or since < (BEAT_SECONDS if soon else PLAIN_SECONDS):
                 return
             so_far = duration(now - self._started)
             if not self._live:
@@ -164,7 +177,9 @@ class Progress:
             return []
         parts = [f"{self._done}/{self._total}", f"{100 * self._done // self._total} %"]
         span = self._recent[-1] - self._recent[0]
-        if span > 0:
+        if self._remaining is not None:
+            parts += filter(None, [self._remaining(self._clock() - self._recent[-1])])
+        elif span > 0:
             rate = (len(self._recent) - 1) / span
             parts += [f"{rate:.3g}/s", f"left {duration((self._total - self._done) / rate)}"]
         if self._failed:
@@ -195,6 +210,7 @@ class Progress:
             self._drawn = 0
 
     def _write(self, text: str) -> None:
+        self._shown = True
         self._stream.write(text)
         self._stream.flush()
 

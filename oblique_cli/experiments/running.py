@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.fits import Case, failed, failed_tuning, run_job, tune_job
 from oblique_cli.experiments.progress import Progress
+from oblique_cli.experiments.remaining_time import Remaining, seconds_of
 from oblique_cli.experiments.store import Store
 from oblique_cli.experiments.stored_predictions import Labels, pack_labels
 from oblique_cli.ground.nouns import Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -71,6 +73,8 @@ class RunOptions(TypedDict, total=False):
     strict_environment  raise ConfigError if stored folds have another environment: other versions, another
                processor. Without it, a note below the table reports them
     scheduler  address of a Dask scheduler, whose workers replace the n_jobs processors
+    costs      (case, folds of its tuning) -> seconds of a fold by the sizes of the data, for the remaining time, and
+               whether they compare with those of other algorithms
     """
 
     n_jobs: int | str
@@ -80,6 +84,7 @@ class RunOptions(TypedDict, total=False):
     offline: bool
     strict_environment: bool
     scheduler: str | None
+    costs: Callable[[Case, int], tuple[float, bool]]
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,11 @@ def run(
         with Signals(progress) as signals, _connected(options.get("scheduler")) as cluster:
             crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
             pending = [job for job in missing if only is None or only(job)]
-            done, failures = _Folds(experiment, cases, store, crew, progress).run(pending, len(jobs), resumed)
+            remaining = _remaining(
+                experiment, cases, pending, store.rows(name) if resumed else (), crew.workers, options
+            )
+            folds = _Folds(experiment, cases, store, crew, progress, remaining)
+            done, failures = folds.run(pending, len(jobs), resumed)
     finally:
         with contextlib.suppress(StoreError):  # the earlier error is the important one
             store.end(name)
@@ -179,6 +188,7 @@ class _Folds:
     store: Store
     crew: Crew
     progress: Progress
+    remaining: Remaining
 
     def run(self, pending: Sequence[Job], total: int, done: int) -> tuple[int, tuple[Row, ...]]:
         """Run folds, store each as it finishes; return how many of `total` are done, and the failures in order."""
@@ -186,6 +196,7 @@ class _Folds:
         try:
             for row in self._results(pending, total, done):
                 self.store.append(self.experiment.name, row)
+                self.remaining.add(row)
                 if row.status == "ok":
                     done += 1
                 else:
@@ -201,7 +212,7 @@ class _Folds:
     def _results(self, pending: Sequence[Job], total: int, done: int) -> Iterator[Row]:
         """Yield the rows of `pending` as they finish, after the choices of parameters that folds share."""
         tunings = self._shared_tunings(pending)
-        self.progress.begin(self.experiment.name, total, done)
+        self.progress.begin(self.experiment.name, total, done, remaining=self.remaining.text)
 
         def call(job: Job, fold: Fold, shared: dict[bytes, Any]) -> Call:
             tuning = tunings.get((job.dataset, job.algorithm))
@@ -281,6 +292,23 @@ class _Folds:
                 progress.step(f"{tuning.dataset}/{tuning.algorithm}", tuning.message)
             progress.end()
         return {(t.dataset, t.algorithm): t for t in tunings.values()}
+
+
+def _remaining(
+    experiment: Experiment,
+    cases: Mapping[Cell, Case],
+    pending: Sequence[Job],
+    rows: Iterable[Row],
+    workers: int,
+    options: RunOptions,
+) -> Remaining:
+    """Return the remaining time of `pending`. rows : stored folds of the run"""
+    left = Counter((job.dataset, job.algorithm) for job in pending)
+    cost = options.get("costs")
+    costs = {} if cost is None else {cell: cost(case, experiment.cv.tune_folds or 1) for cell, case in cases.items()}
+    seconds = seconds_of(row for row in rows if (row.dataset, row.algorithm) in cases)
+    comparable = frozenset(algorithm for (_, algorithm), (_, compares) in costs.items() if compares)
+    return Remaining(left, {cell: seconds for cell, (seconds, _) in costs.items()}, comparable, workers, seconds)
 
 
 def _used(experiment: Experiment, cases: Mapping[Cell, Case]) -> list[Any]:

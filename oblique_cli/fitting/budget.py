@@ -89,9 +89,14 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
     once = max(cost.of(max(rows, 1.0), columns, classes) for cost in known)
     if case.spec.params.get("pruning") == BY_HOLDOUT["pruning"]:
         once /= GROWTHS
-    path = case.algorithm.path_parameter
+    path = getattr(case.algorithm, "path_parameter", None)
     searched = prod(len(values) for name, values in case.spec.grid.items() if name != path)
     return once * (1 + folds * searched) if case.spec.grid else once
+
+
+def fold_cost(case: Case, folds: int) -> tuple[float, bool]:
+    """Return the seconds of a fold of an experiment, and whether the table lists it. folds : of the tuning"""
+    return cost_of(case, case.dataset.n, folds), case.spec.name in costs(case.dataset.task)
 
 
 def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float]:

@@ -18,7 +18,9 @@ T = TypeVar("T")
 
 def close_matches(name: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the nearest of `names`, or the empty string."""
-    near = difflib.get_close_matches(name.lower(), list(names), n=2, cutoff=0.55)
+    listed = list(names)
+    near = [other for other in listed if other.startswith(f"{name.lower()}_")][:2]
+    near = near or difflib.get_close_matches(name.lower(), listed, n=2, cutoff=0.55)
     return f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
 
 

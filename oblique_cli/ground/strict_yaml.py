@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.bounds import CONFIG_BYTES, CONFIG_VALUES
 
 MAX_BYTES = CONFIG_BYTES.default
@@ -127,14 +127,16 @@ class Problems:
 
     def __init__(self) -> None:
         self._entries: list[tuple[Place, str]] = []
-        self._count = 0
+        self._count = self._of_data = 0
 
-    def add(self, place: Place, message: str) -> None:
+    def add(self, place: Place, message: str, of_data: bool = False) -> None:
+        """Note a problem. of_data : whether a file of data is missing, with a configuration that is right"""
         self._count += 1
+        self._of_data += of_data
         if len(self._entries) < MAX_STORED:
             self._entries.append((place, message))
 
-    def stop(self, place: Place, message: str) -> ConfigError:
+    def stop(self, place: Place, message: str) -> ConfigError | DataError:
         """Add a problem that prevents further reading; return the error to raise."""
         self.add(place, message)
         return self.error()
@@ -143,12 +145,15 @@ class Problems:
         """Return the stored problems with their places, by file and line."""
         return sorted(self._entries, key=lambda p: (p[0].source.name, p[0].line, p[0].column))
 
-    def error(self) -> ConfigError:
-        """Return one error that counts the problems and shows the first ones, by file and line."""
+    def error(self) -> ConfigError | DataError:
+        """Return one error that counts the problems and shows the first ones, by file and line.
+
+        It is a DataError if nothing is wrong but that files of data are missing."""
         blocks = [place.show(message) for place, message in self.by_place()[:MAX_SHOWN]]
         count = self._count
         first = f" (the first {MAX_SHOWN} are shown)" if count > MAX_SHOWN else ""
-        return ConfigError("\n".join([*blocks, f"{count} error{'s' if count > 1 else ''}{first}."]))
+        kind = DataError if self._of_data == count else ConfigError
+        return kind("\n".join([*blocks, f"{count} error{'s' if count > 1 else ''}{first}."]))
 
     def check(self) -> None:
         """Raise the error if there is any problem."""
@@ -175,7 +180,9 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
     except UnicodeDecodeError as error:
         good = YamlSource(name, raw[: error.start].decode("utf-8-sig", "replace"), path)
         place = Place(good, len(good.lines), len(good.lines[-1]) + 1)
-        raise problems.stop(place, f"the file is not UTF-8 text (byte {raw[error.start]:#04x}).") from None
+        raise problems.stop(
+            place, f"the file is not UTF-8 text (byte {raw[error.start]:#04x}): save it as UTF-8."
+        ) from None
 
 
 def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlValue:
@@ -197,7 +204,7 @@ def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlVa
     except yaml.reader.ReaderError as error:
         before = YamlSource(source.name, source.text[: error.position], source.path)
         place = Place(source, len(before.lines), len(before.lines[-1]) + 1)
-        raise problems.stop(place, f"character {error.character:#04x} is not allowed in YAML.") from None
+        raise problems.stop(place, f"character {error.character:#04x} is not allowed in YAML: remove it.") from None
 
 
 def wrap(data: Any, place: Place) -> YamlValue:
@@ -209,15 +216,53 @@ def wrap(data: Any, place: Place) -> YamlValue:
     return YamlValue(data, place, place)
 
 
-# Beginning of a message of PyYAML -> the fault in plain words. Other messages stay as they are.
+# Beginning of a message of PyYAML -> the fault in plain words, and what to do.
+_QUOTES = "put the value into quotes"
+_DIRECTIVE = "a line with % at its beginning is an instruction to the parser: leave it out"
+_OF_BLOCK = "expected <block end>"
+_NO_COLON = "could not find expected ':'"
 PLAIN = {
-    "mapping values are not allowed": "a value has ': ' in it: put it into quotes, or the key on a line of its own",
     "expected ',' or '}'": "a comma or the closing } is missing",
     "expected ',' or ']'": "a comma or the closing ] is missing",
-    "expected <block end>": "the line is indented otherwise than the lines that it belongs to",
-    "could not find expected ':'": "a key has no ':' after it",
     "found unexpected end of stream": "a quote is not closed",
+    "expected alphabetic or numeric character": f"* and & begin the name of an alias or anchor: {_QUOTES}",
+    "expected chomping": f"only a line break may follow | and >: {_QUOTES}",
+    "expected indentation indicator": f"only a line break may follow | and >: {_QUOTES}",
+    "expected the node content": "a value is missing here: remove the sign, or put it into quotes if it is the value",
+    "found unknown escape character": "this is no escape in double quotes: use single quotes, or \\\\ for one \\",
+    "expected escape sequence": "this is no escape in double quotes: use single quotes, or \\\\ for one \\",
+    "expected '>'": f"! begins a tag: {_QUOTES}",
+    "found undefined tag handle": f"! begins a tag: {_QUOTES}",
+    "found incompatible YAML document": _DIRECTIVE,
+    "found duplicate YAML directive": _DIRECTIVE,
+    "expected a digit": _DIRECTIVE,
+    "expected '<document start>'": "the document has ended, or begins further left: put all keys into one column, "
+    "without lines of ... or %",
 }
+
+
+def _fault(problem: str, line: str, column: int) -> str:
+    """Return a problem of PyYAML in plain words. line : text of its line; column : its place there, from 0 on"""
+    before, sign = line[:column].strip(), line[column : column + 1]
+    if problem.startswith("mapping values are not allowed"):
+        if ":" in before:
+            return "a value has ': ' in it: put it into quotes, or the key on a line of its own"
+        return "the line is indented more than the line above, whose value it continues: indent both alike"
+    if problem.startswith(_NO_COLON):
+        return "a key has no ': ' after it: write it as 'key: value'"
+    if problem.startswith(_OF_BLOCK):
+        if sign and sign in "}]":
+            return f"there is no opening {'{' if sign == '}' else '['} for this {sign}: remove it"
+        if before:
+            return "the value has ended before this: put the whole value into quotes, or remove the rest"
+        if sign == ":":
+            return "the key before the colon is missing"
+        if sign == "-":
+            return "an item of a list stands among keys: write it under the key of its list"
+        return "the line is indented otherwise than the lines that it belongs to: indent them alike"
+    if problem.startswith("found character"):
+        return f"no value begins with {sign}: {_QUOTES}"
+    return next((plain for start, plain in PLAIN.items() if problem.startswith(start)), problem)
 
 
 class _Reading:
@@ -249,17 +294,19 @@ class _Reading:
             place = self.at(self.loader.get_mark())
             raise self.problems.stop(place, "not valid YAML: a number is out of range.") from None
 
-    def syntax_error(self, error: yaml.MarkedYAMLError) -> ConfigError:
+    def syntax_error(self, error: yaml.MarkedYAMLError) -> ConfigError | DataError:
         mark = error.problem_mark or error.context_mark
         place = self.at(mark)
         if self.source.text[mark.index : mark.index + 1] == "\t":
-            return self.problems.stop(place, "a tab stands where YAML wants spaces.")
-        fault = next((plain for start, plain in PLAIN.items() if str(error.problem).startswith(start)), error.problem)
-        context = ""
-        if error.context_mark:
-            context = f" ({error.context}, from line {error.context_mark.line + 1})" if fault == error.problem else ""
-            context = context or f" (it begins in line {error.context_mark.line + 1})"
-        return self.problems.stop(place, f"not valid YAML: {fault}{context}.")
+            return self.problems.stop(place, "a tab stands where YAML wants spaces: indent and separate by spaces.")
+        problem, start = str(error.problem), error.context_mark
+        if problem.startswith(_NO_COLON) and start:
+            place = self.at(start)  # the key, not the line after it
+        lines = self.source.lines
+        fault = _fault(problem, lines[mark.line] if mark.line < len(lines) else "", mark.column)
+        begins = start and problem.startswith(("expected ','", "found unexpected end"))
+        began = f" (it begins in line {start.line + 1})" if begins else ""
+        return self.problems.stop(place, f"not valid YAML: {fault}{began}.")
 
     def at(self, mark: yaml.Mark, width: int = 1) -> Place:
         return Place(self.source, mark.line + 1, mark.column + 1, width)

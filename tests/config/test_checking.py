@@ -10,7 +10,7 @@ import pytest
 
 from oblique_cli import config
 from oblique_cli.config import composing
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import resources, strict_yaml
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
@@ -66,9 +66,9 @@ def refuse(project):
     """Return a function: the heads ("line:column message") of the problems of a configuration."""
 
     def heads(text, *overrides, **options):
-        with pytest.raises(ConfigError) as caught:
+        with pytest.raises((ConfigError, DataError)) as caught:
             config.load(project("x.yaml", text), overrides, **options)
-        assert caught.value.exit_code == 2
+        assert caught.value.exit_code == (4 if isinstance(caught.value, DataError) else 2)
         lines = str(caught.value).splitlines()
         found = [line.removeprefix("configs/x.yaml:") for line in lines if re.match(r"configs/|--set|/", line)]
         assert lines[-1] == f"{len(found)} error{'s' if len(found) > 1 else ''}."
@@ -532,7 +532,7 @@ def test_set_is_applied_in_order_reaches_into_grids_and_asks_which_of_several_al
         ("cv.repeats", "must be KEY=VALUE, as in cv.repeats=2."),
         ("cv..repeats=2", "must be KEY=VALUE, as in cv.repeats=2."),
         ("seed=[1", "not valid YAML: a comma or the closing ] is missing"),
-        ("seed=1\0", "character 0x00 is not allowed in YAML."),
+        ("seed=1\0", "character 0x00 is not allowed in YAML: remove it."),
     ],
 )
 def test_a_bad_set_is_refused_under_its_own_name(override, says, refuse):
@@ -615,7 +615,7 @@ def test_a_folder_of_data_may_be_named_and_is_no_part_of_the_content(project, re
 def test_the_template_works_once_its_csv_exists(tmp_path):
     template = tmp_path / "own_csv.yaml"
     template.write_text(EXAMPLE.read_text())
-    with pytest.raises(ConfigError, match=r"there is no file 'my\.csv'"):
+    with pytest.raises(DataError, match=r"there is no file 'my\.csv'"):
         config.load(template)
     (tmp_path / "my.csv").write_text("a,b,class\n1,2,x\n3,4,y\n")
     experiment = config.load(template)
@@ -680,3 +680,17 @@ def test_the_schema_and_the_reader_know_the_same_keys_and_no_long_part_is_there_
     assert len(json.dumps(schema)) < 500_000
     used = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema)))
     assert used == set(schema["$defs"])
+
+
+def test_a_missing_csv_is_an_error_of_data_unless_the_configuration_is_wrong_too(project):
+    text = changed("dataset: bupa", "dataset: {csv: no.csv, target: a}")
+    with pytest.raises(DataError, match=r"there is no file 'no\.csv'"):
+        config.load(project("x.yaml", text))
+    with pytest.raises(ConfigError, match="2 errors"):
+        config.load(project("x.yaml", text), ["cv.folds=x"])
+
+
+def test_a_metric_without_its_average_and_params_of_an_algorithm_get_a_hint(refuse):
+    assert "Did you mean 'f1_macro' or 'f1_weighted'?" in refuse(GOOD + "metrics: [f1]\n")[0]
+    text = re.sub(r"algorithm: .*", "algorithm: {name: bend, params: {max_depth: 3}}", GOOD)
+    assert any("Write its parameters beside the name." in head for head in refuse(text))

@@ -3,11 +3,15 @@
 import contextlib
 import io
 import threading
+from collections import Counter
+from dataclasses import replace
 
 import pytest
+from store_support import row
 
 from oblique_cli.experiments import progress as module
 from oblique_cli.experiments.progress import SHOWN_FAILURES, Progress, duration
+from oblique_cli.experiments.remaining_time import Remaining, roughly
 
 
 class Terminal(io.StringIO):
@@ -196,3 +200,61 @@ def test_a_thread_watches_until_the_work_is_done_and_leaves_no_line(monkeypatch,
         if fails:
             raise ValueError
     assert shown.lines == [""] and threading.active_count() == threads
+
+
+def remaining(left, costs=None, comparable=(), workers=1):
+    return Remaining(Counter(left), costs or {}, frozenset(comparable), workers)
+
+
+def finished(data, algorithm, seconds):
+    return replace(
+        row(0), dataset=data, algorithm=algorithm, tune_seconds=0.0, fit_seconds=seconds, predict_seconds=0.0
+    )
+
+
+def test_the_remaining_time_is_at_least_that_of_measured_pairs_until_every_pair_has_a_fold():
+    left = {("small", "a"): 10, ("large", "a"): 10, ("large", "b"): 10}
+    costs = {("small", "a"): 0.1, ("large", "a"): 5.0, ("large", "b"): 10.0}
+    time_left = remaining(left, costs, comparable=("a", "b"))
+    assert time_left.text() == "left perhaps 3 min"  # 1 + 50 + 100 s by the costs alone
+    time_left.add(finished("small", "a", 0.2))
+    assert time_left.text() == "left at least 2 s, perhaps 4 min"  # 0.2 * 50^0.8 s a fold, and twice the costs
+    time_left.add(finished("large", "a", 20.0))
+    assert time_left.text() == "left at least 3 min, perhaps 8 min"
+    time_left.add(finished("large", "b", 60.0))
+    assert time_left.text() == "left about 12 min" and time_left.text(since=120) == "left about 10 min"
+
+
+@pytest.mark.parametrize(
+    ("costs", "comparable", "says"),
+    [({}, (), "left at least 45 s"), ({("s", "a"): 1.0, ("l", "a"): 4.0}, (), "left at least 45 s, perhaps 3 min")],
+)
+def test_an_unlisted_algorithm_is_scaled_only_from_itself(costs, comparable, says):
+    time_left = remaining({("s", "a"): 10, ("l", "a"): 10}, costs, comparable)
+    assert time_left.text() == ""
+    time_left.add(finished("s", "a", 5.0))
+    assert time_left.text() == says
+
+
+def test_progress_shows_the_remaining_time_of_unequal_folds_and_a_line_after_one_second():
+    shown = Shown(io.StringIO)
+    shown.progress.doing("preparing")
+    shown.beats(3)
+    assert shown.lines == ["preparing, 1.0 s", ""]
+    folds = [("small", 1.0)] * 10 + [("large", 100.0)] * 10
+    time_left = remaining(Counter((name, "a") for name, _ in folds), {("small", "a"): 1.0, ("large", "a"): 300.0})
+    shown.progress.begin("unequal", 20, remaining=time_left.text)
+    for name, seconds in folds:
+        shown.now += seconds
+        time_left.add(finished(name, "a", seconds))
+        shown.progress.step(name)
+    assert "unequal: 2/20  10 %  left at least 8 s, perhaps 16 min" in shown.lines  # 1008 s remain
+    assert "unequal: 11/20  55 %  left about 15 min" in shown.lines
+
+
+@pytest.mark.parametrize(
+    ("seconds", "says"),
+    [(0.2, "1 s"), (9.4, "9 s"), (43, "45 s"), (58, "1 min"), (1320, "22 min"), (5399, "90 min"), (12_600, "3.5 h")],
+)
+def test_rough_durations_have_no_more_digits_than_an_estimate_has(seconds, says):
+    assert roughly(seconds) == says

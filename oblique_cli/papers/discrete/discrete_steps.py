@@ -62,7 +62,7 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
 
     def shares_of(place: _Place, value: Array) -> Leaf:
         share = shares(value)
-        return Leaf(classes.known[label_of(share)], classes.spread(share))
+        return Leaf(classes.known[label_of(share)], classes.spread(share.tolist()))
 
     steps: list[Steps] = []
     for place, tree in enumerate(trees):
@@ -81,7 +81,7 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
             values = class_shares(tree)
             answer = _counted(tree, classes) if "tree_" in state else _vote(tree, classes, _first_largest)
         room = MOST_NODES - sum(one.n_nodes for one in steps)
-        steps.append(_steps(tree, coding, branch_shares, lambda at, v=values, a=answer: a(at, _value(at, v)), room))
+        steps.append(_steps(tree, coding, branch_shares, _at(values, answer), room))
     if "weights_" in state:
         even = classes.spread([1.0 / n] * n)
         return Procedure(tuple(cells), tuple(steps), model.classes, CLIPPED, coded=coding.coded, even=even)
@@ -89,18 +89,22 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
     return Procedure(tuple(cells), tuple(steps), model.classes, voting, coded=coding.coded)
 
 
+def _at(values: Array, answer: _Answer) -> Callable[[_Place], Leaf]:
+    return lambda place: answer(place, _value(place, values))
+
+
 def _first_largest(value: Array) -> int:
     return int(np.argmax(value))
 
 
 def _summand(classes: Classes) -> _Answer:
-    return lambda place, value: Leaf(shares=classes.spread(value))
+    return lambda place, value: Leaf(shares=classes.spread(value.tolist()))
 
 
 def _vote(tree: DiscreteTree, classes: Classes, label: Callable[[Array], int]) -> _Answer:
     def leaf(place: _Place, value: Array) -> Leaf:
         k = int(tree.labels[place]) if isinstance(place, int) else label(value)
-        return Leaf(classes.known[k], classes.spread(np.eye(len(classes.known))[k]))
+        return Leaf(classes.known[k], classes.spread(np.eye(len(classes.known))[k].tolist()))
 
     return leaf
 
@@ -110,9 +114,14 @@ def _counted(tree: DiscreteTree, classes: Classes) -> _Answer:
 
     def leaf(place: _Place, value: Array) -> Leaf:
         if not isinstance(place, int):
-            return Leaf(classes.known[_first_largest(value)], classes.spread(value))
+            return Leaf(classes.known[_first_largest(value)], classes.spread(value.tolist()))
         counts, label = tree.values[place], int(tree.labels[place])
-        return Leaf(classes.known[label], classes.spread(value), classes.spread(counts), round(float(counts.sum())))
+        return Leaf(
+            classes.known[label],
+            classes.spread(value.tolist()),
+            classes.spread(counts.tolist()),
+            round(float(counts.sum())),
+        )
 
     return leaf
 
