@@ -15,8 +15,8 @@ from oblique_cli.ground.nouns import Row
 
 Cell = tuple[str, str]  # data set, algorithm
 
-# Seconds of a fold grow with about this power of the costs in fitting/costs.yaml. It counts as much as two measured data
-# sets whose costs differ by a factor of 4.
+# Seconds of a fold grow with about this power of the costs in fitting/costs.yaml. It counts as much as two measured
+# data sets whose costs differ by a factor of 4.
 USUAL_POWER = 0.8
 
 
