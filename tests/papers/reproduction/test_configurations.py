@@ -57,7 +57,7 @@ def check(call, name, specs):
     # Errors are in the unit of their row of Table 2.7; clusters are a column with all classes of a set; the folds at
     # random beside the stratified ones are of another configuration.
     cells = [c for c in cells if not ("in units of" in c.note or "clusters" in c.metric or "=SRS" in c.qualifier)]
-    assert cells and {(cell.dataset, cell.metric) for cell in cells} == {key[:2] for key in of_run}
+    assert cells and {(cell.dataset, cell.metric) for cell in cells} <= {key[:2] for key in of_run}
     for cell in cells:
         numbers = of_run[cell.dataset, cell.metric, cell.published, cell.published_sd]
         wanted, least = (cell.ours, cell.ours_sd), 1e-9
