@@ -49,8 +49,8 @@ def test_pairs_leave_out_their_own_gaps_in_blocks_of_any_size(monkeypatch, cells
 
 def test_jukes_cantor_finds_the_distance_by_which_sequences_evolved():
     rng = np.random.default_rng(3)
-    found = sequences.jukes_cantor(descendants(random_sequences(1, rng, 200_000)[0], 0.2, 3, rng))
-    np.testing.assert_allclose(found, 0.4, rtol=0.02)
+    estimated = sequences.jukes_cantor(descendants(random_sequences(1, rng, 200_000)[0], 0.2, 3, rng))
+    np.testing.assert_allclose(estimated, 0.4, rtol=0.02)
 
 
 @pytest.mark.parametrize(
