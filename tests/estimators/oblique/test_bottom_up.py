@@ -5,9 +5,12 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
 from contracts import real_set
 from covering import few
+from document_support import ROOT
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 from sklearn.svm import LinearSVC
@@ -445,3 +448,27 @@ def test_logarithms_of_sums_neither_overflow_nor_lose_ties(k):
     values = np.random.default_rng(k).normal(size=(k, 20)) * 300 - 2000
     values[:, 0] = -5000.0  # all alike
     np.testing.assert_allclose(log_of_sums(values), np.logaddexp.reduce(values, axis=0), rtol=1e-14)
+
+
+# ---- the stored table ------------------------------------------------------------------------------------------------
+
+
+def test_the_page_names_what_the_stored_run_loses_and_iris_has_its_numbers_again(tmp_path):
+    """tools/algorithm_pages.py makes the table of the page."""
+    stored = pd.read_csv(ROOT / "results" / "tables" / "bottom_up.csv")
+    accuracy, leaves = (stored.pivot(index="algorithm", columns="dataset", values=v) for v in ("accuracy", "leaves"))
+    mean, hybrids = accuracy.mean(axis=1), [name for name in accuracy.index if "hybrid" in name]
+    assert mean["hhbut-forest"] > mean["hhbut"] + 3 and mean["butif_svm-forest"] < mean["butif_svm"] + 0.1
+    assert accuracy.loc[hybrids, "bupa"].max() < accuracy.loc["hhbut", "bupa"]
+    plan = yaml.safe_load((ROOT / "configs" / "bottom_up.yaml").read_text(encoding="utf-8"))
+    assert set(stored["dataset"]) == set(plan["datasets"])
+    assert set(stored["algorithm"]) == {spec.get("id", spec["name"]) for spec in plan["algorithms"]}
+    plan |= {"datasets": ["iris"], "algorithms": plan["algorithms"][:5]}
+    with Store(tmp_path / "results.sqlite") as store:
+        experiment = config.from_mapping(plan)
+        assert running.run(experiment, store, n_jobs=1, offline=True).exit_code == 0
+        rows = store.rows(experiment.name)
+    for spec in experiment.algorithms:
+        folds = [row for row in rows if row.algorithm == spec.id]
+        assert sum(row.n_correct for row in folds) / 1.5 == pytest.approx(accuracy.loc[spec.id, "iris"], abs=0.006)
+        assert np.mean([row.n_leaves for row in folds]) == pytest.approx(leaves.loc[spec.id, "iris"])
