@@ -7,25 +7,42 @@ from typing import Any, ClassVar
 
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Real
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, from_core
 
 # OC1 splits nodes of at least two rows (thesis 3.9.1), which is more than one in terms of min_parent.
 TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
 
 
-class HillClimbing(Proposer):
+class TwoSources(Proposer):
+    """A heuristic as its article describes it, or as the program OC1 runs it."""
+
+    tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
+
+    variant: str = parameter(
+        default="article",
+        allowed=Choice(("article", "oc1_v3")),
+        kw_only=True,
+        help='"oc1_v3" searches a node as the program OC1, version 3, does (docs/algorithms/oc1.md); parameters that '
+        "the program does not have are then without effect.",
+    )
+
+    def native_family(self) -> str | None:
+        """Return the core's family of the variant."""
+        return self.native if self.variant == "article" else f"{self.native}_v3"
+
+    def propose(self, node: Node) -> Iterator[Candidates]:
+        """Yield the hyperplane with its threshold, or else the original axes."""
+        draws = self.draws_tree_seed or self.variant == "oc1_v3"
+        yield from from_core(self, node, node.tree_seed if draws else 0)
+
+
+class HillClimbing(TwoSources):
     """The best axis-parallel split, or a hyperplane that hill climbing in the compiled core finds to be better.
 
     A node of weight at most twice the number of features gets the axis-parallel split (Murthy et al. 1994, section 2).
     """
 
     quantitative: ClassVar[bool] = True
-    tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
-
-    def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield the hyperplane with its threshold, or else the original axes."""
-        yield from from_core(self, node, node.tree_seed if self.draws_tree_seed else 0)
 
 
 @PROPOSERS.register("oc1")
@@ -77,10 +94,10 @@ class OC1(HillClimbing):
     )
 
     def native_options(self) -> dict[str, Any]:
-        return {
-            "restarts": int(self.restarts),
-            "jumps": int(self.jumps),
-            "order": self.order,
+        options = {"restarts": int(self.restarts), "jumps": int(self.jumps), "order": self.order}
+        if self.variant == "oc1_v3":
+            return options
+        return options | {
             "stagnation": float(self.stagnation),
             "standardization": self.standardization,
             "exact": self.search == "exact",
@@ -123,6 +140,8 @@ class CARTLC(HillClimbing):
     )
 
     def native_options(self) -> dict[str, Any]:
+        if self.variant == "oc1_v3":
+            return {}
         return {
             "sweep_tol": float(self.sweep_tol),
             "backward_elimination": bool(self.backward_elimination),
@@ -132,11 +151,11 @@ class CARTLC(HillClimbing):
 
 
 @PROPOSERS.register("oc1_ap")
-class OC1AxisParallel(AxisParallel):
+class OC1AxisParallel(TwoSources):
     """OC1-AP: axis-parallel splits under OC1's conventions, criterion and least node size."""
 
     title = "OC1-AP"
     classifier = "OC1APClassifier"
     source = "Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
     native: ClassVar[str | None] = "oc1_ap"
-    tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
+    combines: ClassVar[bool] = False

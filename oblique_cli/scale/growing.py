@@ -70,7 +70,7 @@ class Plan:
     @property
     def family(self) -> str:
         """The native family. ConfigError for a heuristic that needs all rows of a node at once."""
-        native = self.proposer.native
+        native = self.proposer.native_family()
         if native is None or native not in _core.from_sums():
             raise ConfigError(
                 f"{type(self.proposer).__name__} needs all rows of a node at once and cannot be grown from a table "

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import error_text
 from oblique_cli.ground.arrays import Array, Rows
-from oblique_cli.ground.constraints import Constraint, Integer, Real
+from oblique_cli.ground.constraints import Boolean, Constraint, Integer, Real
 from oblique_cli.ground.registry import Registry, misfit, source_of
 from oblique_cli.ground.row_groups import spread_of_sums
 from oblique_cli.parameters import Declared, Parameter, parameter
@@ -235,6 +235,11 @@ class RuleParameters(Declared, kw_only=True):
         help='c of the c-SE rule for "cost_complexity", "critical_value" and "cv" (thesis 1.7.1; 0 in every '
         "experiment).",
     )
+    prune_root: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help='Whether "cost_complexity" may leave the root alone; the program OC1, version 3, keeps its split.',
+    )
     ccp_alpha: float = parameter(
         default=0.0,
         allowed=Real(0.0),
@@ -370,7 +375,7 @@ class NoPruning(PruningRule):
 
 
 @PRUNINGS.register("cost_complexity")
-class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors",)):
+class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors", "prune_root")):
     """Minimal cost-complexity pruning on rows kept from growth, c-SE rule (Breiman et al. 1984; thesis 1.7.1)."""
 
     rows = KEPT_ROWS
@@ -386,7 +391,12 @@ class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors",)):
 
     def sequence(self, tree: Tree) -> PruningPath:
         """Return the sequence of trees to choose from."""
-        return cost_complexity_path(tree)
+        if self.prune_root or tree.n_leaves == 1:
+            return cost_complexity_path(tree)
+        costs = tree.payload.costs(tree)
+        costs[0] = np.inf  # the root is the last link, and the sequence ends before it
+        path = complexity_path(tree, costs)
+        return PruningPath(path.alphas[:-1], path.node_alpha, path.n_leaves[:-1])
 
 
 @PRUNINGS.register("critical_value")

@@ -279,7 +279,7 @@ def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
 def from_core(proposer: Proposer, node: Node, seed: int = 0) -> Iterator[Candidates]:
     """Yield the proposals of a heuristic's native family, if it has no Python form. seed : of its random numbers"""
     options = node.search_options(seed) | proposer.native_options()
-    yield from map(Candidates, _core.propose(*node.table, str(proposer.native), options, node.core_path))
+    yield from map(Candidates, _core.propose(*node.table, str(proposer.native_family()), options, node.core_path))
 
 
 PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms", _fault)

@@ -45,3 +45,42 @@ def test_oc1_ap_is_the_axis_parallel_tree_under_its_own_defaults():
     a = make("oc1_ap").fit(data.X, data.y).tree_
     b = make("axis_parallel", criterion="twoing", min_parent=1).fit(data.X, data.y).tree_
     assert_same_tree(a, b)
+
+
+# Class counts on both sides of the first splits of bupa, as the program OC1, version 3, printed them under three seeds;
+# OC1 with one start and without random directions (studies/oc1_program.py).
+PROGRAM = {
+    "oc1": ["82 62|63 138", "27 52|55 10", "30 103|33 35", "13 45|14 7", "37 1|18 9", "17 90|13 13"],
+    "oc1_lc": ["82 62|63 138", "26 51|56 11", "30 103|33 35", "12 44|14 7", "37 2|19 9", "18 96|12 7"],
+    "oc1_ap": ["79 61|66 139", "19 41|60 20", "33 103|33 36", "8 36|11 5", "38 5|22 15", "7 54|26 49", "10 24|23 12"],
+}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_first_splits_of_oc1_v3_divide_the_rows_as_the_program_does(name):
+    data = real_set("bupa")
+    few_draws = {"restarts": 1, "jumps": 0} if name == "oc1" else {}
+    tree = grow(name, data.X, data.y, proposer={"variant": "oc1_v3", **few_draws}, criterion="twoing", seed=2)
+    for turns, printed in zip(("", "l", "r", "ll", "lr", "rl", "rr"), PROGRAM[name], strict=False):
+        node = 0
+        for turn in turns:
+            node = (tree.left if turn == "l" else tree.right)[node]
+        sides = (tree.counts[side[node]].astype(int).tolist() for side in (tree.left, tree.right))
+        assert "|".join(" ".join(map(str, counts)) for counts in sides) == printed, turns
+
+
+def test_oc1_v3_draws_among_equal_cuts_and_sends_rows_on_a_plane_to_the_right():
+    X, y = np.array([[0.0], [2.0], [4.0], [6.0]]).repeat(4, axis=0), np.array([0, 1, 0, 1]).repeat(4)
+    thresholds = {float(np.round(make("oc1_ap", variant="oc1_v3", random_state=seed).fit(X, y).tree_.threshold[0]))
+                  for seed in range(20)}  # fmt: skip
+    assert thresholds == {1.0, 5.0}
+    model = make("oc1_ap", variant="oc1_v3").fit(X[:8], y[:8])
+    assert model.predict([[1.0], [0.9999]]).tolist() == [1, 0]
+
+
+def test_oc1_lc_of_oc1_v3_climbs_at_the_root_whatever_its_rows():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 15)), rng.integers(0, 2, 30).astype(np.int32)
+    v3 = PROPOSERS["oc1_lc"](variant="oc1_v3")
+    splits = [best_split(Node(X, y, None, 2, 0, "twoing", seed=1, path=path), v3) for path in (1, 2)]
+    assert [np.count_nonzero(split.coef) > 1 for split in splits] == [True, False]

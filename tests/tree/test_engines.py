@@ -50,6 +50,8 @@ OPTIONS = [
     ("oc1_lc", {"sweep_tol": 0.0}),
     ("oc1_lc", {"standardization": "none"}),
     ("oc1_lc", {"standardization": "range", "rows_per_feature": 0.0}),
+    *(("oc1", {"restarts": 2, "variant": "oc1_v3", "order": order}) for order in ("sequential", "best", "r50")),
+    *((name, {"variant": "oc1_v3"}) for name in ("oc1_lc", "oc1_ap")),
     ("union", {"proposers": [name for name in NATIVE_NAMES if name != "union"]}),
     ("union", {"proposers": [name for name in NATIVE_NAMES if name != "union"][::-1]}),
 ]

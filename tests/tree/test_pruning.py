@@ -231,3 +231,14 @@ def test_minimum_error_finds_the_least_expected_error_of_all_subtrees(m):
             for leaves in (leaves_below(tree, 0, collapsed) for collapsed in pruned_subtrees(tree))
         )
         assert pruning.MinimumError(prior_weight=m).prune(tree, None).n_leaves == best[1], f"seed {seed}"
+
+
+def test_without_pruning_of_the_root_the_other_links_are_cut_in_their_order_until_two_leaves_remain():
+    for seed, _, tree in random_trees(40, 17, 1, 12):
+        path = pruning.CostComplexity(prune_root=False).sequence(tree)
+        expected = weakest_links(tree, [10**9, *integer_errors(tree)[1:]])[:-1]
+        assert members(tree, path) == [internal for _, internal in expected], f"seed {seed}"
+        assert path.n_leaves[-1] == 2
+    leaf = tree.collapse(np.arange(tree.n_nodes) == 0)
+    rows = pruning.LabeledRows(np.zeros((3, tree.coef_.shape[1])), np.zeros(3, dtype=np.int32), None)
+    assert pruning.CostComplexity(prune_root=False).prune(leaf, rows).n_leaves == 1

@@ -30,13 +30,16 @@ struct OC1Settings {
   bool as_given = false;  // draw coefficients for unscaled features
 };
 
-inline OC1Settings settings_of(const Options& options) {
+inline PerturbationOrder order_of(const Options& options) {
   const std::string& order = options.choice("order");
+  if (order == "r50") return PerturbationOrder::random50;
+  return order == "best" ? PerturbationOrder::best : PerturbationOrder::sequential;
+}
+
+inline OC1Settings settings_of(const Options& options) {
   return OC1Settings{options.integer("restarts"),
                      options.integer("jumps"),
-                     order == "sequential" ? PerturbationOrder::sequential
-                     : order == "best"     ? PerturbationOrder::best
-                                           : PerturbationOrder::random50,
+                     order_of(options),
                      options.number("stagnation"),
                      options.flag("exact"),
                      options.flag("direct"),

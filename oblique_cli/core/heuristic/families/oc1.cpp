@@ -1,7 +1,8 @@
-// OC1 and OC1-LC: the best axis-parallel split, or a better hyperplane from hill climbing.
+// OC1 and OC1-LC: the best axis-parallel split, or a better hyperplane from hill climbing; and these and OC1-AP as the
+// program OC1 grows them.
 
 #include "heuristic/climbing/linear_combination.hpp"
-#include "heuristic/climbing/oc1_climb.hpp"
+#include "heuristic/climbing/oc1_program.hpp"
 
 namespace oblique {
 namespace {
@@ -59,6 +60,11 @@ const Registered oc1_lc("oc1_lc",
                         {number("sweep_tol"), number("rows_per_feature"),
                          choice("standardization", {"deviation", "range", "none"}), flag("backward_elimination")},
                         make<HillClimbing<LinearCombination>>, true);
+const Registered oc1_v3("oc1_v3",
+                        {integer("restarts"), integer("jumps"), choice("order", {"sequential", "best", "r50"})},
+                        make<OC1Program<ProgramSplits::oblique>>, true);
+const Registered oc1_lc_v3("oc1_lc_v3", {}, make<OC1Program<ProgramSplits::linear_combinations>>, true);
+const Registered oc1_ap_v3("oc1_ap_v3", {}, make<OC1Program<ProgramSplits::axes>>);
 
 }  // namespace
 }  // namespace oblique
