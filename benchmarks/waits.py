@@ -67,7 +67,7 @@ def boosting(report: Report, repeat: int) -> None:
     except ImportError:
         report.claim(text, "<= 8", "xgboost is not installed; pip install 'oblique-trees[field]' brings it")
         return
-    rivals = {"XGBoost": XGBClassifier(n_jobs=1, random_state=0), "boosting": make("oblique_boosting", random_state=0)}
+    rivals = {"XGBoost": XGBClassifier(n_jobs=1, random_state=0), "boosting": make("oblique_boosting", n_estimators=100, random_state=0)}
     times = beside(report, "Boosting, half of Spambase", rivals, "spambase", repeat)
     report.claim(text, "<= 8", Ratio.of(times["boosting"], times["XGBoost"]))
 

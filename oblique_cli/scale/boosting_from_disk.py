@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.base import moderate
-from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.forest.boosting import FIXED_ROUNDS, ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.leaves import scores_of
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
@@ -79,13 +79,14 @@ def boost(
             f"{type(estimator).__name__} has to hold {min(n, LEAST_ROWS)} rows of {p} features at a time, and memory "
             f"is for {drawn}; set --memory higher."
         )
-    at_once = estimator.n_estimators if drawn == n else ROUNDS
+    rounds = FIXED_ROUNDS if isinstance(estimator.n_estimators, str) else estimator.n_estimators
+    at_once = rounds if drawn == n else ROUNDS
     options, grown_by = estimator._options(drawn, p), estimator._families()
-    facts = [repr(options), repr(grown_by), repr(estimator._boosting()), seed, n, drawn]
+    facts = [repr(options), repr(grown_by), repr(estimator._boosting(rounds)), seed, n, drawn]
     forest, values = _core.Forest(p, C, seed), np.empty((0, 1 if C == 2 else C))
     baseline, trees, parts = np.zeros(values.shape[1]), list[dict[str, Any]](), list[Part]()
-    for begin in range(0, estimator.n_estimators, at_once):
-        started, count = time.perf_counter(), min(at_once, estimator.n_estimators - begin)
+    for begin in range(0, rounds, at_once):
+        started, count = time.perf_counter(), min(at_once, rounds - begin)
         files = [] if kept_in is None else [KeptTree(kept_in, begin + i, [*facts, begin], (p, C)) for i in range(count)]
         loaded = [file.load() for file in files]
         states = [state for state in loaded if state is not None]
@@ -94,8 +95,7 @@ def boost(
             start = scores_of(forest, X, values, baseline, threads) if begin else None
             part = _core.Forest(p, C, seed, begin)
             empty = np.empty((0, p)), np.empty(0, np.int32), None
-            how = {**estimator._boosting(), "n_trees": count}
-            made = part.boost(X, codes, weights, *empty, options, grown_by, how, start)
+            made = part.boost(X, codes, weights, *empty, options, grown_by, estimator._boosting(count), start)
             ends = np.cumsum((np.asarray(part.n_nodes()) + 1) // 2)[:-1]
             of_trees = np.split(np.asarray(made["leaf_values"]), ends)
             begins = np.asarray(made["baseline"]) if begin == 0 else baseline

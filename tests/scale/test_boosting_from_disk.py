@@ -144,4 +144,4 @@ def test_too_little_memory_and_scores_of_other_rows_are_refused(monkeypatch):
     boosting = make("oblique_boosting")
     given = (X, y, None, np.empty((0, 2)), np.empty(0, np.int32), None, boosting._options(4, 2), boosting._families())
     with pytest.raises(ValueError, match="start must have a row for each of X"):
-        forest.boost(*given, boosting._boosting(), np.zeros((3, 3)))
+        forest.boost(*given, boosting._boosting(100), np.zeros((3, 3)))

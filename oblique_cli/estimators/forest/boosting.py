@@ -28,10 +28,15 @@ from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import FeatureCount, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Either, FeatureCount, Integer, Optional, Real, Text, check
 from oblique_cli.ground.row_groups import Groups, share_of
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
+
+AUTO = "auto"
+MOST_ROUNDS, PATIENCE = 1000, 20  # of n_estimators "auto"
+FIXED_ROUNDS = 100  # of n_estimators "auto" without validation rows
+FEW_ROWS, DRAWS, SHARE = 3000, 5, 0.2  # tables of fewer rows draw validation rows DRAWS times, SHARE of the rows each
 
 # Rows (n, p), their codes or numbers (n,), and their weights (n,) or None; heuristics of the core with their options.
 Part = tuple[Array, NDArray[Any], Array | None]
@@ -47,8 +52,12 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         kw_only=False,
         help="The heuristic, as in `BaggedForestClassifier`; several take turns.",
     )
-    n_estimators: int = parameter(
-        default=100, allowed=Integer(1, MOST_TREES), also="n_trees", help="Most rounds, one tree each."
+    n_estimators: int | str = parameter(
+        default=AUTO,
+        allowed=Either(Integer(1, MOST_TREES), Text(AUTO, f"'{AUTO}'")),
+        also="n_trees",
+        help=f'Most rounds, one tree each. "auto" grows on part of the rows until the loss of the others has not '
+        f"fallen for {PATIENCE} rounds, at most {MOST_ROUNDS}, then up to the round of the lowest loss on all rows.",
     )
     learning_rate: float = parameter(
         default=0.1, allowed=Real(0.0, 1.0, open_low=True), help="Share of a Newton step that a leaf takes."
@@ -84,12 +93,12 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         default=None,
         allowed=Optional(Integer(1, LARGEST)),
         help="Rounds without a lower loss on the validation rows after which to stop; the trees up to the lowest are "
-        "kept. None grows all trees on all rows.",
+        'kept, and not grown again on all rows. None stops only with n_estimators "auto".',
     )
     validation_fraction: float = parameter(
         default=0.1,
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
-        help="Share of the training rows of each class that `n_iter_no_change` keeps from growth.",
+        help="Share of the training rows of each class that are validation rows.",
     )
     tol: float = parameter(
         default=1e-4, allowed=Real(0.0), help="Least decrease of the validation loss that counts as an improvement."
@@ -102,8 +111,10 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     random_state: Any = parameter(default=None)
 
     @abstractmethod
-    def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
-        """Fill a forest of the core. grow, held : rows for growth, and rows held out for early stopping"""
+    def _boosted(
+        self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families, how: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Fill a forest of the core. grow, held : rows for growth, and validation rows; how : options of boosting"""
 
     def _fit(
         self, rows: Array, answers: NDArray[Any], weights: Array | None, n_classes: int, groups: Groups | None
@@ -115,24 +126,69 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         threads_of(self)
         seed = int(check_random_state(self.random_state).randint(2**31))
         codes = answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32)
-        held_out = self._validation_rows(codes, groups, seed)
-        grow, held = (_part(rows, answers, weights, chosen) for chosen in (~held_out, held_out))
-        options = self._options(*grow[0].shape)
-        forest = _core.Forest(p, n_classes, seed)
-        grown_by = self._families()
-
-        def boost() -> Any:
-            return self._boosted(forest, grow, held, options, grown_by)
-
-        outcome = self._watched(self.n_estimators, lambda: int(forest.finished), boost)
+        self.__dict__.pop("validation_loss_", None)  # of the previous fit
+        held_out = np.zeros(len(rows), dtype=np.bool_)
+        rounds = MOST_ROUNDS if isinstance(self.n_estimators, str) else self.n_estimators
+        if self.n_iter_no_change is not None:
+            held_out = self._validation_rows(codes, groups, seeds.generator(seed, "validation"))
+            if not held_out.any() or held_out.all():
+                raise ConfigError(
+                    f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
+                    f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all rows."
+                )
+        elif isinstance(self.n_estimators, str):
+            rounds = self._best_rounds(rows, answers, weights, codes, n_classes, groups, seed)
+        forest, outcome = self._grown(rows, answers, weights, held_out, n_classes, seed, rounds)
         self.forest_ = forest
         self.baseline_, self.leaf_values_ = outcome["baseline"], outcome["leaf_values"]
         self.training_loss_ = outcome["training_loss"]
-        self.__dict__.pop("validation_loss_", None)  # of the previous fit
         if self.n_iter_no_change is not None:
             self.validation_loss_ = outcome["validation_loss"]
         self.n_estimators_ = len(self.forest_)
         return self
+
+    def _grown(
+        self,
+        rows: Array,
+        answers: NDArray[Any],
+        weights: Array | None,
+        held_out: NDArray[np.bool_],
+        n_classes: int,
+        seed: int,
+        rounds: int,
+        watched: bool = True,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return a forest of the core and its losses. held_out : (n,) mask of validation rows; watched : whether trees
+        are reported"""
+        grow, held = (_part(rows, answers, weights, chosen) for chosen in (~held_out, held_out))
+        options, grown_by = self._options(*grow[0].shape), self._families()
+        forest = _core.Forest(rows.shape[1], n_classes, seed)
+
+        def boost() -> Any:
+            return self._boosted(forest, grow, held, options, grown_by, self._boosting(rounds))
+
+        return forest, self._watched(rounds, lambda: int(forest.finished), boost) if watched else boost()
+
+    def _best_rounds(
+        self,
+        rows: Array,
+        answers: NDArray[Any],
+        weights: Array | None,
+        codes: NDArray[Any],
+        n_classes: int,
+        groups: Groups | None,
+        seed: int,
+    ) -> int:
+        """Return the rounds of the lowest validation loss, averaged over draws of validation rows."""
+        few = len(rows) < FEW_ROWS
+        best = []
+        for draw in range(DRAWS if few else 1):
+            rng = seeds.generator(seed, "validation", draw)
+            held_out = self._validation_rows(codes, groups, rng, SHARE if few else self.validation_fraction)
+            if held_out.any() and not held_out.all():
+                grown = self._grown(rows, answers, weights, held_out, n_classes, seed, MOST_ROUNDS, watched=False)
+                best.append(len(grown[0]))
+        return max(1, round(sum(best) / len(best))) if best else FIXED_ROUNDS
 
     def _options(self, n: int, p: int) -> dict[str, Any]:
         drawn = RowCount.of(self.max_samples, n, type(self).__name__)
@@ -142,13 +198,13 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         """Return the heuristics of the small trees, in turn; ConfigError for one without a family in the core."""
         return families(self.proposer, "gini", 1.0)
 
-    def _boosting(self) -> dict[str, Any]:
+    def _boosting(self, rounds: int) -> dict[str, Any]:
         return {
-            "n_trees": self.n_estimators,
+            "n_trees": rounds,
             "learning_rate": float(self.learning_rate),
             "l2": float(self.l2_regularization),
             "min_weight": float(self.min_child_weight),
-            "patience": self.n_iter_no_change or 0,
+            "patience": self.n_iter_no_change or PATIENCE,  # without effect if there are no validation rows
             "tolerance": float(self.tol),
             "max_bins": self.max_bins or 0,
         }
@@ -157,23 +213,18 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         """Return the error message for parameters incompatible with each other or with n_features features, or None."""
         return more_than_there_are(self, owner, n_features)
 
-    def _validation_rows(self, codes: NDArray[Any], groups: Groups | None, seed: int) -> NDArray[np.bool_]:
-        """Return the mask of validation rows: a share of each class, or whole groups; empty without early stopping."""
+    def _validation_rows(
+        self, codes: NDArray[Any], groups: Groups | None, rng: np.random.Generator, share: float | None = None
+    ) -> NDArray[np.bool_]:
+        """Return the mask of validation rows: a share of each class, or whole groups. share : None for the parameter"""
+        share = self.validation_fraction if share is None else share
         held_out = np.zeros(len(codes), dtype=np.bool_)
-        if self.n_iter_no_change is None:
-            return held_out
-        rng = seeds.generator(seed, "validation")
         if groups is not None:
-            held_out[share_of(groups, self.validation_fraction, rng, codes)] = True
+            held_out[share_of(groups, share, rng, codes)] = True
             return held_out
         for code in range(int(codes.max()) + 1):
-            there = np.flatnonzero(codes == code)
-            held_out[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
-        if not held_out.any() or held_out.all():
-            raise ConfigError(
-                f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
-                f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all of them."
-            )
+            of_class = np.flatnonzero(codes == code)
+            held_out[rng.permutation(of_class)[: round(share * len(of_class))]] = True
         return held_out
 
     def _scores(self, X: ArrayLike) -> Array:
@@ -227,8 +278,10 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         self.classes_, rows, codes, weights, together = self._class_rows(X, y, sample_weight, moderate, groups)
         return self._fit(rows, codes, weights, len(self.classes_), together)
 
-    def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
-        return forest.boost(*grow, *held, options, grown_by, self._boosting())
+    def _boosted(
+        self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families, how: dict[str, Any]
+    ) -> dict[str, Any]:
+        return dict(forest.boost(*grow, *held, options, grown_by, how))
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the scores, (n, C), or for two classes those of the second, (n,). X : (n, p)"""

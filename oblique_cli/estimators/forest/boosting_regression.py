@@ -72,9 +72,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         help="Most bins of a direction. Cuts are searched between bins, along axes and planes that small trees of the "
         "heuristic find every other round.",
     )
-    validation_fraction: float = parameter(
-        default=0.1, help="Share of the training rows that `n_iter_no_change` keeps from growth."
-    )
+    validation_fraction: float = parameter(default=0.1, help="Share of the training rows that are validation rows.")
     tol: float = parameter(
         default=1e-4,
         help="Least decrease that counts as an improvement, as a share of the loss of a constant prediction.",
@@ -103,12 +101,14 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
                     setattr(self, name, 2.0 * getattr(self, name))
         return fitted
 
-    def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
+    def _boosted(
+        self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families, how: dict[str, Any]
+    ) -> dict[str, Any]:
         squared = self.loss == SQUARED
         share = float(self.quantile) if self.loss == QUANTILE else 0.5
         of_held = _least(held[1] if len(held[1]) else grow[1], squared, share)
-        how = self._boosting() | {"tolerance": float(self.tol) * of_held}
-        return forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR)
+        how = how | {"tolerance": float(self.tol) * of_held}
+        return dict(forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR))
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the error message for parameters incompatible with each other or with n_features features, or None."""

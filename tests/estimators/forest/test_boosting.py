@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.forest.boosting import FEW_ROWS, MOST_ROUNDS, ObliqueBoostingClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 
 EVERYTHING: dict[str, Any] = {"max_features": None, "max_samples": None, "random_state": 0}
@@ -95,6 +95,54 @@ def test_rows_kept_for_validation_stop_growth_at_their_least_loss():
     data = real_set("wine")
     wine = ObliqueBoostingClassifier(n_estimators=60, n_iter_no_change=10, random_state=0).fit(data.X, data.y)
     assert wine.validation_loss_[wine.n_estimators_ - 1] < 0.3 and wine.score(data.X, data.y) > 0.95
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("n", [200, FEW_ROWS])
+def test_auto_rounds_are_those_of_the_lowest_validation_loss_and_all_rows_grow_them(task, n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    signal = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n)
+    name = "oblique_boosting" if task == "classification" else "oblique_boosting_regression"
+    y = signal > 0 if task == "classification" else signal
+    how = {"learning_rate": 0.4, "random_state": 3}
+    model = make(name, **how).fit(X, y)
+    assert 1 < model.n_estimators_ < MOST_ROUNDS
+    same = make(name, n_estimators=model.n_estimators_, **how).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+    assert pickle.dumps(model.forest_.state()) == pickle.dumps(same.forest_.state())
+    if n == FEW_ROWS:
+        assert make(name, **how).fit(X, rng.permutation(y)).n_estimators_ < model.n_estimators_
+
+
+def test_auto_rounds_keep_groups_together():
+    rng = np.random.default_rng(1)
+    patient = np.repeat(np.arange(40), 6)
+    X = rng.normal(size=(40, 3))[patient]  # the rows of a patient are equal, so more rounds help divisions by rows
+    y = rng.integers(2, size=40)[patient]
+    boosting = make("oblique_boosting", learning_rate=0.4, random_state=0)
+    by_rows, by_patients = (boosting.fit(X, y, groups=groups).n_estimators_ for groups in (None, patient))
+    assert by_patients < 20 < by_rows
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pytest.param([0, 1] * 6, id="12 rows"),
+        pytest.param([0] * 11 + [1], id="a class of one row"),
+        pytest.param([0, 1, 2, 3], id="as many classes as rows"),
+        pytest.param([0] * 40 + [1] * 2 + [2], id="rare classes"),
+    ],
+)
+def test_auto_rounds_of_few_rows(y):
+    X = np.random.default_rng(2).normal(size=(len(y), 3))
+    model = make("oblique_boosting", random_state=0).fit(X, y)
+    shares = model.predict_proba(X)
+    assert np.isfinite(shares).all() and 1 <= model.n_estimators_ <= MOST_ROUNDS
+    numbers = make("oblique_boosting_regression", random_state=0)
+    for targets in (np.asarray(y, float), np.full(len(y), 7.0)):
+        assert np.isfinite(numbers.fit(X, targets).predict(X)).all()
+    np.testing.assert_allclose(numbers.predict(X), 7.0)
 
 
 def test_scores_shares_and_labels_go_together_and_separable_rows_do_not_diverge():
