@@ -156,14 +156,14 @@
   const contributions = (place, cells, row, { label, next }) => {
     const [start, terms] = difference(place, label, next), parts = new Map();
     for (const term of terms) parts.set(fieldOf.get(term[1]), (parts.get(fieldOf.get(term[1])) || 0) + termOf(term, row));
-    const said = (k) => {
+    const cellText = (k) => {
       const value = cells[k] ?? fields[k].u ?? null;
       return value === null ? "missing" : fields[k].l ? fields[k].l[value] ?? "any other" : number(value);
     };
     const sorted = [...parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     const total = sorted.reduce((sum, part) => sum + part[1], start);
     return [element("h3", {}, `The typed row: why ${classes[label]}, not ${classes[next]}`),
-      barTable([["start", start], ...sorted.map(([k, part]) => [`${fields[k].n} = ${said(k)}`, part]), ["together", total]],
+      barTable([["start", start], ...sorted.map(([k, part]) => [`${fields[k].n} = ${cellText(k)}`, part]), ["together", total]],
         "Part", "log odds")];
   };
 
@@ -302,13 +302,13 @@
   };
 
   const below = (place) => {
-    const found = new Set(), stack = [place];
+    const descendants = new Set(), stack = [place];
     while (stack.length) {
       const next = stack.pop();
-      found.add(next);
+      descendants.add(next);
       stack.push(...children[next]);
     }
-    return found;
+    return descendants;
   };
 
   const tab = (name) => {

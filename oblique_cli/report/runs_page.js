@@ -11,8 +11,8 @@
     return { table, heads, data: heads.indexOf("data set"), methods, rows: [...table.tBodies[0].rows] };
   });
   const listings = tables.filter(({ table, data, methods }) => results.contains(table) && data >= 0 && methods.length);
-  const distinct = (columns) => [...new Set(listings.flatMap((one) => one.rows.map((row) => row.cells[columns(one)].textContent)))];
-  const kinds = { d: ["Data sets", distinct((one) => one.data)], a: ["Algorithms", distinct((one) => one.methods[0])] };
+  const distinct = (columns) => [...new Set(listings.flatMap((listing) => listing.rows.map((row) => row.cells[columns(listing)].textContent)))];
+  const kinds = { d: ["Data sets", distinct((listing) => listing.data)], a: ["Algorithms", distinct((listing) => listing.methods[0])] };
   const grids = [...(document.getElementById("pivots")?.content.children ?? [])];
   const metrics = grids.map((grid) => grid.getAttribute("aria-label"));
   if (!listings.length) return;
@@ -67,11 +67,11 @@
   };
 
   const apply = () => {
-    for (const one of tables) {
-      for (const row of one.rows) {
+    for (const listing of tables) {
+      for (const row of listing.rows) {
         const name = (column) => row.cells[column].textContent;
-        row.hidden = (one.data >= 0 && kinds.d[1].includes(name(one.data)) && !shown.d.has(name(one.data))) ||
-          one.methods.some((column) => kinds.a[1].includes(name(column)) && !shown.a.has(name(column)));
+        row.hidden = (listing.data >= 0 && kinds.d[1].includes(name(listing.data)) && !shown.d.has(name(listing.data))) ||
+          listing.methods.some((column) => kinds.a[1].includes(name(column)) && !shown.a.has(name(column)));
       }
     }
     for (const part of document.querySelectorAll("[data-set], [data-method]")) {
