@@ -21,7 +21,7 @@ from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.papers.reproduction.studies.field import DEVELOPMENT, division
 
-MOST_ROWS = 20_000
+MOST_CELLS = 150_000
 ALGORITHMS = {"classification": "oblique_boosting", "regression": "oblique_boosting_regression"}
 WAYS = {"100": {"n_estimators": 100}, "auto": {}}
 HEADER = ("data set", "task", "training rows", "fold", "way", "rounds", "accuracy or RMSE", "log loss", "CPU seconds")
@@ -32,7 +32,7 @@ def rows() -> Iterator[tuple[object, ...]]:
     parts = division()
     for name in catalogue.names():
         entry = catalogue.entry(name)
-        if (entry.task == "classification" and parts.get(name) != DEVELOPMENT) or entry.n > MOST_ROWS:
+        if (entry.task == "classification" and parts.get(name) != DEVELOPMENT) or entry.n * entry.p > MOST_CELLS:
             continue
         try:
             data = catalogue.load(name)
