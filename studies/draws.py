@@ -128,6 +128,7 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         experiment = config.load(f"reproduce/{drawn.config}")
         policy = next(dataset for dataset in experiment.datasets if dataset.name == drawn.dataset)
         spec = next(algorithm for algorithm in experiment.algorithms if algorithm.id == drawn.algorithm)
+        spec = spec.on(drawn.dataset)
         if (data := loaded(request, "draws", policy)) is None:
             continue
         case = Case.of(experiment, data, policy, spec)

@@ -104,13 +104,14 @@ def _calls(request: StudyRequest) -> Iterator[tuple[tuple[str, str, str], Call]]
     for name, table in TABLES.items():
         experiment = config.load(f"reproduce/{name}", [])
         cv = replace(experiment.cv, repeats=2) if request.profile == "quick" else experiment.cv
-        spec = next(algorithm for algorithm in experiment.algorithms if algorithm.id == "gdt")
+        gdt = next(algorithm for algorithm in experiment.algorithms if algorithm.id == "gdt")
         for policy in experiment.datasets:
             if policy.name in LEFT_OUT or not request.wants("dataset", policy.name):
                 continue
             if (data := loaded(request, "planes", policy)) is None:
                 continue
             epsilon = PRINTED_EPSILON.get((name, policy.name))
+            spec = gdt.on(policy.name)
             for title, rows in _titled(name, data):
                 case = replace(Case.of(experiment, rows, policy, spec), algorithm=ALGORITHM)
                 for seen in SHARES:

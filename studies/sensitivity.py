@@ -97,7 +97,7 @@ READINGS: tuple[Reading, ...] = (
     Reading("HHCRV, sign of a vector", "first component negative (default)", HHCRV),
     Reading("HHCRV, sign of a vector", "first component positive", HHCRV, ("algorithms.0.sign=positive",)),
     Reading("GDT, classes that score a bisector", "all (default)", GDT),
-    Reading("GDT, classes that score a bisector", "super-classes", GDT, _both("bisector_classes", "super")),
+    Reading("GDT, classes that score a bisector", "super-classes", GDT, _both("per_dataset", "{}")),
     Reading("MinParent of GDT; of HHGDT", "none; more than 2 rows (default)", GDT),
     Reading("MinParent of GDT; of HHGDT", "more than 2 rows; more than 2 rows", GDT, ("algorithms.0.min_parent=2",)),
     Reading("MinParent of GDT; of HHGDT", "none; none", GDT, ("algorithms.1.min_parent=1",)),
@@ -233,7 +233,8 @@ class _Paths:
             for fold in schemes.folds(dataset, experiment.cv, experiment.seed):
                 for spec in experiment.algorithms:
                     values = self._values[dataset.name, spec.id] = list(spec.grid["epsilon"])
-                    tree = ALGORITHMS[spec.name].make(random_state=0, **{**spec.params, "epsilon": min(values)})
+                    params = {**spec.on(dataset.name).params, "epsilon": min(values)}
+                    tree = ALGORITHMS[spec.name].make(random_state=0, **params)
                     tree.fit(dataset.X[fold.train], dataset.y[fold.train])
                     right = tree.predict_path(dataset.X[fold.test], values) == dataset.y[fold.test][:, None]
                     self._folds.setdefault((dataset.name, spec.id), []).append(
