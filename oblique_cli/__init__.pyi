@@ -29,6 +29,7 @@ from oblique_cli.estimators.oblique.classifiers import GainRatioClassifier as Ga
 from oblique_cli.estimators.oblique.classifiers import GDTClassifier as GDTClassifier
 from oblique_cli.estimators.oblique.classifiers import HHCARTClassifier as HHCARTClassifier
 from oblique_cli.estimators.oblique.classifiers import HHCARTDClassifier as HHCARTDClassifier
+from oblique_cli.estimators.oblique.classifiers import HHCARTGClassifier as HHCARTGClassifier
 from oblique_cli.estimators.oblique.classifiers import HHCRVClassifier as HHCRVClassifier
 from oblique_cli.estimators.oblique.classifiers import HHGDTClassifier as HHGDTClassifier
 from oblique_cli.estimators.oblique.classifiers import LogisticSplitClassifier as LogisticSplitClassifier

@@ -189,7 +189,7 @@ def _experiment(params: Params, files: Sequence[str], algorithms: Sequence[str],
         counts["folds"] = params.folds
     cv, tunes = _cv(scheme, counts), SCHEMES[scheme].tunes
     if files:
-        own_algorithms = [_algorithm(name, tunes) for name in algorithms]
+        own_algorithms = [_algorithm(name, tunes, ()) for name in algorithms]
         measured = {"metrics": list(params.metrics)} if params.metrics else {}
         # An SD needs two repetitions.
         sizes = {} if counts else {"repeats": ("--repeats {}", 2), "folds": ("--folds {}", 2)}
@@ -201,7 +201,7 @@ def _experiment(params: Params, files: Sequence[str], algorithms: Sequence[str],
         "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
         "seed": params.seed,
         "datasets": wanted,
-        "algorithms": [_algorithm(name, tunes) for name in algorithms],
+        "algorithms": [_algorithm(name, tunes, wanted) for name in algorithms],
         "cv": cv,
     }
     if params.metrics:
@@ -256,13 +256,16 @@ def _digest(experiment: Experiment) -> str:
     return (digest([whole, measured]) if measured else whole)[:8]
 
 
-def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
+def _algorithm(name: str, tunes: bool, datasets: Sequence[str]) -> str | dict[str, Any]:
+    """Return an algorithm of a configuration; one that a scheme tunes has the settings of Table 5.3 on data sets."""
     if not tunes or name not in TUNED:
         return name
     from oblique_cli import config
 
     (spec,) = (spec for spec in config.load(CONFIGURATION).algorithms if spec.name == name)
-    return {"name": name, **spec.params, **{key: {"grid": list(values)} for key, values in spec.grid.items()}}
+    plain = {"name": name, **spec.params, **{key: {"grid": list(values)} for key, values in spec.grid.items()}}
+    of_sets = {each: dict(spec.per_dataset[each]["params"]) for each in datasets if each in spec.per_dataset}
+    return plain | ({"per_dataset": of_sets} if of_sets else {})
 
 
 def _datasets(names: tuple[str, ...], runner: Runner) -> tuple[list[str], str]:

@@ -38,15 +38,15 @@ class ModelFamily:
     task          "classification" or "regression": what it predicts, as a data set says what it is for
     makes_tree    whether a fitted estimator has one `tree_` to show
     hyperplanes   whether that tree is a `Tree` of hyperplanes with classes in its leaves
-    symbolic      whether splits have a branch for each level of a qualitative column
-    without       parameters of other algorithms that this kind cannot have -> why"""
+    without       parameters of other algorithms that this kind cannot have -> why
+    symbolic      whether splits have a branch for each level of a qualitative column"""
 
     growth: str
     task: str = "classification"
     makes_tree: bool = False
     hyperplanes: bool = False
-    symbolic: bool = False
     without: Mapping[str, str] = field(default_factory=dict)
+    symbolic: bool = False
 
 
 @dataclass(frozen=True)

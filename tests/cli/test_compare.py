@@ -44,7 +44,9 @@ def test_without_options_it_is_table_5_3_of_the_thesis(planned):
     assert [spec.name for spec in experiment.algorithms] == ["gdt", "hhgdt"]
     grid = tuple(i / 100 for i in range(5, 41))
     published = config.load("reproduce/chapter5_nested").algorithms
-    assert experiment.algorithms == published and all(spec.grid == {"epsilon": grid} for spec in published)
+    assert all(spec.grid == {"epsilon": grid} for spec in published)
+    for name in BUNDLED:
+        assert [spec.on(name) for spec in experiment.algorithms] == [spec.on(name) for spec in published]
     cv = experiment.cv
     assert (cv.scheme, cv.folds, cv.repeats, cv.tune_folds) == ("nested", 10, 10, 10)
     assert experiment.published == ("wickramarachchi2015:5.3",)

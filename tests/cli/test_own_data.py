@@ -186,7 +186,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
         ("tree bup", {"file,bup", "plain,bupa"}),
         (
             "tree iris --algorithm hhcart_",
-            {f"plain,hhcart_{end}" for end in ("a", "d", "forest", "regression", "model_tree")},
+            {f"plain,hhcart_{end}" for end in ("a", "d", "g", "forest", "regression", "model_tree")},
         ),
         ("compare --cv two", {"plain,two_stage"}),
         ("plot cali", {"plain,calibration"}),

@@ -74,7 +74,7 @@ def test_an_unknown_name_comes_with_the_close_ones_or_with_all(fruit):
     with pytest.raises(UnknownName) as caught:
         fruit["xyzzy"]
     assert str(caught.value) == "unknown fruit 'xyzzy'. Known: apple, pear. (oblique list fruit)"
-    assert close_matches("HHCART", ["hhcart_a", "hhcart_d", "gdt"]) == " Did you mean 'hhcart_d' or 'hhcart_a'?"
+    assert close_matches("HHCART", ["hhcart_a", "hhcart_d", "gdt"]) == " Did you mean 'hhcart_a' or 'hhcart_d'?"
     assert close_matches("zzz", ["gdt"]) == ""
 
 

@@ -295,7 +295,8 @@ def test_the_compiled_grower_refuses_what_does_not_fit(change, message):
 def test_a_proposer_gives_the_core_all_options_of_its_family_and_no_other(name):
     listed = _core.families()[PROPOSERS[name].native]
     assert set(listed) == {*GROWTH_OPTIONS, *PROPOSERS[name]().native_options()}
-    assert set(_core.families()) == {PROPOSERS[each].native for each in NATIVE_NAMES}
+    programs = {PROPOSERS[each](variant="oc1_v3").native_family() for each in ("oc1", "oc1_lc", "oc1_ap")}
+    assert set(_core.families()) == {PROPOSERS[each].native for each in NATIVE_NAMES} | programs
 
 
 @pytest.mark.parametrize("name", NATIVE_NAMES)

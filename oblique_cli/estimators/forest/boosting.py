@@ -101,7 +101,9 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         help="Share of the training rows of each class that are validation rows.",
     )
     tol: float = parameter(
-        default=1e-4, allowed=Real(0.0), help="Least decrease of the validation loss that counts as an improvement."
+        default=1e-4,
+        allowed=Real(0.0),
+        help="Least decrease of the validation loss that counts with `n_iter_no_change`.",
     )
     n_jobs: int | None = parameter(
         default=None,
@@ -156,18 +158,18 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         n_classes: int,
         seed: int,
         rounds: int,
-        watched: bool = True,
+        chooses: bool = False,
     ) -> tuple[Any, dict[str, Any]]:
-        """Return a forest of the core and its losses. held_out : (n,) mask of validation rows; watched : whether trees
-        are reported"""
+        """Return a forest of the core and its losses. held_out : (n,) mask of validation rows; chooses : whether the
+        forest only chooses the rounds, by any decrease of the validation loss, without a report of its trees"""
         grow, held = (_part(rows, answers, weights, chosen) for chosen in (~held_out, held_out))
         options, grown_by = self._options(*grow[0].shape), self._families()
-        forest = _core.Forest(rows.shape[1], n_classes, seed)
+        forest, how = _core.Forest(rows.shape[1], n_classes, seed), {"tolerance": 0.0} if chooses else {}
 
         def boost() -> Any:
-            return self._boosted(forest, grow, held, options, grown_by, self._boosting(rounds))
+            return self._boosted(forest, grow, held, options, grown_by, self._boosting(rounds) | how)
 
-        return forest, self._watched(rounds, lambda: int(forest.finished), boost) if watched else boost()
+        return forest, boost() if chooses else self._watched(rounds, lambda: int(forest.finished), boost)
 
     def _best_rounds(
         self,
@@ -186,7 +188,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
             rng = seeds.generator(seed, "validation", draw)
             held_out = self._validation_rows(codes, groups, rng, SHARE if few else self.validation_fraction)
             if held_out.any() and not held_out.all():
-                grown = self._grown(rows, answers, weights, held_out, n_classes, seed, MOST_ROUNDS, watched=False)
+                grown = self._grown(rows, answers, weights, held_out, n_classes, seed, MOST_ROUNDS, chooses=True)
                 best.append(len(grown[0]))
         return max(1, round(sum(best) / len(best))) if best else FIXED_ROUNDS
 

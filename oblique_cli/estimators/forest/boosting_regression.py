@@ -75,7 +75,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     validation_fraction: float = parameter(default=0.1, help="Share of the training rows that are validation rows.")
     tol: float = parameter(
         default=1e-4,
-        help="Least decrease that counts as an improvement, as a share of the loss of a constant prediction.",
+        help="Least decrease that counts with `n_iter_no_change`, as a share of the loss of a constant prediction.",
     )
 
     def fit(
@@ -107,7 +107,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         squared = self.loss == SQUARED
         share = float(self.quantile) if self.loss == QUANTILE else 0.5
         of_held = _least(held[1] if len(held[1]) else grow[1], squared, share)
-        how = how | {"tolerance": float(self.tol) * of_held}
+        how = how | {"tolerance": how["tolerance"] * of_held}
         return dict(forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR))
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:

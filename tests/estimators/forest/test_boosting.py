@@ -15,6 +15,7 @@ from sklearn.base import clone
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.boosting import FEW_ROWS, MOST_ROUNDS, ObliqueBoostingClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.tree.splitting import PROPOSERS
 
 EVERYTHING: dict[str, Any] = {"max_features": None, "max_samples": None, "random_state": 0}
 
@@ -268,7 +269,8 @@ def boosted(X: Array, y: Array, *, rounds: int, max_bins: int, depth: int, rate:
         weights = 1.0 - softmax(scores)[np.arange(len(y)), y]
         weights /= weights.min()
         if t % 2 == 0:
-            small = ObliqueTreeClassifier("hhgdt", criterion="gini", max_depth=4, min_parent=1, max_misrate=0)
+            heuristic = PROPOSERS["hhgdt"](bisector_classes="all")  # as members of ensembles have it
+            small = ObliqueTreeClassifier(heuristic, criterion="gini", max_depth=4, min_parent=1, max_misrate=0)
             tree = small.fit(X, y, sample_weight=weights).tree_
             for plane in tree.coef_[in_order(tree.left, tree.right)]:
                 if np.count_nonzero(plane) < 2:
