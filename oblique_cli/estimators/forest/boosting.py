@@ -182,6 +182,8 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         seed: int,
     ) -> int:
         """Return the rounds of the lowest validation loss, averaged over draws of validation rows."""
+        if groups is not None and len(np.unique(groups)) < 2:
+            return FIXED_ROUNDS
         few = len(rows) < FEW_ROWS
         best = []
         for draw in range(DRAWS if few else 1):

@@ -124,6 +124,7 @@ def test_auto_rounds_keep_groups_together():
     boosting = make("oblique_boosting", learning_rate=0.4, random_state=0)
     by_rows, by_patients = (boosting.fit(X, y, groups=groups).n_estimators_ for groups in (None, patient))
     assert by_patients < 20 < by_rows
+    assert boosting.fit(X, y, groups=np.zeros(len(y))).n_estimators_ == 100
 
 
 @pytest.mark.parametrize(
