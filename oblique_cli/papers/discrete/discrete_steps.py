@@ -80,7 +80,7 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
         else:
             values = class_shares(tree)
             answer = _counted(tree, classes) if "tree_" in state else _vote(tree, classes, _first_largest)
-        room = MOST_NODES - sum(one.n_nodes for one in steps)
+        room = MOST_NODES - sum(earlier.n_nodes for earlier in steps)
         steps.append(_steps(tree, coding, branch_shares, _at(values, answer), room))
     if "weights_" in state:
         even = classes.spread([1.0 / n] * n)
