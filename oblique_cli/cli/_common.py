@@ -77,11 +77,15 @@ class Runner:
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
-        from oblique_cli.fitting.budget import fold_cost
 
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")
         progress = Progress(quiet=self.quiet, closing=False)
+        costs: dict[str, Any] = {}
+        if not self.quiet:  # costs estimate the remaining time, which a quiet run does not print
+            from oblique_cli.fitting.budget import fold_cost
+
+            costs = {"costs": fold_cost}
         with Store(database(self.results)) as store, progress.watched("preparing"):
             summary = run(
                 experiment,
@@ -96,7 +100,7 @@ class Runner:
                 only=only,
                 strict_environment=self.strict_environment,
                 scheduler=self.scheduler,
-                costs=fold_cost,
+                **costs,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
             rows, remarks = store.rows(experiment.name), store.remarks(experiment.name)

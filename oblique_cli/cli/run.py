@@ -106,8 +106,6 @@ def run(params: Params = declare.group(Params)) -> None:
     if params.dry_run:
         write("\n".join(_plan(experiment, params.runner) for experiment in experiments), output)
         return
-    from oblique_cli.evaluation.pivot import in_form
-
     tables: list[str] = []
     code, form = EXIT_OK, params.runner.format_
     for experiment in experiments:
@@ -116,7 +114,12 @@ def run(params: Params = declare.group(Params)) -> None:
         if summary.stopped:
             params.runner.report(summary)
             break
-        tables.append(rendered(in_form(table, form), form, output))
+        if form == "latex":
+            from oblique_cli.evaluation.pivot import in_form
+
+            tables.append(rendered(in_form(table, form), form, output))
+        else:
+            tables.append(rendered(table, form, output))
         # A file holds all tables so far; a terminal shows each table when it is complete.
         write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         params.runner.report(summary)

@@ -302,7 +302,11 @@ class _Checking(Walk):
             self.per_dataset.append((label or name, dataset, there))
         limits = outside.limits(self, entries.get("limits"), name)
         spec = AlgorithmSpec(name, label, params, grid, limits=limits, per_dataset=per_dataset)
+        parts: list[AlgorithmSpec] = []
         for part in (replace(spec, per_dataset={}), *map(spec.on, per_dataset)):
+            if part in parts:
+                continue
+            parts.append(part)
             if (size := math.prod(map(len, part.grid.values()))) > MAX_GRID:
                 self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
             else:
