@@ -263,9 +263,12 @@ def _algorithm(name: str, tunes: bool, datasets: Sequence[str]) -> str | dict[st
     from oblique_cli import config
 
     (spec,) = (spec for spec in config.load(CONFIGURATION).algorithms if spec.name == name)
-    plain = {"name": name, **spec.params, **{key: {"grid": list(values)} for key, values in spec.grid.items()}}
-    of_sets = {each: dict(spec.per_dataset[each]["params"]) for each in datasets if each in spec.per_dataset}
-    return plain | ({"per_dataset": of_sets} if of_sets else {})
+
+    def plain(params: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, Any]:
+        return {**params, **{key: {"grid": list(values)} for key, values in grid.items()}}
+
+    of_sets = {each: plain(**spec.per_dataset[each]) for each in datasets if each in spec.per_dataset}
+    return {"name": name, **plain(spec.params, spec.grid), **({"per_dataset": of_sets} if of_sets else {})}
 
 
 def _datasets(names: tuple[str, ...], runner: Runner) -> tuple[list[str], str]:

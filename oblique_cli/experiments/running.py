@@ -167,9 +167,8 @@ def run(
         with Signals(progress) as signals, _connected(options.get("scheduler")) as cluster:
             crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
             pending = [job for job in missing if only is None or only(job)]
-            remaining = _remaining(
-                experiment, cases, pending, store.rows(name) if resumed else (), crew.workers, options
-            )
+            rows = store.rows(name) if resumed and "costs" in options else ()
+            remaining = _remaining(experiment, cases, pending, rows, crew.workers, options)
             folds = _Folds(experiment, cases, store, crew, progress, remaining)
             done, failures = folds.run(pending, len(jobs), resumed)
     finally:

@@ -29,9 +29,9 @@ def test_a_fit_is_the_one_in_memory(algorithm, pruning):
     labels = np.array(["a", "b", "c"])[y]
     params = {"pruning": pruning, "max_depth": 5, "class_weight": "balanced"}
     found = fit_from_disk.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
-    kept = np.flatnonzero(parts(400, 0.1) == 1) if pruning in ("cost_complexity", "critical_value") else None
+    held_out = np.flatnonzero(parts(400, 0.1) == 1) if pruning in ("cost_complexity", "critical_value") else None
     expected = make(algorithm, random_state=1, **params)
-    expected.fit(X, labels, pruning_rows=kept)
+    expected.fit(X, labels, pruning_rows=held_out)
     assert not same(found.estimator.tree_, expected.tree_)
     assert found.estimator.predict(X).tolist() == expected.predict(X).tolist()
     assert found.estimator.classes_.tolist() == expected.classes_.tolist()
@@ -66,11 +66,11 @@ def test_the_test_is_of_rows_that_growth_has_not_seen():
     X, y = table(3, n=500)
     params = {"pruning": "none", "max_depth": 4, "class_weight": {0: 2.0}}
     fitted = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, division=Division(0.1, 0.2, 1))
-    kept = parts(500, 0.0, 0.2) == 2
-    assert fitted.tested == kept.sum() > 50
-    expected = make("hhcart_d", random_state=1, **params).fit(X[~kept], y[~kept])
+    held_out = parts(500, 0.0, 0.2) == 2
+    assert fitted.tested == held_out.sum() > 50
+    expected = make("hhcart_d", random_state=1, **params).fit(X[~held_out], y[~held_out])
     assert not same(fitted.estimator.tree_, expected.tree_)
-    assert fitted.right == (expected.predict(X[kept]) == y[kept]).sum()
+    assert fitted.right == (expected.predict(X[held_out]) == y[held_out]).sum()
 
 
 def test_single_precision_is_kept_so_on_the_disk_and_mapped_arrays_are_tables(tmp_path):

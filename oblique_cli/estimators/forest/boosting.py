@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -129,18 +129,22 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         seed = int(check_random_state(self.random_state).randint(2**31))
         codes = answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32)
         self.__dict__.pop("validation_loss_", None)  # of the previous fit
+        part = (rows, answers, weights)
+        self._options(*rows.shape)  # raises ConfigError before rounds are chosen
         held_out = np.zeros(len(rows), dtype=np.bool_)
         rounds = MOST_ROUNDS if isinstance(self.n_estimators, str) else self.n_estimators
         if self.n_iter_no_change is not None:
-            held_out = self._validation_rows(codes, groups, seeds.generator(seed, "validation"))
+            rng = seeds.generator(seed, "validation")
+            held_out = self._validation_rows(codes, groups, rng, self.validation_fraction)
             if not held_out.any() or held_out.all():
                 raise ConfigError(
                     f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
                     f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all rows."
                 )
         elif isinstance(self.n_estimators, str):
-            rounds = self._best_rounds(rows, answers, weights, codes, n_classes, groups, seed)
-        forest, outcome = self._grown(rows, answers, weights, held_out, n_classes, seed, rounds)
+            rounds = self._best_rounds(part, codes, groups, n_classes, seed)
+        forest, boost = self._growth(part, held_out, n_classes, seed, self._boosting(rounds))
+        outcome = self._watched(rounds, lambda: int(forest.finished), boost)
         self.forest_ = forest
         self.baseline_, self.leaf_values_ = outcome["baseline"], outcome["leaf_values"]
         self.training_loss_ = outcome["training_loss"]
@@ -149,53 +153,45 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         self.n_estimators_ = len(self.forest_)
         return self
 
-    def _grown(
+    def _growth(
         self,
-        rows: Array,
-        answers: NDArray[Any],
-        weights: Array | None,
+        part: Part,
         held_out: NDArray[np.bool_],
         n_classes: int,
         seed: int,
-        rounds: int,
-        chooses: bool = False,
-    ) -> tuple[Any, dict[str, Any]]:
-        """Return a forest of the core and its losses. held_out : (n,) mask of validation rows; chooses : whether the
-        forest only chooses the rounds, by any decrease of the validation loss, without a report of its trees"""
-        grow, held = (_part(rows, answers, weights, chosen) for chosen in (~held_out, held_out))
-        options, grown_by = self._options(*grow[0].shape), self._families()
-        forest, how = _core.Forest(rows.shape[1], n_classes, seed), {"tolerance": 0.0} if chooses else {}
+        how: dict[str, Any],
+        most: int = LARGEST,
+    ) -> tuple[Any, Callable[[], dict[str, Any]]]:
+        """Return an empty forest of the core, and a function that fills it and returns its losses.
 
-        def boost() -> Any:
-            return self._boosted(forest, grow, held, options, grown_by, self._boosting(rounds) | how)
+        held_out : (n,) mask of validation rows; how : options of boosting; most : limit of the rows of a tree"""
+        grow, held = (_chosen(part, chosen) for chosen in (~held_out, held_out))
+        n, p = grow[0].shape
+        options, grown_by = self._options(n, p, most), self._families()
+        forest = _core.Forest(p, n_classes, seed)
+        return forest, lambda: self._boosted(forest, grow, held, options, grown_by, how)
 
-        return forest, boost() if chooses else self._watched(rounds, lambda: int(forest.finished), boost)
-
-    def _best_rounds(
-        self,
-        rows: Array,
-        answers: NDArray[Any],
-        weights: Array | None,
-        codes: NDArray[Any],
-        n_classes: int,
-        groups: Groups | None,
-        seed: int,
-    ) -> int:
-        """Return the rounds of the lowest validation loss, averaged over draws of validation rows."""
+    def _best_rounds(self, part: Part, codes: NDArray[Any], groups: Groups | None, n_classes: int, seed: int) -> int:
+        """Return the rounds of the lowest validation loss, averaged over draws of validation rows. Any decrease of the
+        loss counts."""
         if groups is not None and len(np.unique(groups)) < 2:
             return FIXED_ROUNDS
-        few = len(rows) < FEW_ROWS
+        few, how = len(codes) < FEW_ROWS, self._boosting(MOST_ROUNDS) | {"tolerance": 0.0}
         best = []
         for draw in range(DRAWS if few else 1):
-            rng = seeds.generator(seed, "validation", draw)
-            held_out = self._validation_rows(codes, groups, rng, SHARE if few else self.validation_fraction)
+            share = SHARE if few else self.validation_fraction
+            held_out = self._validation_rows(codes, groups, seeds.generator(seed, "validation", draw), share)
             if held_out.any() and not held_out.all():
-                grown = self._grown(rows, answers, weights, held_out, n_classes, seed, MOST_ROUNDS, chooses=True)
-                best.append(len(grown[0]))
+                forest, boost = self._growth(part, held_out, n_classes, seed, how, int((~held_out).sum()))
+                boost()
+                best.append(len(forest))
         return max(1, round(sum(best) / len(best))) if best else FIXED_ROUNDS
 
-    def _options(self, n: int, p: int) -> dict[str, Any]:
-        drawn = RowCount.of(self.max_samples, n, type(self).__name__)
+    def _options(self, n: int, p: int, most: int = LARGEST) -> dict[str, Any]:
+        """Return the core's options of trees of n rows and p features. most : limit of a number as `max_samples`"""
+        wanted = self.max_samples
+        wanted = min(wanted, most) if isinstance(wanted, int | np.integer) else wanted
+        drawn = RowCount.of(wanted, n, type(self).__name__)
         return core_options(self.max_depth, False, drawn, **family_features(self, p))
 
     def _families(self) -> Families:
@@ -218,10 +214,9 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         return more_than_there_are(self, owner, n_features)
 
     def _validation_rows(
-        self, codes: NDArray[Any], groups: Groups | None, rng: np.random.Generator, share: float | None = None
+        self, codes: NDArray[Any], groups: Groups | None, rng: np.random.Generator, share: float
     ) -> NDArray[np.bool_]:
-        """Return the mask of validation rows: a share of each class, or whole groups. share : None for the parameter"""
-        share = self.validation_fraction if share is None else share
+        """Return the mask of validation rows: a share of each class, or whole groups."""
         held_out = np.zeros(len(codes), dtype=np.bool_)
         if groups is not None:
             held_out[share_of(groups, share, rng, codes)] = True
@@ -298,7 +293,8 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         return shares_of(scores.reshape(len(scores), -1), len(self.classes_))
 
 
-def _part(rows: Array, answers: NDArray[Any], weights: Array | None, chosen: NDArray[np.bool_]) -> Part:
+def _chosen(part: Part, chosen: NDArray[np.bool_]) -> Part:
+    rows, answers, weights = part
     if chosen.all():
-        return rows, answers, weights
+        return part
     return np.ascontiguousarray(rows[chosen]), answers[chosen], None if weights is None else weights[chosen]

@@ -307,7 +307,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     def _proposer(self, name: str) -> Proposer:
         """Return a heuristic by its name, with those of the parameters tau and sign that it has."""
         kind = PROPOSERS[name]
-        return kind(**{name: getattr(self, name) for name in ("tau", "sign") if name in kind.constraints})
+        return kind(**{key: getattr(self, key) for key in ("tau", "sign") if key in kind.constraints})
 
     def undecided(self, threshold: float = 0.5) -> NDArray[np.bool_]:
         """Return which clusters overlap with another class by more than a threshold, (K,), in the order of `overlap_`.

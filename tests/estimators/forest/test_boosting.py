@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.boosting import FEW_ROWS, MOST_ROUNDS, ObliqueBoostingClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -114,6 +115,16 @@ def test_auto_rounds_are_those_of_the_lowest_validation_loss_and_all_rows_grow_t
     assert pickle.dumps(model.forest_.state()) == pickle.dumps(same.forest_.state())
     if n == FEW_ROWS:
         assert make(name, **how).fit(X, rng.permutation(y)).n_estimators_ < model.n_estimators_
+
+
+def test_auto_rounds_take_a_number_of_rows_that_a_division_does_not_leave():
+    data = real_set("iris")
+    model = make("oblique_boosting", max_samples=len(data.y), random_state=0).fit(data.X, data.y)
+    assert model.score(data.X, data.y) > 0.95
+    with pytest.raises(
+        ConfigError, match="max_samples of ObliqueBoostingClassifier must be at most the number of rows"
+    ):
+        make("oblique_boosting", max_samples=len(data.y) + 1).fit(data.X, data.y)
 
 
 def test_auto_rounds_keep_groups_together():

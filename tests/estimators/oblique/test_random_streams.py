@@ -46,12 +46,12 @@ def test_what_draws_is_what_a_seed_changes(name):
 @few(1, proposer=DRAWING, pruning=[name for name in PRUNINGS if name != "none"])
 def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
     data = real_set("bupa")
-    kept = np.arange(0, data.n, 7) if pruning in KEEPING_PRUNINGS else np.arange(0)
+    held_out = np.arange(0, data.n, 7) if pruning in KEEPING_PRUNINGS else np.arange(0)
     weights = np.ones(data.n)
-    weights[kept] = 0.0
+    weights[held_out] = 0.0
     whole = ObliqueTreeClassifier(proposer(), random_state=1).fit(data.X, data.y, weights).tree_
     model = ObliqueTreeClassifier(proposer(), random_state=1, pruning=pruning, ccp_alpha=0.02)
-    pruned = model.fit(data.X, data.y, pruning_rows=kept if len(kept) else None).tree_
+    pruned = model.fit(data.X, data.y, pruning_rows=held_out if len(held_out) else None).tree_
     assert 1 < pruned.n_leaves <= whole.n_leaves
     inner = np.flatnonzero(~pruned.is_leaf)
     found = {(row.tobytes(), t) for row, t in zip(whole.coef_, whole.thresholds, strict=True)}
