@@ -80,6 +80,7 @@ def spy(monkeypatch):
         ("LogisticTreeClassifier", {"base": "hhgdt"}),
         ("LogisticForestClassifier", {"n_estimators": 12}),
         ("ObliqueBoostingClassifier", {"n_iter_no_change": 3, "n_estimators": 10}),
+        ("ObliqueBoostingClassifier", {"learning_rate": 1.0}),
         ("LinearTreeRegressor", {}),
         ("ObliqueTreeRegressor", {}),
         ("ObliqueTreeRegressor", {"refine": "tao"}),

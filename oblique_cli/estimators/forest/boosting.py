@@ -165,7 +165,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         """Return an empty forest of the core, and a function that fills it and returns its losses.
 
         held_out : (n,) mask of validation rows; how : options of boosting; most : limit of the rows of a tree"""
-        grow, held = (_chosen(part, chosen) for chosen in (~held_out, held_out))
+        grow, held = (_part(part, chosen) for chosen in (~held_out, held_out))
         n, p = grow[0].shape
         options, grown_by = self._options(n, p, most), self._families()
         forest = _core.Forest(p, n_classes, seed)
@@ -293,7 +293,7 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         return shares_of(scores.reshape(len(scores), -1), len(self.classes_))
 
 
-def _chosen(part: Part, chosen: NDArray[np.bool_]) -> Part:
+def _part(part: Part, chosen: NDArray[np.bool_]) -> Part:
     rows, answers, weights = part
     if chosen.all():
         return part
