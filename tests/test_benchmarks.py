@@ -29,7 +29,6 @@ from benchmarks.pruning import naive_path  # noqa: E402
 TARGETS: dict[str, list[str | None]] = {
     "ensembles": [None] * 8,
     "growth": ["<= 1.5", "<= 2.5", "<= 2.5", "<= 12", "<= 12", None, None, "<= 1.5", None, None, ">= 15", ">= 15"],
-    "monotone": [],
     "waits": ["<= 8", "<= 1", "<= 0.7", None, "<= 20", None, "<= 1", "<= 1", "<= 1", "<= 1", "< 0.6", "<= 7"],
     "refinement": ["< 60", "< 30", "<= 10", None, "<= 10", None],
     "commands": ["<= 10", "<= 20", "<= 5"],
@@ -69,7 +68,7 @@ def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("module", ["benchmarks", "benchmarks.monotone"])
+@pytest.mark.parametrize("module", ["benchmarks", "benchmarks.refinement"])
 def test_benchmarks_run_from_the_shell_together_and_alone(module: str) -> None:
     done = subprocess.run([sys.executable, "-m", module, "--help"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from document_support import ROOT
 
-from benchmarks.monotone import ORDERS
-from tools import coverage, field_folds, monotone_errors, numbers_part, small_trees
+from tools import coverage, field_folds, numbers_part
 from tools.waits import stored
 
 PAGE = " ".join((ROOT / "docs" / "measured.md").read_text(encoding="utf-8").split())
@@ -177,7 +176,7 @@ WEKA = "WEKA's LMT"
 
 def means_of_small_trees() -> dict[tuple[str, str, str], list[float]]:
     """Accuracy in percent, leaves and terms by heuristic and limits: means over sets of the means over four halves."""
-    frame = pd.DataFrame(small_trees.stored())
+    frame = pd.read_csv(RESULTS / "small_trees" / "fits.csv", dtype=str, keep_default_na=False)
     frame = frame[frame["sparse"] == "0"].astype({"accuracy": float, "leaves": int, "terms": int})
     frame["accuracy"] *= 100
     by = ["heuristic", "max_terms", "max_leaf_nodes"]
@@ -370,35 +369,19 @@ def test_every_set_is_measured_as_often_and_a_cell_is_a_mean_of_means():
     assert line.split(" | ")[1].split()[0] == f"{100 * np.mean(means):.1f}"
 
 
-def test_every_model_of_pima_has_a_smaller_error_in_order():
-    rows = [row for row in monotone_errors.stored() if row["table"] == "pima"]
-    assert len(rows) == 5 and all(float(row["in order"]) < float(row["free"]) for row in rows)
-
-
-def test_the_best_model_of_a_regression_table_keeps_no_order():
-    rows = monotone_errors.stored()
-    assert {row["table"] for row in rows} == set(ORDERS)
-    for name in set(ORDERS) - {"pima"}:
-        free, held = ([float(row[kind]) for row in rows if row["table"] == name] for kind in ("free", "in order"))
-        assert min(free) < min(held)
-
-
-def test_a_run_of_tiny_sizes_is_not_kept():
-    run = {"benchmarks": [{"name": "monotone", "quick": True, "tables": {"errors": []}}]}
-    with pytest.raises(ValueError, match="--quick"):
-        monotone_errors.rows_of(run)
+def test_every_model_of_pima_has_a_smaller_error_in_order_and_the_best_model_of_numbers_keeps_no_order():
+    errors = table("monotone").set_index("table")
+    assert len(errors) == 15 and (errors.loc["pima", "in order"] < errors.loc["pima", "free"]).all()
+    for name in ("auto_mpg", "boston_housing"):
+        assert errors.loc[name, "free"].min() < errors.loc[name, "in order"].min()
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 
 def test_every_stored_small_tree_keeps_its_limit():
-    rows = small_trees.stored()
-    kinds = len(list(small_trees._kinds())) + len(small_trees.HEURISTICS)
-    assert len(rows) == kinds * len(small_trees.SETS) * 4
-    for row in rows:
-        leaves, terms = int(row["leaves"]), int(row["terms"])
-        if row["max_terms"]:
-            assert terms <= leaves + int(row["max_terms"]) * (leaves - 1)
-        if row["max_leaf_nodes"]:
-            assert leaves <= int(row["max_leaf_nodes"])
+    trees = table("small_trees/fits")
+    assert len(trees) == 11 * 4 * 27
+    limited = trees["max_terms"].notna()
+    assert (trees["terms"] <= trees["leaves"] + trees["max_terms"] * (trees["leaves"] - 1))[limited].all()
+    assert (trees["leaves"] <= trees["max_leaf_nodes"])[trees["max_leaf_nodes"].notna()].all()

@@ -16,7 +16,6 @@ from oblique_cli.papers.hierarchy.dissimilarities import pair_at, to_square
 from oblique_cli.papers.hierarchy.formats import newick, phylip, read_matrix
 from oblique_cli.papers.hierarchy.hierarchies import neighbor_joining
 from oblique_cli.papers.hierarchy.sequences import LETTERS, descendants, p_distances, random_sequences, read_fasta
-from tools import example_sequences
 
 __all__ = ["call"]
 
@@ -128,10 +127,6 @@ def test_biopython_reads_the_same_sequences_distances_and_trees():
     odd = ["it's", "a b", "(c)", *names[3:]]
     tree = Phylo.read(io.StringIO(newick(neighbor_joining(condensed), odd)), "newick")
     assert {leaf.name.replace("\\'", "'") for leaf in tree.get_terminals()} == set(odd)
-
-
-def test_the_example_is_what_its_script_writes():
-    assert POPULATIONS.read_text() == example_sequences.text()
 
 
 def test_the_command_takes_sequences_with_classes_from_descriptions_or_a_file(call):
