@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from oblique_cli.data import catalogue
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.papers.reproduction.studies.field import DEVELOPMENT, division
+from tools.field_folds import DEVELOPMENT, division
 
 MOST_CELLS = 150_000
 ALGORITHMS = {"classification": "oblique_boosting", "regression": "oblique_boosting_regression"}

@@ -1,7 +1,8 @@
-"""Every fold of the field's comparisons that is kept, in results/field/, and what is made of them.
+"""The field: our trees and ensembles beside those of other libraries. Stored folds, and the tables made from them.
 
-python -m tools.field_folds add third FOLDER field_third field_third_slow   # rows of stored runs, as folds of a part
-python -m tools.field_folds tables                                          # the files below, from the folds alone
+python -m tools.field_folds compare results field field_beyond   # tables of stored runs of `oblique run`, by part
+python -m tools.field_folds add field results field field_beyond   # stores the folds of these runs in results/field/
+python -m tools.field_folds tables                               # the files below, from the stored folds alone
 
 folds.csv.gz      a line a fold: part, dataset, method, repeat, fold, n_test, n_correct, balanced_accuracy (%),
                   log_loss (nats), leaves, terms, cpu_s (of the fit, its own choices of parameters included; the clock
@@ -13,8 +14,10 @@ PART_means.csv, PART_ranks.csv, PART_METHOD.csv, PART_accuracies.csv   tables of
 front.md          the sentence of the third part that the README has
 field.svg below docs/   accuracy on the third part by what there is to read in a model
 
-Parts are development, confirmation and third. A method is in tables of a part if all folds of all sets were run; one
-fold that failed is a set without a result.
+Parts are development and confirmation, the halves of the catalogue (`division`), and third, further tables. A method
+is in the tables of a part if all folds of all sets were run; a set with a failed fold has no result. A method that
+failed on a data set is ranked last there, and means are over the sets that all methods finished, so no failure improves
+a mean.
 """
 
 from __future__ import annotations
@@ -23,29 +26,41 @@ import argparse
 import csv
 import gzip
 import io
-import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, nan
 from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
 import numpy as np
 
+from oblique_cli.data import catalogue
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.drawing.charts import Axis, Panel, Point, scatter
 from oblique_cli.errors import ObliqueError
+from oblique_cli.evaluation import significance_tests
+from oblique_cli.evaluation.metrics import METRICS as ALL_METRICS
+from oblique_cli.evaluation.sheets import MISSING, Sheet, TextGrid, render
+from oblique_cli.evaluation.tables import title_of
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Row
+from oblique_cli.ground.seeds import generator
 from oblique_cli.papers.reproduction.framework.runs import DATABASE
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable
-from oblique_cli.papers.reproduction.studies.field import Scores, against, division, mean_table, pareto, rank_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "results" / "field"
 FOLDS, SUMMARY, PICTURE = FOLDER / "folds.csv.gz", FOLDER / "summary.csv", ROOT / "docs" / "field.svg"
-THIRD = "third"
-PARTS = ("confirmation", "development", THIRD)
+DEVELOPMENT, CONFIRMATION, THIRD = "development", "confirmation", "third"
+PARTS = (CONFIRMATION, DEVELOPMENT, THIRD)
+SEED = 20260401  # of the division
+# Our defaults beyond the papers were chosen on these sets before the division.
+CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"})
+# Sets with the same rows as another set, or a part of them.
+DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_votes_complete", "magic", "pima_532"})
+ROPE = 1.0  # region of practical equivalence, in points of accuracy
 METRICS = ("accuracy", "balanced_accuracy", "log_loss", "leaves", "n_terms", "cpu")
 REFERENCES = ("logistic_tree", "logistic_forest")
 # Of this package; pictures tell them from others.
@@ -64,6 +79,149 @@ KNOWN = {
     "catboost": "CatBoost",
     "cart": "CART",
 }
+
+
+def division() -> dict[str, str]:
+    """Return the part, development or confirmation, of every classification set of the catalogue. Sets are put in order
+    of the number of classes (two or more) and of rows; of each two neighbors one is drawn for development. A set of
+    CHOSEN_ON is always a development set, so its neighbor is for confirmation; for two of them the next two are."""
+    entries = [catalogue.entry(name) for name in catalogue.names()]
+    entries = [e for e in entries if e.task == "classification" and not e.generated and e.name not in DERIVED]
+    names = [e.name for e in sorted(entries, key=lambda e: (len(e.classes) > 2, e.n, e.name))]
+    parts: dict[str, str] = {}
+    owed = 0  # number of sets missing from confirmation
+    for at in range(0, len(names), 2):
+        pair = names[at : at + 2]
+        drawn = [name for name in pair if name in CHOSEN_ON]
+        if len(drawn) == len(pair):
+            owed += 1
+        elif not drawn and owed:
+            owed -= 1
+        elif not drawn:
+            drawn = [pair[int(generator(SEED, "division", *pair).integers(len(pair)))]]
+        parts |= {name: DEVELOPMENT if name in drawn else CONFIRMATION for name in pair}
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Numbers of all methods by metric, (data sets, methods); NaN if absent. Every finished set has an accuracy."""
+
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Whether each method lacks a result on each data set (data sets x methods)."""
+        return np.asarray(np.isnan(self.values["accuracy"]))
+
+    def ranked(self, metric: str) -> np.ndarray:
+        """Return values of which larger is better, with missing ones below all others."""
+        scores = self.values[metric] if ALL_METRICS[metric].larger_is_better else -self.values[metric]
+        # Rounded, so that equal counts summed in different orders are ties.
+        return np.where(np.isnan(scores), -np.inf, np.round(scores, 9))
+
+    def means(self, metric: str) -> list[float]:
+        """Return each method's mean over the data sets that all methods with this metric finished; NaN without one.
+        Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set."""
+        scores = self.values[metric]
+        has = ~np.isnan(scores).all(axis=0)
+        whole = ~self.failed.any(axis=1) & ~np.isnan(scores[:, has]).any(axis=1)
+        if not whole.any() or not has.any():
+            return [nan] * len(self.methods)
+        rows = scores[whole]
+        if ALL_METRICS[metric].ratio:
+            # A single-leaf tree has no coefficients and no path.
+            least = 0.0 if np.nanmin(rows) > 0 else 1.0
+            return [float(np.exp(np.log(column + least).mean()) - least) for column in rows.T]
+        return [float(column.mean()) for column in rows.T]
+
+
+def mean_table(part: str, scores: Scores) -> ExtraTable:
+    """Return means by method, the best first; a star marks the front of leaves and accuracy."""
+    means = {metric: scores.means(metric) for metric in scores.values}
+    shown = {title_of(metric): [_shown(metric, value) for value in values] for metric, values in means.items()}
+    accuracies = means["accuracy"]
+    n_whole = int((~scores.failed).all(axis=1).sum())
+    caption = (
+        f"Means over the {n_whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and times "
+        "are geometric means; * no other method is both more accurate and smaller"
+    )
+    front, failed = pareto(accuracies, means["leaves"]), scores.failed.sum(axis=0)
+    rows = tuple(
+        (scores.methods[m] + " *" * (m in front), *(column[m] for column in shown.values()), str(failed[m]))
+        for m in sorted(range(len(scores.methods)), key=lambda m: (-accuracies[m], scores.methods[m]))
+    )
+    return ExtraTable(f"{part}_means", caption, ("method", *shown, "sets without a result"), rows)
+
+
+def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
+    """Return the methods that no other method dominates in accuracy and leaves."""
+    points = [(-a, n, m) for m, (a, n) in enumerate(zip(accuracies, leaves, strict=True)) if isfinite(a - n)]
+    return {m for a, n, m in points if not any(b <= a and k <= n and (b, k) != (a, n) for b, k, _ in points)}
+
+
+def rank_tables(part: str, scores: Scores) -> list[ExtraTable]:
+    """Return average ranks by accuracy, with the groups that Nemenyi's test does not separate."""
+    n, k = len(scores.datasets), len(scores.methods)
+    if n < 2 or k < 2:
+        return []
+    others = [metric for metric in ("log_loss", "leaves") if metric in scores.values]
+    by = {metric: significance_tests.average_ranks(scores.ranked(metric)) for metric in ("accuracy", *others)}
+    ranks = [float(rank) for rank in by["accuracy"]]
+    critical = significance_tests.critical_difference(k, n)
+    groups = significance_tests.cliques(ranks, critical)
+    test = significance_tests.friedman(ranks, n, significance_tests.share_of_ties(scores.ranked("accuracy")))
+    rows = tuple(
+        (
+            scores.methods[m],
+            f"{ranks[m]:.2f}",
+            " ".join(chr(ord("a") + g) for g, group in enumerate(groups) if m in group) or MISSING,
+            *(f"{by[metric][m]:.2f}" for metric in others),
+        )
+        for m in sorted(range(k), key=lambda m: (ranks[m], scores.methods[m]))
+    )
+    caption = (
+        f"Average ranks over {n} {part} sets, 1 the best. By accuracy: Friedman F {test.f:.2f}, "
+        f"p {test.p:.2g}; critical difference {critical:.2f} (Nemenyi, 0.05), methods with a letter in common are "
+        "not told apart"
+    )
+    header = ("method", title_of("accuracy"), "groups", *map(title_of, others))
+    return [ExtraTable(f"{part}_ranks", caption, header, rows)]
+
+
+def against(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
+    """Return one method against every other method: wins, and the posterior of the Bayesian signed rank test."""
+    if reference not in scores.methods or len(scores.datasets) < 2:
+        return []
+    accuracy = scores.values["accuracy"]
+    first = accuracy[:, scores.methods.index(reference)]
+    rows = []
+    for m, method in enumerate(scores.methods):
+        both = ~np.isnan(first) & ~np.isnan(accuracy[:, m])
+        if method == reference or both.sum() < 2:
+            continue
+        d = np.round(first[both] - accuracy[both, m], 9)
+        sign, ranks = significance_tests.sign_test(d.tolist()), significance_tests.wilcoxon(d.tolist())
+        posterior = significance_tests.bayesian_signed_rank(d.tolist(), ROPE)
+        numbers = (f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}")
+        rows.append((method, *numbers, *(f"{p:.2f}" for p in posterior), str(int(both.sum()))))
+    caption = (
+        f"{reference} against every other method on {part} sets, accuracy; posterior that it is better, that both are "
+        f"within {ROPE:g} point, that the other is better (Benavoli et al. 2017)"
+    )
+    header = ("method", "difference", "wins/losses", "Wilcoxon p", "P(better)", "P(same)", "P(worse)", "sets")
+    return [ExtraTable(f"{part}_{reference}", caption, header, tuple(rows))]
+
+
+def _shown(metric: str, value: float) -> str:
+    if not isfinite(value):
+        return MISSING
+    about = ALL_METRICS[metric]
+    if about.unit == "s":
+        return f"{value:.2g}"
+    return f"{value:.1f}" if about.unit == "%" or about.ratio else f"{value:.3f}"
 
 
 class Fold(NamedTuple):
@@ -91,11 +249,11 @@ class Fold(NamedTuple):
     def value(self, metric: str) -> float:
         """Return a metric of METRICS; NaN where it has none."""
         if self.failure:
-            return math.nan
+            return nan
         if metric == "accuracy":
             return 100.0 * int(self.n_correct) / int(self.n_test)
         found = getattr(self, {"n_terms": "terms", "cpu": "cpu_s"}.get(metric, metric))
-        value = float(found) if found else math.nan
+        value = float(found) if found else nan
         return max(value, LEAST_SECONDS) if metric == "cpu" else value
 
 
@@ -132,23 +290,32 @@ def write(folds: Iterable[Fold], path: Path = FOLDS) -> None:
     path.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
 
 
-def add(part: str, folder: str, runs: Sequence[str], numbers: Sequence[int] = ()) -> None:
-    """Keep the rows of stored runs; rows of the same set, method and place are replaced.
+def stored(part: str, folder: str, runs: Sequence[str], numbers: Sequence[int] = ()) -> list[Fold]:
+    """Return the folds of stored runs. Raise ObliqueError if there is no store.
 
-    part : "field" divides sets; numbers : of the folds, all without, as whole ones of a run that is under way
+    part : "field" divides the sets; numbers : of the folds, () for all, the complete ones of an unfinished run
     """
-    kept = {fold.place: fold for fold in (read() if FOLDS.is_file() else ())}
     parts = division()
     with Store(f"{folder}/{DATABASE}", must_exist=True) as store:
-        for name in runs:
-            rows = [
-                of_row(row, parts[row.dataset] if part == "field" else part)
-                for row in store.rows(name)
-                if not numbers or row.fold in numbers
-            ]
-            kept |= {fold.place: fold for fold in rows}
-            print(f"{name}: {len(rows)} folds")
-    write(kept.values())
+        return [
+            of_row(row, parts[row.dataset] if part == "field" else part)
+            for name in runs
+            for row in store.rows(name)
+            if not numbers or row.fold in numbers
+        ]
+
+
+def add(folds: Sequence[Fold]) -> None:
+    """Store folds; those of the same set, method and place are replaced."""
+    all_folds = {fold.place: fold for fold in (*(read() if FOLDS.is_file() else ()), *folds)}
+    write(all_folds.values())
+    print(f"{len(folds)} folds of {len({fold.method for fold in folds})} methods")
+
+
+def compare(folds: Sequence[Fold]) -> str:
+    """Return the tables of folds as text."""
+    grids = [TextGrid(each.header, each.rows, each.left, each.caption) for each in tables(folds).values()]
+    return render(Sheet("The field", tuple(grids), (), (), {}), "text")
 
 
 def scores(folds: Sequence[Fold], part: str) -> Scores:
@@ -163,7 +330,7 @@ def scores(folds: Sequence[Fold], part: str) -> Scores:
     for fold in own:
         by_method.setdefault(fold.method, []).append(fold)
     methods = tuple(sorted(name for name, found in by_method.items() if len(found) == len(places)))
-    values = {metric: np.full((len(datasets), len(methods)), math.nan) for metric in METRICS}
+    values = {metric: np.full((len(datasets), len(methods)), nan) for metric in METRICS}
     for m, method in enumerate(methods):
         of_sets: dict[str, list[Fold]] = {}
         for fold in by_method[method]:
@@ -197,7 +364,7 @@ def summary(folds: Sequence[Fold]) -> list[tuple[str, ...]]:
 
 
 def _cell(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else ""
+    return f"{value:.4g}" if isfinite(value) else ""
 
 
 def tables(folds: Sequence[Fold]) -> dict[str, ExtraTable]:
@@ -220,7 +387,7 @@ def tables(folds: Sequence[Fold]) -> dict[str, ExtraTable]:
 
 
 def _percent(value: float) -> str:
-    return f"{value:.1f}" if math.isfinite(value) else "—"
+    return f"{value:.1f}" if isfinite(value) else "—"
 
 
 def front_sentence(folds: Sequence[Fold]) -> str:
@@ -244,7 +411,7 @@ def picture(folds: Sequence[Fold], part: str = THIRD) -> tuple[bytes, str]:
     """Return accuracy by terms as SVG, and the sentence that says what is seen."""
     own = scores(folds, part)
     accuracies, terms = own.means("accuracy"), own.means("n_terms")
-    known = [m for m in range(len(own.methods)) if math.isfinite(terms[m])]
+    known = [m for m in range(len(own.methods)) if isfinite(terms[m])]
     points = [
         Point(own.methods[m], terms[m], accuracies[m], 1 if own.methods[m] in OURS else 0)
         for m in sorted(known, key=lambda m: -accuracies[m])
@@ -289,16 +456,19 @@ def _csv(lines: Iterable[Sequence[str]]) -> bytes:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    one = verbs.add_parser("add")
-    one.add_argument("part", choices=(*PARTS, "field"), help='"field" tells confirmation from development sets')
-    one.add_argument("folder", help="of stored results")
-    one.add_argument("runs", nargs="+")
-    one.add_argument("--folds", type=int, nargs="+", default=(), help="these alone, of a run that is under way")
+    adding = verbs.add_parser("add")
+    adding.add_argument("part", choices=(*PARTS, "field"), help='"field" divides the sets of the catalogue')
+    adding.add_argument("--folds", type=int, nargs="+", default=(), help="only these, of an unfinished run")
+    for verb in (adding, verbs.add_parser("compare")):
+        verb.add_argument("folder", help="of stored results")
+        verb.add_argument("runs", nargs="+")
     verbs.add_parser("tables")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
-        if given.verb == "add":
-            add(given.part, given.folder, given.runs, given.folds)
+        if options.verb == "add":
+            add(stored(options.part, options.folder, options.runs, options.folds))
+        elif options.verb == "compare":
+            print(compare(stored("field", options.folder, options.runs)))
         else:
             for path, content in make().items():
                 path.write_bytes(content)

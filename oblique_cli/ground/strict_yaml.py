@@ -185,6 +185,14 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
         ) from None
 
 
+def content(path: Path) -> Any:
+    """Return the content of a YAML file of the package as plain data."""
+    problems = Problems()
+    value = parse(read(path, path.name, problems), problems, quick=True)
+    problems.check()
+    return value.plain()
+
+
 def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlValue:
     """Return the document of `source`; raise ConfigError with all problems so far if reading cannot continue.
 

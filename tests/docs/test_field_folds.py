@@ -11,6 +11,7 @@ from statistics import fmean
 import pytest
 from document_support import ROOT
 
+from oblique_cli import config
 from tools import field_folds
 
 FOLDER = ROOT / "results" / "field"
@@ -96,15 +97,56 @@ def test_folds_are_written_in_one_order_with_the_same_bytes(tmp_path):
     assert again[:8] == stored[:8], "no time of writing"
 
 
-def test_a_fold_that_failed_is_a_set_without_a_result_and_no_part_of_means():
-    def fold(dataset, method, right, failure=""):
-        return field_folds.Fold(
-            "third", dataset, method, "0", "0", "10", str(right), "50", "", "2", "3", "0.1", failure
-        )
+def lines(*folds):
+    """Return folds of (data set, method, correct of ten, failure)."""
+    return [
+        field_folds.Fold("third", name, method, "0", "0", "10", str(right), "50", "", "2", "3", "0.1", failure)
+        for name, method, right, failure in folds
+    ]
 
-    folds = [fold("a", "x", 8), fold("a", "y", 6), fold("b", "x", 0, "too slow"), fold("b", "y", 2)]
-    scores = field_folds.scores(folds, "third")
+
+def test_a_failed_fold_is_a_set_without_a_result_that_is_ranked_last_and_improves_no_mean():
+    folds = [("a", "x", 8, ""), ("a", "y", 6, ""), ("b", "x", 0, "too slow"), ("b", "y", 2, "")]
+    scores = field_folds.scores(lines(*folds), "third")
     assert scores.failed.tolist() == [[False, False], [True, False]]
     assert scores.means("accuracy") == [80.0, 60.0] and scores.means("n_terms") == [pytest.approx(3.0)] * 2
+    means, ranks, accuracies = field_folds.tables(lines(*folds)).values()
+    assert [row[0] for row in means.rows] == ["x *", "y"] and means.rows[0][-1] == "1"
+    assert [row[1] for row in ranks.rows] == ["1.50", "1.50"] and accuracies.rows[1] == ("b", "—", "20.0")
     # A method that was not run everywhere is in no table.
-    assert field_folds.scores([*folds, fold("c", "y", 5)], "third").methods == ("y",)
+    assert field_folds.scores(lines(*folds, ("c", "y", 5, "")), "third").methods == ("y",)
+
+
+def test_the_front_has_the_methods_that_no_other_method_dominates():
+    assert field_folds.pareto([90.0, 99.0, math.nan, 90.0, 80.0], [3.0, math.nan, 1.0, 4.0, 2.0]) == {0, 4}
+
+
+def test_every_classification_set_is_in_one_part_and_no_default_was_chosen_on_confirmation_sets():
+    parts = field_folds.division()
+    sizes = [list(parts.values()).count(part) for part in field_folds.PARTS[:2]]
+    assert sum(sizes) == len(parts) and abs(sizes[0] - sizes[1]) <= 1
+    assert all(parts[name] == field_folds.DEVELOPMENT for name in field_folds.CHOSEN_ON)
+    assert {fold["dataset"]: fold["part"] for fold in FOLDS if fold["part"] != "third"}.items() <= parts.items()
+    runs = {name: config.load(name) for name in ("field", "field_more", "field_beyond", "field_more_beyond")}
+    sets, methods = ({name: [each.id if kind else each.name for each in getattr(run, ("datasets", "algorithms")[kind])]
+                     for name, run in runs.items()} for kind in (0, 1))  # fmt: skip
+    assert sorted(sets["field"] + sets["field_more"]) == sorted(parts)
+    assert sets["field"] == sets["field_beyond"] and sets["field_more"] == sets["field_more_beyond"]
+    assert methods["field"] == methods["field_more"] and methods["field_beyond"] == methods["field_more_beyond"]
+    assert len({(run.cv, run.seed, run.metrics) for run in runs.values()}) == 1
+
+
+def test_every_method_of_the_tuned_field_has_eight_candidates_on_the_folds_of_the_field():
+    plain, tuned = config.load("field"), config.load("field_tuned")
+    assert {math.prod(map(len, spec.grid.values())) for spec in tuned.algorithms} == {8}
+    assert {spec.id for spec in plain.algorithms} <= {spec.id for spec in tuned.algorithms}
+    assert (tuned.datasets, tuned.seed, tuned.cv.folds) == (plain.datasets, plain.seed, plain.cv.folds)
+
+
+def test_stored_runs_of_the_field_are_compared_by_part(call, tmp_path):
+    settings = ("datasets=[iris, bupa, wine, haberman]", "algorithms=[axis_parallel, hhcart_d]", "cv.repeats=1")
+    call("run", "field", *(part for text in settings for part in ("--set", text)), "--results", str(tmp_path))
+    folds = field_folds.stored("field", tmp_path, ["field"])
+    assert len(folds) == 16 and {fold.part for fold in folds} == set(field_folds.PARTS[:2])
+    text = field_folds.compare(folds)
+    assert "Means over the 2 of 2 confirmation sets" in text and "Average ranks over 2 development sets" in text

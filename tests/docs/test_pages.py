@@ -131,7 +131,8 @@ def test_every_study_is_in_the_list_of_reproductions():
     text = (ROOT / "docs" / "reproduction.md").read_text()
     assert [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text] == []
     scripts = [path.stem for path in (ROOT / "studies").glob("*.py") if "\n    script(" in path.read_text("utf-8")]
-    assert sorted(scripts) == sorted(SCRIPTS) and all(f"| `python -m studies.{name}` |" in text for name in scripts)
+    assert sorted(scripts) == sorted(name for name, command in SCRIPTS.items() if "studies." in command)
+    assert [name for name in scripts if f"| `python -m studies.{name}` |" not in text] == []
 
 
 @pytest.mark.parametrize("name", document.DOCUMENTS)

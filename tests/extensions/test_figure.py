@@ -1,4 +1,4 @@
-"""A figure is one function in one module."""
+"""A figure is one function in one module, and its caption."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 
 
-@illustration("Five clouds", "none", "there are five of them.", seed=1)
+@illustration
 def clouds(setting: FigureSetting) -> Picture:
     dataset = data.load("five_clouds", setting.data_dir, setting.offline)
     figure, axes = blank(1, 1)
@@ -18,11 +18,18 @@ def clouds(setting: FigureSetting) -> Picture:
     partition.points(axes[0], dataset.X, dataset.y, size=4.0)
     return Picture(figure, f"{dataset.n} points.")
 """
+CAPTION = """clouds:
+  title: Five clouds
+  remakes: none
+  claim: there are five of them."""
 
 
 @pytest.mark.long
-def test_a_figure_is_one_module(checkout):
+def test_a_figure_is_one_module_and_a_caption(checkout):
     checkout.write("oblique_cli/papers/reproduction/figures/clouds.py", FIGURE)
+    ended = checkout.oblique("figures", "--list")
+    assert ended.code == 2 and "figures/clouds.py: figure 'clouds' has no title" in ended.err
+    checkout.insert("oblique_cli/papers/reproduction/figures/captions.yaml", "", CAPTION)
     ended = checkout.oblique("figures", "clouds", "--output", ".")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("clouds.svg: ") and ended.out.endswith(" points.\n")

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 PROFILES = ("quick", "full")
 SEED = 20260101
-# Investigations of the sources in studies/, formerly studies of this command
-SCRIPTS = ("sensitivity", "faults", "causes", "planes", "draws", "weka", "prints")
+# Former studies of this command, and the commands that replace them
+SCRIPTS = {
+    name: f"python -m studies.{name}, in a checkout of the sources"
+    for name in ("sensitivity", "faults", "causes", "planes", "draws", "weka", "prints")
+} | {name: f"oblique run {name}" for name in ("field", "field_tuned", "field_regression")}
+SCRIPTS["field_10x5"] = "oblique run field --set cv.repeats=10 --set cv.folds=5"
 
 
 def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -47,10 +51,9 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    The name all stands for every study but field, field_10x5, field_tuned and field_regression. The name report runs
-    nothing: it writes the results of the full profiles into docs/reproduction.md, other pages and README.md of the
-    current folder and the cells that deviate into deviations.csv of --results, and draws all cells, ours against the
-    published, as docs/reproduction.svg.
+    The name all stands for every study. The name report runs nothing: it writes the results of the full profiles into
+    docs/reproduction.md, other pages and README.md of the current folder and the cells that deviate into deviations.csv
+    of --results, and draws all cells, ours against the published, as docs/reproduction.svg.
 
     Every cell has our value, the published value, the difference and a verdict. Stored folds are not run again, so the
     same command resumes after an interruption. The quick profile runs the small bundled data sets with two repetitions,
@@ -109,9 +112,9 @@ def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
     from oblique_cli.papers.reproduction.framework.studies import STUDIES
 
     if name == "all":
-        return [study for study in STUDIES.values() if study.in_all and only.keys() <= set(study.selects)]
+        return [study for study in STUDIES.values() if only.keys() <= set(study.selects)]
     if name in SCRIPTS and name not in STUDIES:
-        raise ConfigError(f"reproduce {name} is now python -m studies.{name}, in a checkout of the sources.")
+        raise ConfigError(f"reproduce {name} is now {SCRIPTS[name]}.")
     names_of = {
         key: {*known.tables, *(table.partition(":")[2] for table in known.tables)} for key, known in STUDIES.items()
     }

@@ -96,12 +96,7 @@ def scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None) 
 # ---- Wickramarachchi (2015), chapter 3 -------------------------------------------------------------------------------
 
 
-@illustration(
-    "A Householder reflection makes an oblique split axis-parallel",
-    "thesis figures 3.1, 3.2 and 3.4 (section 3.2)",
-    "the separating hyperplane runs along the most stretched direction of either class; reflected so that this "
-    "direction is an axis, a split along the second axis finds it.",
-)
+@illustration
 def householder(setting: FigureSetting) -> Picture:
     """Draw two bands, their reflection, and the single split in the original space."""
     dataset = data.load("two_bands", setting.data_dir, setting.offline)
@@ -132,12 +127,7 @@ def householder(setting: FigureSetting) -> Picture:
     )
 
 
-@illustration(
-    "HHCART(A) on five classes, node by node",
-    "thesis figures 3.5 to 3.10 (section 3.4)",
-    "five linearly separable classes; splits at the root and at nodes 2, 3, 4 and 9, whose hyperplanes are printed, "
-    "and terminal nodes 5, 6, 7, 8, 18 and 19.",
-)
+@illustration
 def hhcart_growth(setting: FigureSetting) -> Picture:
     """Draw the five splits in the order of the thesis, ours in black and the printed ones dashed."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
@@ -164,11 +154,7 @@ def hhcart_growth(setting: FigureSetting) -> Picture:
     )
 
 
-@illustration(
-    "Six algorithms on the five classes",
-    "no single figure; it has the data of thesis figure 3.5 under the algorithms of chapters 3 and 5, all unpruned",
-    "oblique splits need fewer leaves than axis-parallel ones (sections 3.4 and 5.1.3).",
-)
+@illustration
 def partitions(setting: FigureSetting) -> Picture:
     """Draw one panel per algorithm."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
@@ -186,13 +172,7 @@ def partitions(setting: FigureSetting) -> Picture:
 # ---- Wickramarachchi (2015), section 5.1 -----------------------------------------------------------------------------
 
 
-@illustration(
-    "Clustering hyperplanes of points on a line",
-    "thesis figures 5.1 and 5.2 (section 5.1.1, Table 5.1)",
-    "both moment matrices have the null space (0.7071, -0.7071), so both clustering hyperplanes are found in the range "
-    "space. (The matrices in print have the proportions of rows 1 to 4 and 5 to 8, not of the table's classes, rows 1 "
-    "to 5 and 6 to 9, which are drawn here.)",
-)
+@illustration
 def range_space(setting: FigureSetting) -> Picture:
     """Draw the nine points of Table 5.1."""
     X = np.repeat(np.arange(1.0, 10.0), 2).reshape(-1, 2)
@@ -214,12 +194,7 @@ def range_space(setting: FigureSetting) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-@illustration(
-    "GDT and HHGDT with one class on either side of the other",
-    "thesis figures 5.3 to 5.5 (section 5.1.3, illustration 1)",
-    "class 2's clustering hyperplane goes through all three clouds; GDT has both classes right, but its tree is "
-    "unnecessarily large, and HHGDT's is simpler.",
-)
+@illustration
 def two_class(setting: FigureSetting) -> Picture:
     """Draw the scatter plot, the clustering hyperplanes, and both partitions."""
     dataset = data.load("three_clouds", setting.data_dir, setting.offline)
@@ -251,12 +226,7 @@ def clouds_crossed(dataset: Dataset, plane: Array) -> int:
     return sum(bool(side[cloud].any() and not side[cloud].all()) for cloud in clouds)
 
 
-@illustration(
-    "GDT and HHGDT with five classes",
-    "thesis figures 5.6 to 5.10 (section 5.1.3, illustration 2)",
-    "GDT sets class A against the rest and takes the better angle bisector; HHGDT reflects its normal to the first "
-    "axis and searches all axes of the reflected space; unpruned, HHGDT's tree is simpler than GDT's.",
-)
+@illustration
 def five_class(setting: FigureSetting) -> Picture:
     """Draw the scatter plot, the bisector, the reflected space, HHGDT's best split, and both partitions."""
     dataset = data.load("five_clouds", setting.data_dir, setting.offline)
@@ -286,12 +256,7 @@ def five_class(setting: FigureSetting) -> Picture:
 # ---- Wickramarachchi (2015), section 5.3 -----------------------------------------------------------------------------
 
 
-@illustration(
-    "Dominant eigenvector and class representative vector with extreme values",
-    "thesis figures 5.15 to 5.17 (section 5.3)",
-    "two extreme values turn the dominant eigenvector away from the direction of the majority (the ellipse); the class "
-    "representative vector captures it.",
-)
+@illustration
 def representative_vector(setting: FigureSetting) -> Picture:
     """Draw the class with its ellipse, both vectors, and the trees that use them."""
     dataset = data.load("extreme_values", setting.data_dir, setting.offline)
@@ -340,12 +305,7 @@ def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_
 # ---- Manwani and Sastry (2012) ---------------------------------------------------------------------------------------
 
 
-@illustration(
-    "First hyperplanes on the turned 4 x 4 checkerboard",
-    "figure 2 of the geometric tree paper (section IV)",
-    "at the root and its left child GDT's hyperplanes follow the board's lines; those of OC1, which looks at impurity "
-    "only, do not.",
-)
+@illustration
 def checkerboard(setting: FigureSetting) -> Picture:
     """Draw the hyperplanes of the root and its left child, for GDT and OC1."""
     dataset = data.load("checkerboard_4x4", setting.data_dir, setting.offline)
@@ -380,11 +340,7 @@ def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 
-@illustration(
-    "The tree of HHCART(A) on the five classes",
-    "the tree that thesis figures 3.6 to 3.10 describe node by node",
-    "terminal nodes at depths 2, 2, 2, 3, 4 and 4.",
-)
+@illustration
 def tree(setting: FigureSetting) -> Picture:
     """Draw the tree as a diagram."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)

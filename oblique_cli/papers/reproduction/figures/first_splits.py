@@ -26,12 +26,7 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 OTHER_SPLIT = 2.8  # of the second feature, in section 1.8.1
 
 
-@illustration(
-    "A greedy tree, and a smaller one whose first split gains less",
-    "thesis figures 1.3 to 1.9 (section 1.8.1, Table 1.2)",
-    "the impurity falls most, by 0.1636, at X1 = 4.55, and only by 0.015018 at X2 = 2.8; the tree that begins at 4.55 "
-    "has five terminal nodes, the one that begins at X2 = 2.8 four, and both classify all examples.",
-)
+@illustration
 def greedy(setting: FigureSetting) -> Picture:
     """Draw the falls of impurity along both features, and below each the partition and the tree that begin there."""
     dataset = table_1_2()
@@ -99,13 +94,7 @@ def other(dataset: Dataset) -> Tree:
     return builder.finish(root)
 
 
-@illustration(
-    "Angle bisectors of classes in opposite quadrants, and OC1's first split",
-    "figure 1 of the geometric tree paper (section II), on 4Patches: its points are not printed",
-    "OC1's split promotes purity but does not simplify the problem; either bisector of the clustering hyperplanes has "
-    "about as many rows of each class on both sides, so it hardly changes the impurity, and each side is linearly "
-    "separable.",
-)
+@illustration
 def bisectors(setting: FigureSetting) -> Picture:
     """Draw OC1's first split, and the clustering hyperplanes, dashed, with their bisectors."""
     dataset = data.load("patches_4", setting.data_dir, setting.offline)

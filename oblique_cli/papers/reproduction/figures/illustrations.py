@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.csv_text import csv_text
 from oblique_cli.data.synthetic import SEED
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
+from oblique_cli.ground.strict_yaml import content
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +56,7 @@ class Illustration:
 
 def _fault(figure: Any) -> str | None:
     """Return the error message for a figure, without its name, or None."""
-    if fault := fault_of_type(figure, Illustration, "put @illustration(...) over the function that draws it"):
+    if fault := fault_of_type(figure, Illustration, "put @illustration over the function that draws it"):
         return fault
     if type(figure.seed) is not int:
         return f"has seed {figure.seed!r}, which must be a whole number"
@@ -64,18 +67,19 @@ FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list", _
 FIGURES.wait_for(("oblique_cli.papers.reproduction.figures",))
 
 
-def illustration(
-    title: str, remakes: str, claim: str, seed: int = SEED, name: str | None = None
-) -> Callable[[Draw], Draw]:
-    """Decorator that registers a function as a figure. seed : that of the synthetic sets; name : that of the
-    function"""
+@cache
+def captions() -> Mapping[str, Mapping[str, Any]]:
+    """Return title, `remakes`, claim and seed of every figure in captions.yaml, by its name."""
+    captions: Mapping[str, Mapping[str, Any]] = content(Path(__file__).with_name("captions.yaml"))
+    return captions
 
-    def register(draw: Draw) -> Draw:
-        key = name or draw.__name__
-        FIGURES.register(key)(Illustration(key, title, remakes, claim, seed, draw))
-        return draw
 
-    return register
+def illustration(draw: Draw, name: str | None = None) -> Draw:
+    """Register a function as the figure `name`, by default its own, with its caption; ConfigError if there is none."""
+    key = name or draw.__name__
+    caption = {"title": "", "remakes": "", "claim": "", "seed": SEED, **captions().get(key, {})}
+    FIGURES.register(key)(Illustration(name=key, draw=draw, **caption))
+    return draw
 
 
 def pages(pictures: Mapping[str, Picture], form: str = "svg") -> dict[str, str]:

@@ -38,12 +38,7 @@ def bottom_up_tree(dataset: Dataset, **options: Any) -> Tree:
     return tree
 
 
-@illustration(
-    "A top-down tree, split by split, and its regions as clusters",
-    "thesis figures 6.1 and 6.2 (section 6.2.1)",
-    "the sub-regions, numbered by their nodes, are divided until each is of one class; every region of the final "
-    "partition can be thought of as a cluster of its class, and a class may have more than one.",
-)
+@illustration
 def top_down_sequence(setting: FigureSetting) -> Picture:
     """Draw the tree, and the partition after each of its splits."""
     dataset = data.load("alternating_clusters", setting.data_dir, setting.offline)
@@ -117,13 +112,7 @@ def _is_below(number: int, ancestor: int) -> bool:
     return number == ancestor
 
 
-@illustration(
-    "Clusters as leaves: no growth below them, and no need to find every one",
-    "thesis figures 6.3 and 6.4 (sections 6.2.2 and 6.3.3)",
-    "one cluster a class, one hyperplane: some rows are wrong and no further split is considered, so the tree does not "
-    "over-fit; and where one line separates the classes, finding one cluster for two makes a tree of two leaves for "
-    "three without trading off accuracy.",
-)
+@illustration
 def bottom_up_leaves(setting: FigureSetting) -> Picture:
     """Draw HHBUT beside an unpruned top-down tree on two clouds; HHBUT with BIC's clusters, and with one."""
     clouds = data.load("overlapping_clusters", setting.data_dir, setting.offline)
@@ -144,12 +133,7 @@ def bottom_up_leaves(setting: FigureSetting) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-@illustration(
-    "The plane of a support vector machine, its margin and its support vectors",
-    "thesis figures 6.5 and 6.6 (section 6.4)",
-    "the margin between separable classes is as wide as can be and holds no row; where they are not separable, a "
-    "larger cost makes the margin narrower and a smaller one lets rows into it.",
-)
+@illustration
 def svm_margin(setting: FigureSetting) -> Picture:
     """Draw two bands with the hard margin; two clouds with a small and a large penalty."""
     bands = data.load("two_bands", setting.data_dir, setting.offline)
@@ -201,13 +185,7 @@ def margin(dataset: Dataset, cost: float) -> Margin:
     return Margin(plane, 1.0 / length, np.sort(machine.support_).astype(np.intp), wrong)
 
 
-@illustration(
-    "What one hyperplane cannot separate: bottom-up, top-down, and both in turn",
-    "thesis figures 6.7 and 6.8 (section 6.7), and the hybrid tree of its future work (section 7.2)",
-    "bottom-up trees have mixed regions where clusters cannot be separated by a line or overlap, and no way to divide "
-    "them further; a top-down tree divides until each region is of one class, at the expense of size; a hybrid tree "
-    "would start bottom-up and go on top-down from impure terminal nodes.",
-)
+@illustration
 def bottom_up_failures(setting: FigureSetting) -> Picture:
     """Draw a class bent around the other, and two overlapping clouds: one-cluster trees, HHCART(A), the hybrid."""
     figure, axes = blank(2, 3)

@@ -85,32 +85,7 @@ def _reconstructed(setting: FigureSetting, names: Sequence[str]) -> Picture:
 ONE_DRAW = "one draw of bags"
 WIDE_SETS = f"NASDAQ, by made-up data of its form, and DNA; {ONE_DRAW}"
 # The figures of sets of few features, and of many.
-illustration(
-    "Variance captured by the principal components of bagged trees",
-    f"figures 8, 14a and 14b of Kargupta et al. (2006), SPECT, Votes and Contraceptive; {ONE_DRAW}",
-    "on SPECT the first component captures 85.10 % of the variance and 15 are kept; on Contraceptive about "
-    "61.85 %, and 10 are kept; on Votes 5 are kept.",
-    SEED,
-    "odt_variance",
-)(partial(_variance, names=NAMES))
-illustration(
-    "Variance captured by the principal components of bagged trees with many features",
-    f"figures 10 and 11 of Kargupta et al. (2006), {WIDE_SETS}",
-    "ten components are kept on NASDAQ, five on DNA; no share is printed.",
-    SEED,
-    "odt_variance_wide",
-)(partial(_variance, names=WIDE))
-illustration(
-    "Bagged C4.5 trees and their reconstructions from 90 % of the energy",
-    f"figures 7, 13 and 15 of Kargupta et al. (2006), SPECT, Votes and Contraceptive; {ONE_DRAW}",
-    "reconstructed trees are more accurate than the C4.5 trees of SPECT: dropping coefficients acts as pruning.",
-    SEED,
-    "rft_trees",
-)(partial(_reconstructed, names=NAMES))
-illustration(
-    "Bagged C4.5 trees with many features and their reconstructions from 90 % of the energy",
-    f"figures 9 and 12 of Kargupta et al. (2006), {WIDE_SETS}",
-    "the figures compare accuracy and tree complexity; the text says no number of either.",
-    SEED,
-    "rft_trees_wide",
-)(partial(_reconstructed, names=WIDE))
+illustration(partial(_variance, names=NAMES), "odt_variance")
+illustration(partial(_variance, names=WIDE), "odt_variance_wide")
+illustration(partial(_reconstructed, names=NAMES), "rft_trees")
+illustration(partial(_reconstructed, names=WIDE), "rft_trees_wide")

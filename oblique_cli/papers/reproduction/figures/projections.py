@@ -35,12 +35,7 @@ def sums_of_squares(table: Array, scores: Array) -> tuple[Array, Array]:
     return sizes * (means - grand) ** 2, table.T * (scores[None, :] - means[:, None]) ** 2
 
 
-@illustration(
-    "Levels of a qualitative feature become numbers",
-    "thesis figure 3.11 (section 3.7); the numbers of rows are ours",
-    "a* is the direction of the largest sum of squares of the projected dummy vectors between the classes and the "
-    "smallest within them; the levels are replaced by the projections v'1 and v'2 of their dummy vectors on it.",
-)
+@illustration
 def level_scores(setting: FigureSetting) -> Picture:
     """Draw the dummy vectors, the class means between them, and all of them projected on a*."""
     scores = crimcoord(LEVELS)
@@ -82,12 +77,7 @@ def _projected(axes: Axes, place: Array, unit: Array, shade: str, name: str, ima
         axes.annotate(image, tuple(foot), textcoords="offset points", xytext=(-14, -10))
 
 
-@illustration(
-    "The class representative vector minimizes squared distances",
-    "thesis figure 5.14 (section 5.3, equation 5.3.1), with rows of a class",
-    "the perpendicular distance of a centered row of length 1 from the line along v is the sine of the angle between "
-    "them; the v of the smallest sum of their squares, n - v'X'Xv, is the dominant eigenvector of X'X.",
-)
+@illustration
 def representative_proof(setting: FigureSetting) -> Picture:
     """Draw one row with its angle and distance, then all rows of a class on the circle with the best line."""
     dataset = data.load("extreme_values", setting.data_dir, setting.offline)

@@ -24,12 +24,7 @@ ARTIFICIAL = ("patches_4", "patches_6", "sine_2d", "circles_2d")
 STEPS = 100  # points along an axis at which the regions are evaluated
 
 
-@illustration(
-    "PATHFINDER's regions, clusters and boundary points",
-    "figure 3.8 of Amalaman (2015), whose trees are in the next figure; sets of Table 3.2",
-    "it isolates clusters of high purity in a node in a single step; two leaves on 4Patches and 2DSin with no row "
-    "rejected, 2.2 leaves on 6Patches and 2.4 on 2DCircles with 2.3 and 6.1 % rejected (cross-validated).",
-)
+@illustration
 def pathfinder_regions(setting: FigureSetting) -> Picture:
     """Draw a panel per set: tints of the classes, white where a row is rejected, the root's clusters of one class."""
     figure, axes = blank(2, 2, width=2.3, height=2.3)
@@ -62,11 +57,7 @@ def pathfinder_regions(setting: FigureSetting) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-@illustration(
-    "PATHFINDER's trees on the artificial sets",
-    "the trees of figure 3.8 of Amalaman (2015)",
-    "several clusters fit into a single leaf, most clusters are kept whole, and trees are very short.",
-)
+@illustration
 def pathfinder_trees(setting: FigureSetting) -> Picture:
     """Draw nodes as circles with their clusters' number, leaves as squares with their rows; a dash rejects all."""
     figure, axes = blank(1, len(ARTIFICIAL), width=2.0, height=2.0)
@@ -112,11 +103,7 @@ def _diagram(axes: Axes, tree: RegionTree) -> None:
         axes.text(*places[index], "-" if node.rejects else text, ha="center", va="center", bbox=shape, fontsize=6)
 
 
-@illustration(
-    "Leaves of PATHFINDER beside those of a pruned axis-parallel tree",
-    "figure 3.9 of Amalaman (2015); its best known sizes of other programs are shown there without a number",
-    "PATHFINDER consistently has low complexity.",
-)
+@illustration
 def pathfinder_sizes(setting: FigureSetting) -> Picture:
     """Draw one tree of all rows per set, with the grids of Table 3.4; pruning by cross-validation."""
     figure, (axes,) = blank(1, 1, width=6.0, height=2.4)

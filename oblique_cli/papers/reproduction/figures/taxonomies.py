@@ -41,13 +41,7 @@ ARTIFICIAL = (
 )
 
 
-@illustration(
-    "AVALANCHE's splits: distances between the sides, and sizes of the clusters",
-    "figure 4.4 of Amalaman (2015), by made-up sequences in groups of its sizes: the set AV is not public",
-    "the first split gives clusters of 27 and 43 objects, the second divides the 27 into 8 and 19; both have a large "
-    "distance between the sides, and small clusters have none in general.",
-    SEED,
-)
+@illustration
 def avalanche_splits(setting: FigureSetting) -> Picture:
     """Draw the distance between the sides of each split, the tree, and the number of clusters of each size."""
     tree = avalanche(jukes_cantor(grouped_sequences()))
@@ -89,13 +83,7 @@ def grouped_sequences(seed: int = SEED) -> NDArray[np.int8]:
     return np.vstack([descendants(parent, 0.05, n, rng) for parent, n in zip(parents, GROUPS, strict=True)])
 
 
-@illustration(
-    "Average purity per depth, STAXAC and neighbor joining",
-    "figure 5.6 of Amalaman (2015), by random sequences of the form of Art#1 and Art#2: its two sets are not public",
-    "STAXAC reaches high cluster purity a lot faster than NJ: on E.Coli all nodes of depth 9 are pure, where those of "
-    "NJ have around 90 %, and 100 % at depth 14.",
-    SEED,
-)
+@illustration
 def purity_by_depth(setting: FigureSetting) -> Picture:
     """Draw mean purity above, the share of 2^d nodes below, at all depths; one column per draw of sequences."""
     figure, axes = blank(2, len(study.LABELLED_SETS), width=3.4, height=2.0)
@@ -129,13 +117,7 @@ def first_depth(purity: Array, least: float) -> int:
     return int(below[-1]) + 1 if len(below) else 0
 
 
-@illustration(
-    "Subclasses of the classes of eight sets, at purities 1 and 0.9",
-    "figure 5.7 of Amalaman (2015), sets of Table 5.5",
-    "more subclasses at a high purity: Bcw has two at 0.9, and class M is 5-modal at 1; Seg, Vot and Bcw have larger "
-    "ones than the others; all clusters of Pid are of class 0.",
-    SEED,
-)
+@illustration
 def subclass_modality(setting: FigureSetting) -> Picture:
     """Draw a bar per subclass of at least 15 rows, in the color of its class; purity 1 above, 0.9 below."""
     figure, axes = blank(2, len(study.EIGHT), width=1.35, height=1.6)
@@ -173,13 +155,7 @@ CODES = dict(
 )
 
 
-@illustration(
-    "Classification complexity beside the accuracy of classifiers",
-    "figures 5.8 and 5.9 of Amalaman (2015), with five of this package's classifiers for the 24 of Table 5.6",
-    "sets of low complexity are classified with high accuracy by most classifiers: their correlation is -0.94; sets of "
-    "low complexity have large pure clusters (above 15 rows on Bcw and Vot, about 10 on Seg, below 5 on the others).",
-    SEED,
-)
+@illustration
 def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     """Draw accuracies and complexity by set; complexity against mean accuracy; complexity and rows per pure cluster."""
     figure, axes = blank(1, 3)
@@ -223,13 +199,7 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     )
 
 
-@illustration(
-    "Pure clusters by size, and complexity as the area that they leave",
-    "figure 5.10 of Amalaman (2015), the eight sets of Table 5.5 and iris",
-    "clusters from the c-th largest on, c the number of classes: Bcw, Irs and Vot have small white areas and low "
-    "complexity, the rest larger ones.",
-    SEED,
-)
+@illustration
 def pure_clusters(setting: FigureSetting) -> Picture:
     """Draw a row per set: sizes in the colors of classes; the share of rows outside the k largest, with its mean."""
     names = (*study.EIGHT, study.IRIS)
@@ -266,13 +236,7 @@ def _clusters(axes: Axes, taxonomy: Taxonomy, name: str) -> None:
     axes.set_ylim(0.0)
 
 
-@illustration(
-    "Classification complexity of artificial sets",
-    "figure 5.11 of Amalaman (2015); its six sets are not described, so these are ours",
-    "complexity is low where most rows lie in a few large pure clusters (panels a, d, e and f), and high where there "
-    "is no large region of a class (b and c).",
-    SEED,
-)
+@illustration
 def complexity_of_artificial_sets(setting: FigureSetting) -> Picture:
     """Draw six sets with their complexity; in b and c the classes are permuted at random."""
     figure, axes = blank(2, 3, width=2.3, height=2.3)

@@ -49,13 +49,7 @@ def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
     axes.set_title(title)
 
 
-@illustration(
-    "Accuracy against epsilon, stage 1 of two-stage cross-validation",
-    "thesis figure 5.11 (section 5.2; GDT on BS and BUPA), with HHGDT beside it",
-    "for GDT, BUPA lies between 66 and 68 % for epsilon from 0.2 to 0.3 and BS between 89 and 91 % from 0.05 to 0.2; "
-    "0.16 is chosen on BS and 0.3 on BUPA.",
-    SEED,
-)
+@illustration
 def epsilon_two_stage(setting: FigureSetting) -> Picture:
     """Draw one panel per data set."""
     all_curves = curves("two_stage", ("balance_scale", "bupa"), setting)
@@ -98,17 +92,5 @@ def _by_fold(setting: FigureSetting, name: str) -> Picture:
 
 
 NESTED = "Accuracy against epsilon in each fold of nested cross-validation"
-illustration(
-    f"{NESTED}, balance scale",
-    "thesis figure 5.12 (section 5.2; GDT on BS), with HHGDT beside it",
-    "epsilon varies between 0.06 and 0.18 (0.11 to 0.19 in its tables), around 90 % at each optimum.",
-    SEED,
-    "epsilon_folds_balance_scale",
-)(partial(_by_fold, name="balance_scale"))
-illustration(
-    f"{NESTED}, BUPA",
-    "thesis figure 5.13 (section 5.2; GDT on BUPA), with HHGDT beside it",
-    "epsilon varies between 0.25 and 0.34 (0.25 to 0.37 in Table 5.5), with about 66 to 72 % at the optima.",
-    SEED,
-    "epsilon_folds_bupa",
-)(partial(_by_fold, name="bupa"))
+illustration(partial(_by_fold, name="balance_scale"), "epsilon_folds_balance_scale")
+illustration(partial(_by_fold, name="bupa"), "epsilon_folds_bupa")

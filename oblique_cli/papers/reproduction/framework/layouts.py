@@ -1,6 +1,6 @@
 """Layouts of published tables, and a stored run printed in them: rows, columns, order and digits of the table.
 
-A table without an entry in LAYOUTS has a row for each data set and method and a column for each metric.
+A table without an entry in layouts.yaml has a row for each data set and method and a column for each metric.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -19,6 +20,7 @@ from oblique_cli.evaluation.sheets import MISSING, NOT_PRINTED, Sheet, TextGrid
 from oblique_cli.evaluation.tables import Line, ResultTable, listed, method_of, method_titles, summarize
 from oblique_cli.ground.nouns import Experiment, Row
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.strict_yaml import content
 from oblique_cli.papers.reproduction.framework import runs
 from oblique_cli.papers.reproduction.framework.runs import Ours, Outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
@@ -52,109 +54,20 @@ class Layout:
     columns: tuple[Column, ...]
 
 
-ACCURACY, LEAVES = {"metric": "accuracy_percent"}, {"metric": "n_leaves"}
-TIME, DEPTH = Column("Time(sec)", ({"metric": "time_s"},)), Column("Depth", ({"metric": "depth"},))
 TITLES = {"accuracy_percent": "Avg. Acc.", "n_leaves": "Avg. Size"}
-BY_SET, EXAMPLE_SET = {"dataset": "Dataset"}, {"dataset": "example set"}
-BY_METHOD = {**BY_SET, "method": "DT"}
-_THESIS, _MANWANI, _AMALAMAN = "wickramarachchi2015", "manwani2012", "amalaman2015"
 
 
-def _columns(*groups: tuple[str, Where]) -> tuple[Column, ...]:
-    """Return accuracy and leaves of each group of numbers."""
-    return tuple(
-        Column(f"{title} {name}", ({**where, **metric},))
-        for title, where in groups
-        for name, metric in (("Accuracy", ACCURACY), ("Tree Size", LEAVES))
-    )
-
-
-_CLASS = {"metric": "class_accuracy_percent"}
-_FOLDS = Layout(
-    {"fold": "Test Fold"},
-    (
-        Column("Nested CV epsilon", ({"metric": "epsilon", "cv": "nested"},)),
-        *_columns(("Nested CV", {"cv": "nested"}), ("Ordinary CV", {"cv": "two-stage"})),
-    ),
-)
-_CLUSTERS = Layout(
-    BY_SET,
-    (
-        *(Column(method, ({"method": method, **ACCURACY},)) for method in ("SVM", "HHBUT")),
-        Column("Tree Size", (LEAVES,)),
-        Column("Avg. no. of Clusters", ({"metric": "avg_clusters_per_class"},)),
-    ),
-)
-_ROLES = {"Bottom-Up": {"role": "best bottom-up tree"}, "Top-Down": {"role": "best top-down tree"}}
-_PATHFINDER, _CART = {"method": "PATHFINDER"}, {"method": "Simple CART"}
-_ACCURACY_AND_REJECTS = (
-    Column("PATHFINDER Accuracy Rate%", ({**_PATHFINDER, **ACCURACY},)),
-    Column("PATHFINDER Reject Rate (%)", ({**_PATHFINDER, "metric": "reject_percent"},)),
-)
-_EXAMPLE = {"dataset": "Example Set"}
-_BOTH = (Column("Avg. Acc.", (ACCURACY,)), Column("Avg. Size", (LEAVES,)))
-LAYOUTS = {
-    f"{_THESIS}:3.1": Layout({**EXAMPLE_SET, "method": "DT"}, _BOTH),
-    f"{_THESIS}:3.4": Layout({**EXAMPLE_SET, "method": "Decision Tree"}, _BOTH),
-    f"{_THESIS}:3.2": Layout(EXAMPLE_SET, _columns(*((f"{name} CV", {"sampling": name}) for name in ("SRS", "STRS")))),
-    f"{_THESIS}:3.3": Layout(
-        {**EXAMPLE_SET, "class_index": ""},
-        (
-            Column("SRS", ({**_CLASS, "sampling": "SRS"},)),
-            Column("STRS", ({**_CLASS, "sampling": "STRS"}, {"metric": "class_accuracy_gain_percent"})),
-            Column("Class size", (_CLASS,), shows="class_size"),
-        ),
-    ),
-    f"{_THESIS}:5.4": Layout(
-        {"dataset": "Example set", "repetition": "CV"},
-        (Column("Avg. Accuracy", (ACCURACY,)), Column("Avg. Tree size", (LEAVES,))),
-    ),
-    **{f"{_THESIS}:5.{table}": _FOLDS for table in range(5, 9)},
-    f"{_THESIS}:6.1": _CLUSTERS,
-    f"{_THESIS}:6.2": _CLUSTERS,
-    f"{_THESIS}:6.3": Layout(
-        _EXAMPLE,
-        tuple(
-            column
-            for title, role in _ROLES.items()
-            for column in (Column(f"{title} Tree", (role,), shows="method"), *_columns((title, role)))
-        ),
-    ),
-    f"{_THESIS}:6.4": Layout(
-        {"dataset": "Example Set"}, _columns(*((method, {"method": method}) for method in ("HHBUT", "HHCART(A)")))
-    ),
-    f"{_MANWANI}:II": Layout(
-        {**BY_SET, "method": "Method"}, (Column("Accuracy", (ACCURACY,)), TIME, Column("# leaves", (LEAVES,)), DEPTH)
-    ),
-    f"{_MANWANI}:III": Layout(
-        {**BY_SET, "method": "Method"},
-        (Column("Accuracy", (ACCURACY,)), TIME, Column("kernel", (ACCURACY,), shows="kernel")),
-    ),
-    f"{_AMALAMAN}:2.7": Layout(
-        BY_SET,
-        tuple(
-            Column(method, ({"method": method, "metric": "mse"}, {"method": method, **LEAVES}))
-            for method in ("M5", "RETIS", "GUIDE", "SECRET", "TPRTI-A", "TPRTI-B")
-        ),
-    ),
-    f"{_AMALAMAN}:3.6": Layout(
-        BY_SET,
-        (
-            *_ACCURACY_AND_REJECTS,
-            Column("PATHFINDER Complexity", ({**_PATHFINDER, **LEAVES},)),
-            Column("SIMPLE CART Accuracy Rate", ({**_CART, **ACCURACY},)),
-            Column("SIMPLE CART Complexity", ({**_CART, **LEAVES},)),
-        ),
-    ),
-    f"{_AMALAMAN}:3.7": Layout(
-        BY_SET,
-        (
-            *_ACCURACY_AND_REJECTS,
-            Column("Twenty two Approaches Best Accuracy Rate", ({"method": "best of 22 (Cline paper)", **ACCURACY},)),
-            Column("SIMPLE CART Accuracy Rate", ({**_CART, **ACCURACY},)),
-        ),
-    ),
-}
+@cache
+def layouts() -> Mapping[str, Layout]:
+    """Return the layouts of layouts.yaml by the references of their tables."""
+    by_table: dict[str, Layout] = {}
+    for entry in content(Path(__file__).with_name("layouts.yaml")):
+        columns = []
+        for title, cells in entry["columns"].items():
+            shows = next((where.pop("shows") for where in cells if "shows" in where), "")
+            columns.append(Column(title, tuple(cells), shows))
+        by_table |= dict.fromkeys(entry["tables"], Layout(entry["heads"], tuple(columns)))
+    return by_table
 
 
 def find(name: str) -> PublishedTable:
@@ -179,12 +92,12 @@ def find(name: str) -> PublishedTable:
 
 
 def layout_of(table: PublishedTable) -> Layout:
-    """Return the layout of a table, from the metrics of its numbers if LAYOUTS has none."""
-    if table.reference in LAYOUTS:
-        return LAYOUTS[table.reference]
+    """Return the layout of a table, from the metrics of its numbers if layouts.yaml has none."""
+    if table.reference in layouts():
+        return layouts()[table.reference]
     metrics = dict.fromkeys(number.metric for number in published.numbers(table.source, table.table))
     columns = (Column(TITLES.get(metric, metric.replace("_", " ")), ({"metric": metric},)) for metric in metrics)
-    return Layout(BY_METHOD, tuple(columns))
+    return Layout({"dataset": "Dataset", "method": "DT"}, tuple(columns))
 
 
 def printed(name: str, experiment: Experiment, rows: Sequence[Row], table: ResultTable) -> Sheet:

@@ -83,7 +83,6 @@ class Study:
 
     run         runs or resumes the experiments and returns every cell of the tables that the request asks for
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
-    in_all      whether `oblique reproduce all` runs it
     selects     kinds of `StudyRequest.only` that the study supports
     ids         names that `only` accepts as algorithms beside algorithm names: ids of its configurations
     of_run      returns for a table and a stored run (`runs.Outcome`) the function for its numbers (`runs.Ours`); None
@@ -94,7 +93,6 @@ class Study:
     title: str
     run: Callable[[StudyRequest], StudyResult]
     tables: tuple[str, ...] = ()
-    in_all: bool = True
     selects: tuple[str, ...] = ("dataset", "algorithm")
     ids: Callable[[], Sequence[str]] = tuple
     of_run: Callable[[str, Any], Callable[..., Any]] | None = None
