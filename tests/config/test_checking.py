@@ -570,13 +570,6 @@ def test_an_unknown_configuration_is_refused_with_close_names(name, says):
         composing.resolve(name)
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_every_bundled_configuration_is_valid(path):
-    experiment = config.load(path)
-    assert experiment.name == path.stem
-    assert experiment.title
-
-
 def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2_and_gdt_shares_it():
     experiment = config.load("bupa_hhgdt")
     assert experiment.cv == CVSpec("two_stage", folds=10, repeats=10, tune_folds=10)
@@ -589,18 +582,6 @@ def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2_and_gdt_shares_it()
     hhgdt, gdt = config.load("bupa_hhgdt"), config.load("bupa_gdt")
     assert (hhgdt.seed, hhgdt.cv, hhgdt.datasets) == (gdt.seed, gdt.cv, gdt.datasets)
     assert hhgdt.algorithms[0].grid == gdt.algorithms[0].grid
-
-
-def test_chapter3_covers_the_fourteen_sets_of_table_3_1():
-    from oblique_cli.evaluation.published import dataset_code, numbers
-
-    chapter, shuttle = config.load("reproduce/chapter3"), config.load("reproduce/chapter3_shuttle")
-    codes = {dataset_code("wickramarachchi2015", d.name) for d in (*chapter.datasets, *shuttle.datasets)}
-    assert codes == {number.dataset for number in numbers("wickramarachchi2015", "3.1")}
-    assert len(codes) == 14
-    assert chapter.cv == CVSpec("ordinary", folds=5, repeats=10, pruning_fraction=0.1)
-    assert (shuttle.cv.scheme, shuttle.cv.repeats) == ("split", 10)
-    assert shuttle.algorithms == chapter.algorithms
 
 
 def test_a_folder_of_data_may_be_named_and_is_no_part_of_the_content(project, refuse, tmp_path):

@@ -77,15 +77,10 @@ def test_the_folder_holds_the_bundled_files_and_the_catalogue_every_entry_once()
         assert not re.search(r"https?://|pypi\.org|pythonhosted|/home/|/tmp/|/root/|/work/", text)
 
 
-def test_every_entry_has_a_source_a_licence_and_a_line_in_sources_md():
+def test_every_entry_has_a_line_in_sources_md():
     sources = (DATASETS / "SOURCES.md").read_text()
     for name, entry in catalogue.entries().items():
-        assert re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name)
-        assert entry.title and entry.source and entry.licence
         assert f"| `{name}` | {', '.join(file.name for file in entry.files.values())} | " in sources
-        for file in entry.files.values():
-            assert re.fullmatch(r"[a-z0-9_]+\.csv(\.gz)?", file.name)
-            assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
     assert "TECATOR" in sources.upper() and "as long as this permission note is attached" in sources
 
 
@@ -199,19 +194,6 @@ def test_the_error_of_a_damaged_bundled_file_names_both_checksums_and_the_remedy
         load("marbles")
 
 
-def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path, no_user_folders):
-    four = {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}
-    for change, message in (
-        ({"n": 4, "classes": {"a": 1, "b": 3}, "files": four}, "says 4 rows and 2 features"),
-        ({"task": "regression", "classes": {}}, "the last column of marbles.csv must be 'target'"),
-    ):
-        use_catalogue(monkeypatch, tmp_path / "ours", {"marbles": toy_facts()["marbles"] | change})
-        (tmp_path / "ours" / "marbles.csv").write_text(MARBLES_CSV)
-        with pytest.raises(DataError, match=re.escape(message)):
-            load(DatasetSpec("marbles", missing="impute"))
-        assert catalogue.verify("marbles").status == "bad"
-
-
 QUARTZ = "q,class\n1,x\n2,y\n"
 
 
@@ -284,17 +266,6 @@ def test_a_gzipped_file_may_also_be_there_unpacked(monkeypatch, tmp_path, no_use
         (tmp_path / name[6:] / name).write_bytes(content)
         digests.add(load("quartz", data_dir=str(tmp_path / name[6:])).digest)
     assert len(digests) == 1
-
-
-def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_path):
-    for name, where in [("marbles", "bundled"), ("pebbles", "to fetch"), ("quartz", "data directory needed")]:
-        assert catalogue.whereabouts(catalogue.entry(name)) == where
-    assert catalogue.verify("quartz") == catalogue.Check(
-        "quartz", "absent", "data set 'quartz': quartz.csv is not found"
-    )
-    (tmp_path / "quartz.csv").write_text(QUARTZ)
-    assert catalogue.whereabouts(catalogue.entry("quartz"), str(tmp_path)) == "data directory"
-    assert catalogue.verify("quartz", str(tmp_path)).status == "ok"
 
 
 def test_the_catalogue_needs_nothing_numerical_and_one_entry_is_read_without_the_others():

@@ -3,7 +3,6 @@
 import copy
 import os
 import re
-import shutil
 
 import pytest
 import yaml
@@ -112,19 +111,6 @@ def test_a_fault_is_a_sentence_with_file_line_and_key(name, key, value, at, says
     assert catalogue.resolve("agate") == "quartz" and catalogue.entry("quartz").n == 2
 
 
-@pytest.mark.parametrize(
-    "key", ["n", "categorical", "origin", "notes", "note", "paper_code", "aliases", "published", "categorical_columns"]
-)
-def test_what_a_newcomer_may_leave_out(key, toys, monkeypatch):
-    facts = toy_facts()["marbles"] | {"aliases": ["agate"], "published": {"who": "Mbl"}, "paper_code": "M", "note": "x"}
-    facts |= {"categorical_columns": []}
-    del facts[key]
-    use_catalogue(monkeypatch, toys, {"marbles": facts})
-    assert catalogue.load(DatasetSpec("marbles", missing="drop")).n == 2
-    assert catalogue.verify("marbles").status == "ok"
-    assert (catalogue.entry("marbles").n, catalogue.entry("marbles").p) == (3, 2)
-
-
 def test_the_smallest_entry_there_is_and_a_hint_of_entries_that_cannot_be_used(toys, monkeypatch):
     least = ("title", "task", "numeric", "classes", "availability", "files", "source", "licence")
     use_catalogue(monkeypatch, toys, {"marbles": {key: toy_facts()["marbles"][key] for key in least}})
@@ -213,6 +199,8 @@ def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):
     ]:
         said = message(changed("marbles", key, value))
         assert says in said and f"({at}: {path}:{line_of_first(path, at)})" in said
+    said = message(changed("marbles", "task", "regression") | {"classes": {}})
+    assert "the last column of marbles.csv must be 'target', the target of regression" in said
     columns = changed("marbles", "numeric", 1) | {"categorical": 1, "categorical_columns": ["gg"]}
     said = message(columns)
     assert said == (
@@ -342,15 +330,6 @@ def test_the_real_catalogue_has_no_fault_and_both_parsers_read_it_alike(monkeypa
     slow = catalogue_file.load(PATH)
     assert slow.entries == quick.entries
     assert [entry.places for entry in slow.entries.values()] == [entry.places for entry in quick.entries.values()]
-
-
-def test_files_are_named_from_where_one_stands(monkeypatch, tmp_path):
-    (tmp_path / "datasets").mkdir()
-    shutil.copy(PATH, tmp_path / "datasets" / "catalogue.yaml")
-    monkeypatch.chdir(tmp_path)
-    found = catalogue_file.load(tmp_path / "datasets" / "catalogue.yaml")
-    line = TEXT[: TEXT.index("\nbupa:\n")].count("\n") + 2
-    assert found.entries["bupa"].at("") == f"{os.path.join('datasets', 'catalogue.yaml')}:{line}"
 
 
 # ---- commands, with a newcomer's faulty entry among the real ones ----------------------------------------------------

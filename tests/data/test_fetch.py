@@ -1,6 +1,5 @@
 """Fetching from a local server: whole, checked, atomic; and the recipes on files in UCI's own form."""
 
-import gzip
 import io
 import os
 import re
@@ -14,11 +13,9 @@ from pathlib import Path
 import pytest
 from data_support import (
     DATASETS,
-    FETCHED,
     N_PEBBLES,
     PEBBLES_CSV,
     PEBBLES_RAW,
-    marked,
     no_user_folders,
     sha,
     site,
@@ -29,13 +26,12 @@ from data_support import (
 )
 from waiting import wait_until
 
-from oblique_cli.data import catalogue, files
+from oblique_cli.data import catalogue
 from oblique_cli.data import fetch as fetching
 from oblique_cli.data.catalogue import load
 from oblique_cli.data.entries import Recipe
 from oblique_cli.data.fetch import fetch
 from oblique_cli.errors import ConfigError, DataError, StoreError
-from oblique_cli.ground.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "site", "toys"]
 
@@ -181,12 +177,6 @@ def test_a_set_that_cannot_be_fetched_says_what_to_do_and_asks_nobody(toys, site
         "into a folder and name that by --data-dir or OBLIQUE_DATA"
     )
     assert site.log == [] and not no_user_folders.exists()
-    with pytest.raises(DataError) as caught:
-        load("quartz")
-    assert str(caught.value) == (
-        f"data set 'quartz' is not in {no_user_folders} and was never in the UCI archive; put quartz.csv into a folder "
-        "and name that by --data-dir or OBLIQUE_DATA"
-    )
 
 
 def test_servers_that_fail_stall_or_are_not_there(toys, site, tmp_path, monkeypatch):
@@ -242,18 +232,6 @@ def test_members_are_found_by_name_nothing_is_unpacked_and_what_is_far_too_large
 # Recipes
 
 
-def test_every_recipe_names_the_columns_of_its_set():
-    sets = {"banknote", "climate_crashes", "seeds", "bank_marketing", "page_blocks", "dermatology"}
-    assert {name for name in FETCHED if catalogue.entry(name).recipe} == sets
-    for name in FETCHED:
-        entry = catalogue.entry(name)
-        if entry.recipe:
-            kept = [column for column in entry.recipe.columns if column != "-"]
-            assert kept[-1] == entry.target and len(kept) == entry.p + 1 == len(set(kept))
-            assert set(entry.categorical_columns) < set(kept)
-            assert entry.recipe.sources and entry.recipe.delimiter in (",", ";", "whitespace")
-
-
 def compressed(data: bytes) -> bytes:
     """A .Z file of codes of 9 bits, in groups of eight: the table is cleared (code 256) before codes become wider."""
     codes: list[int] = []
@@ -265,6 +243,25 @@ def compressed(data: bytes) -> bytes:
     return b"\x1f\x9d\x90" + b"".join(
         number.to_bytes(-(-9 * len(group) // 8), "little") for number, group in zip(numbers, groups, strict=True)
     )
+
+
+RAW = PEBBLES_RAW.encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "members", "body"),
+    [
+        ("a.zip", ["b.zip", "pebbles.dat"], zipped(b__zip=zipped(pebbles__dat=RAW), c__zip=b"not this one")),
+        ("a.zip", ["pebbles.dat.Z"], zipped(**{"pebbles.dat.Z": compressed(RAW)})),
+        ("old/pebbles.dat.Z", [], compressed(RAW)),
+    ],
+)
+def test_a_recipe_names_members_in_members_and_unpacks_z_files(path, members, body, monkeypatch, site, tmp_path):
+    facts = toy_facts()
+    facts["pebbles"]["recipe"]["sources"] = [{"path": path, "members": members} if members else {"path": path}]
+    use_catalogue(monkeypatch, tmp_path / "datasets", facts)
+    site.content = {f"/{path}": body}
+    assert fetch(catalogue.entry("pebbles"), tmp_path).path.read_text() == PEBBLES_CSV
 
 
 def test_z_files_are_unpacked_and_damaged_ones_refused(monkeypatch):
@@ -279,70 +276,6 @@ def test_z_files_are_unpacked_and_damaged_ones_refused(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(fetching._Unusable, match="there is no gzip"):
         fetching.uncompress(compressed(data))
-
-
-def raw_form(name: str, header: list[str], rows: list[list[str]]) -> bytes:
-    """A set as the archive has it, made from our file."""
-    if name == "banknote":
-        return "".join(",".join(row) + "\r\n" for row in rows).encode()
-    if name == "dermatology":
-        return "".join(",".join(cell or "?" for cell in row) + "\n" for row in rows).encode()
-    if name == "seeds":  # tabs, here and there doubled; "5" for 5.0
-        return "\n".join(
-            ("\t\t" if i % 9 == 3 else "\t").join(cell.removesuffix(".0") for cell in row) for i, row in enumerate(rows)
-        ).encode()
-    if name == "climate_crashes":  # fixed width, after Study and Run
-        lines = ["Study Run " + " ".join(header[:-1]) + " outcome\n"]
-        lines += [
-            f"    {i // 180 + 1}{i % 180 + 1:9d}" + "".join(f"{c:>24}" for c in row) + "   \n"
-            for i, row in enumerate(rows)
-        ]
-        return "".join(lines).encode()
-    if name == "bank_marketing":  # words in quotes; a zip file in a zip file
-        numeric = [cell.lstrip("-").isdigit() for cell in rows[0]]
-        lines = [";".join(f'"{c}"' for c in [*header[:-1], "y"])]
-        lines += [";".join(c if number else f'"{c}"' for c, number in zip(row, numeric, strict=True)) for row in rows]
-        inner = zipped(**{"bank-full.csv": "\n".join(lines) + "\n", "bank.csv": "not this one"})
-        return zipped(**{"bank.zip": inner, "bank-additional.zip": b"nor this"})
-    assert name == "page_blocks"  # fixed width, no zero before the point, three figures
-    lines = []
-    for row in rows:
-        cells = [f"{float(c):.3f}"[: 5 if float(c) < 10 else 6].removeprefix("0") if "." in c else c for c in row]
-        lines.append(" ".join(f"{cell:>7}" for cell in cells))
-    return compressed("\n".join(lines).encode())
-
-
-@pytest.fixture
-def found_file(request) -> Path:
-    """Where the file of the set `name` is; asked for before `no_user_folders`, which hides it."""
-    (file,) = catalogue.entry(request.getfixturevalue("name")).files.values()
-    found = files.find(file, bundled=False)
-    assert found is not None
-    return found.path
-
-
-@pytest.mark.parametrize("name", [marked(name) for name in FETCHED if catalogue.entry(name).recipe])
-def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, found_file, site, no_user_folders):
-    entry = catalogue.entry(name)
-    assert entry.recipe is not None
-    ours = found_file.read_bytes()
-    text = (gzip.decompress(ours) if found_file.suffix == ".gz" else ours).decode()
-    header, *rows = [line.split(",") for line in text.splitlines()]
-    raw = raw_form(name, header, rows)
-    for source in entry.recipe.sources:
-        body = raw
-        if name == "bank_marketing":
-            if len(source.members) == 1:
-                body = zipfile.ZipFile(io.BytesIO(raw)).read("bank.zip")
-        elif source.members:
-            body = zipped(**{source.members[0]: raw, "readme.txt": "words"})
-        site.content = {f"/{source.path}": body}
-        found = fetch(entry, no_user_folders)
-        assert found.path.read_text() == text
-        d = load(DatasetSpec(name, missing="impute", encoding="ordinal"), offline=True)
-        own = load(DatasetSpec(name, missing="impute", encoding="ordinal"), data_dir=found_file.parent)
-        assert d.digest == own.digest
-        found.path.unlink()
 
 
 def test_conversion_keeps_whole_numbers_and_writes_others_in_shortest_form():
@@ -365,9 +298,3 @@ def test_files_appear_whole_or_not_at_all(monkeypatch, toys, site, tmp_path):
             fetch(catalogue.entry("pebbles"), place)
     assert not [p for p in place.iterdir() if p.suffix in (".csv", ".tmp")]
     assert fetch(catalogue.entry("pebbles"), place).path.read_text() == PEBBLES_CSV
-
-
-def test_the_toy_recipe_is_read_from_yaml_like_any_other(monkeypatch, tmp_path):
-    use_catalogue(monkeypatch, tmp_path, toy_facts())
-    recipe = catalogue.entry("pebbles").recipe
-    assert recipe is not None and recipe.sources[0].members == ("pebbles.dat",) and recipe.sources[1].members == ()

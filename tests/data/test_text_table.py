@@ -7,7 +7,7 @@ import os
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oblique_cli.data.csv_text import csv_cell, csv_text
@@ -46,19 +46,14 @@ def test_delimiters_line_ends_byte_order_mark_quotes_and_blanks_do_not_matter(te
     assert columns(text) == EXPECTED
 
 
-def test_gzip_is_read_by_its_content_and_a_cut_or_false_file_is_named(tmp_path):
+def test_gzip_is_read_by_its_content_and_a_false_file_is_named(tmp_path):
     path = tmp_path / "my.csv.gz"
     path.write_bytes(gzip.compress(b"size,class\n1.5,a\n2,b\n"))
     table = read_csv(path)
     assert dict(zip(table.header, table.columns, strict=True)) == EXPECTED
-    whole = gzip.compress(b"size,class\n1.5,a\n2,b\n" * 50)
-    for name, content in {
-        "cut.csv.gz": whole[:-9],
-        "bad.csv.gz": b"\x1f\x8b" * 9,
-    }.items():
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match=f"{name}: not a whole gzip file"):
-            read_csv(tmp_path / name)
+    path.write_bytes(b"\x1f\x8b" * 9)
+    with pytest.raises(DataError, match="not a whole gzip file"):
+        read_csv(path)
 
 
 def test_quotes_hold_delimiters_which_do_not_count_and_line_ends():
@@ -109,20 +104,6 @@ def test_a_path_that_cannot_be_read_says_why_and_a_pipe_is_not_waited_for(tmp_pa
         read_csv(tmp_path / "pipe.csv")
 
 
-@given(st.binary(max_size=200) | st.text(alphabet=',;\t\n\r"ab1.\0\ufeff ', max_size=60).map(str.encode))
-@settings(max_examples=100, deadline=None)
-def test_any_bytes_give_a_whole_table_or_one_sentence(content):
-    try:
-        table = parse(content, "my.csv")
-    except DataError as error:
-        assert str(error).startswith("my.csv: ")
-        assert "\n" not in str(error).replace("\\n", "")
-    else:
-        assert table.lines
-        assert {len(cells) for cells in table.columns} == {len(table.lines)}
-        assert len(set(table.header)) == len(table.header) == len(table.columns)
-
-
 words = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 
 
@@ -141,13 +122,8 @@ cell_texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters
 
 
 @given(st.lists(st.lists(cell_texts, min_size=2, max_size=3), min_size=1, max_size=5))
+@example([["a\nb", "x"], ["a\rb", "x"], ["a\r\nb", "x"]])
 def test_what_is_written_is_read_back_whatever_a_cell_holds(rows):
     text = csv_text(rows)
     assert list(csv.reader(io.StringIO(text, newline=""), strict=True)) == rows
     assert text == "".join(",".join(map(csv_cell, row)) + "\n" for row in rows)
-
-
-@pytest.mark.parametrize("cell", ["a\nb", "a\rb", "a\r\nb", 'a"b', "a,b"])
-def test_a_line_end_of_any_kind_stays_in_its_cell(cell):
-    text = csv_text([[cell, "x"]])
-    assert text.startswith('"') and list(csv.reader(io.StringIO(text, newline=""))) == [[cell, "x"]]

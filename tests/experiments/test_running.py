@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info
 from waiting import FOREVER, wait_until
 
 from oblique_cli import data
-from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments import fits, running
@@ -409,13 +409,6 @@ def test_data_sets_and_algorithms_may_be_added(store):
         run(small, store, n_jobs=1)
 
 
-def test_changed_data_are_refused_before_anything_runs(store, monkeypatch):
-    run(experiment("depth"), store, n_jobs=1)
-    monkeypatch.setattr(data.catalogue, "load", lambda *_, **__: replace(toy(), X=toy().X + 1))
-    with pytest.raises(ConfigError, match=r"data\.toy [0-9a-f]{8}\.\.\. -> [0-9a-f]{8}\.\.\.: use --fresh"):
-        run(experiment("depth"), store, n_jobs=1)
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_failed_folds_are_rows_in_the_summary_and_in_the_exit_code(store, workers):
     out = io.StringIO()
@@ -589,21 +582,6 @@ def test_data_sets_take_turns_where_workers_are_threads_and_follow_one_another_w
     by_turns = sorted(asked, key=lambda one: one[:2])
     one_after_another = sorted(asked, key=lambda one: (one[2], *one[:2]))
     assert len(set(asked)) == 36 and asked == (by_turns if compiled else one_after_another)
-
-
-def test_a_store_that_cannot_be_written_ends_the_run_and_keeps_what_it_has(store, monkeypatch):
-    append = store.append
-
-    def full(run_name, row):
-        if len(store.rows(run_name)) == 3:
-            raise StoreError("the disk is full")
-        append(run_name, row)
-
-    monkeypatch.setattr(store, "append", full)
-    with pytest.raises(StoreError, match="the disk is full"):
-        run(experiment("stump", folds=10), store, n_jobs=2)
-    monkeypatch.undo()
-    assert len(store.rows("test")) == 3
 
 
 # ---- kill ------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from store_support import write_rows
 
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store import SCHEMA_VERSION, Store
-from oblique_cli.ground.nouns import Job, Row, Tuning
+from oblique_cli.ground.nouns import Row, Tuning
 
 CONTENT = {
     "seed": 1,
@@ -83,29 +83,6 @@ def test_rows_and_tunings_come_back_as_they_were_stored(store, path):
             assert columns == ["run", *(besides.get(field.name, field.name) for field in fields(kind)), "digest"]
 
 
-def test_rows_are_ordered_by_place_not_by_arrival(store):
-    store.begin("chapter3", CONTENT, 100)
-    places = [(d, r, f) for d in ("a", "b") for r in range(2) for f in range(11)]
-    for d, r, f in reversed(places):
-        store.append("chapter3", replace(ROW, key=f"{d}{r}{f}", dataset=d, repeat=r, fold=f))
-    assert [(row.dataset, row.repeat, row.fold) for row in store.rows("chapter3")] == places
-
-
-def test_a_good_row_is_never_replaced_and_a_failed_one_is_pending_and_is(store):
-    store.begin("chapter3", CONTENT, 100)
-    failed = replace(ROW, status="failed", message="ValueError: no")
-    jobs = [Job(key, "bupa", "gdt", 1, 2, seed=0) for key in ("k0", "k1", "k2")]
-    store.append("chapter3", failed)
-    store.append("chapter3", replace(ROW, key="k1", fold=3))
-    assert [job.key for job in store.pending("chapter3", jobs)] == ["k0", "k2"]
-    store.append("chapter3", ROW)
-    assert store.rows("chapter3")[0] == ROW and len(store.rows("chapter3")) == 2
-    assert [job.key for job in store.pending("chapter3", jobs)] == ["k2"]
-    for other in (replace(ROW, n_correct=0), failed):
-        store.append("chapter3", other)
-        assert store.rows("chapter3")[0] == ROW and len(store.rows("chapter3")) == 2
-
-
 def test_a_run_is_listed_with_its_counts_and_latest_session(store):
     store.begin("chapter3", CONTENT, 100, argv=["oblique", "run", "chapter3"], environment={"python": "3.11"})
     store.append("chapter3", ROW)
@@ -139,18 +116,6 @@ def test_a_change_can_be_asked_about_without_beginning_and_the_order_of_keys_is_
         "algorithms": ({**CONTENT["algorithms"][0], "grid": {"epsilon": (0.05, 0.1)}},)
     }
     store.check("one", same)
-
-
-def test_fresh_starts_over_and_leaves_other_runs_alone(store):
-    for run in ("one", "two"):
-        store.begin(run, CONTENT, 1)
-        store.append(run, ROW)
-        store.add_tuning(run, Tuning("t0", "bupa", "gdt", "ok"))
-    store.begin("one", changed(seed=2), 1, fresh=True)
-    assert store.rows("one") == store.tunings("one") == []
-    assert store.rows("two") == [ROW] and len(store.tunings("two")) == 1
-    store.delete("two")
-    assert [run.name for run in store.runs()] == ["one"] and store.rows("two") == []
 
 
 @pytest.mark.parametrize(
@@ -235,25 +200,6 @@ def test_a_file_that_cannot_be_used_is_not_touched(path, make, message):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("fault", ["a page", "the end"])
-def test_damaged_structure_is_noticed_when_a_run_begins(path, fault):
-    with Store(path) as store:
-        store.begin("chapter3", CONTENT, 1)
-        for i in range(500):
-            store.append("chapter3", replace(ROW, key=f"k{i:064}", fold=i))
-    content = path.read_bytes()
-    middle = len(content) // 2
-    page = content[:middle] + b"\x5a" * 3000 + content[middle + 3000 :]
-    path.write_bytes(page if fault == "a page" else content[: 4096 * 3])
-
-    def begin():
-        with Store(path) as store:
-            store.begin("chapter3", CONTENT, 1)
-
-    message = message_of(begin)
-    assert message.startswith(f"{path} is damaged (") and message.endswith("or bring back a copy.")
-
-
 def test_a_cell_that_is_not_json_is_damage(store, path):
     store.begin("chapter3", CONTENT, 100)
     store.append("chapter3", ROW)
@@ -263,20 +209,6 @@ def test_a_cell_that_is_not_json_is_damage(store, path):
         f"{path} is damaged: bupa/gdt r1 f2 of run 'chapter3' is not what was stored. "
         "oblique repair chapter3 runs just that again."
     )
-
-
-def test_a_run_adopts_good_rows_of_others_by_their_keys_and_keeps_its_own(store):
-    store.begin("first", CONTENT, 100)
-    store.begin("second", CONTENT, 100)
-    store.append("first", ROW)
-    store.append("first", replace(ROW, key="k1", fold=1, status="failed", message="no"))
-    store.append("first", replace(ROW, key="k2", fold=3, n_leaves=5))
-    store.append("second", replace(ROW, key="k2", fold=3, n_leaves=9))
-    store.add_tuning("first", Tuning("t0", "bupa", "gdt", "ok", chosen={"epsilon": 0.3}))
-    store.adopt("second", ["k0", "k1", "k2", "k3"], ["t0", "t1"])
-    assert [(row.key, row.n_leaves) for row in store.rows("second")] == [("k0", 7), ("k2", 9)]
-    assert [tuning.key for tuning in store.tunings("second")] == ["t0"]
-    assert len(store.rows("first")) == 3
 
 
 def test_a_full_disk_is_named_and_what_was_stored_stays(store, path):

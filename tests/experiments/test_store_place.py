@@ -39,6 +39,7 @@ def test_it_is_noticed_when_a_fold_is_stored_and_nothing_is_lost(path, what):
             store.append("one", row(1))
         how = "replaced by another file" if what is replaced else "removed"
         assert str(caught.value).startswith(f"{path} was {how} while this process was using it; what it held")
+        assert ("oblique merge RUN takes folds from there" in str(caught.value)) == (what is replaced)
         for again in (lambda: store.rows("one"), lambda: store.append("one", row(2))):
             with pytest.raises(StoreError, match="while this process was using it"):
                 again()
@@ -91,17 +92,4 @@ def test_a_run_whose_results_are_removed_ends_with_code_5_and_goes_on_from_what_
     (results / "oblique.sqlite.kept").rename(results / "oblique.sqlite")
     with Store(results / "oblique.sqlite") as store:
         assert len(store.rows("small")) == 6
-    assert forked(tmp_path, *command).out == whole.out
-
-
-@pytest.mark.long
-def test_a_run_whose_results_are_replaced_is_told_how_to_bring_both_together(tmp_path):
-    (tmp_path / "small.yaml").write_text(SMALL)
-    command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")
-    whole = forked(tmp_path, *command, "--results", "whole")
-    replacing = REMOVING.replace('rmtree("results")', 'move("other/oblique.sqlite", "results/oblique.sqlite")')
-    assert forked(tmp_path, *command, "--results", "other", "--shard", "1/3").code == 0
-    ended = forked(tmp_path, *command, first=replacing)
-    assert ended.code == 5 and "oblique merge RUN takes folds from there, then give the same command" in ended.err
-    assert forked(tmp_path, "merge", "small", "results/oblique.sqlite.kept").code == 0
     assert forked(tmp_path, *command).out == whole.out

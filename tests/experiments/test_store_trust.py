@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import traceback
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import fits
 from oblique_cli.experiments.environment import PACKAGE, code, deciding, deciding_files, environment
 from oblique_cli.experiments.running import run
-from oblique_cli.experiments.store import Store, _runs
+from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Job, Tuning
 
 
@@ -80,55 +79,7 @@ def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
         assert (writer.process["pid"], writer.alive) == (child, False)
 
 
-def test_a_clock_that_is_set_back_changes_neither_the_order_nor_who_may_write(path, monkeypatch):
-    with Store(path) as store:
-        store.begin("one", CONTENT, 20, argv=["first"])
-        store.append("one", row(0))
-
-        class Past(datetime):
-            @classmethod
-            def now(cls, tz=None):
-                return datetime(1999, 1, 1, tzinfo=UTC)
-
-        monkeypatch.setattr(_runs, "datetime", Past)
-        store.append("one", row(1))
-        with Store(path) as other:
-            other.begin("one", CONTENT, 20, argv=["second"])
-            other.append("one", row(2))
-            other.begin("two", CONTENT, 20)
-            assert [run.name for run in other.runs()] == ["one", "two"]
-            assert other.run("one").argv == ["second"], (
-                "the latest session is the one begun last, whatever the clock said"
-            )
-            assert len(other.run("one").writers) == 2
-        store.append("one", row(3))
-        assert [one.key for one in store.rows("one")] == ["k0", "k1", "k2", "k3"]
-
-
 # ---- damage ----------------------------------------------------------------------------------------------------------
-
-
-COLUMNS = ["dataset", "algorithm", "repeat", "fold", "status", "message", "n_correct", "n_test", "n_leaves", "n_nodes",
-           "depth", "tune_seconds", "fit_seconds", "predict_seconds", "chosen", "per_class", "inner", "clusters",
-           "measures", "environment", "predictions", "digest", "key"]  # fmt: skip
-
-
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("column", COLUMNS)
-def test_a_change_of_any_column_is_found_names_the_fold_and_is_repaired(path, column):
-    filled(path)
-    ((before,),) = sql(path, f'SELECT "{column}" FROM rows WHERE key = ?', "k13")
-    change = {int: lambda value: value + 100, float: lambda value: value * 1.5 + 1, str: lambda value: value + "x"}
-    sql(path, f'UPDATE rows SET "{column}" = ? WHERE key = ?', change[type(before)](before), "k13")
-    with Store(path) as store:
-        message = message_of(store.rows, "one")
-        assert message.startswith(f"{path} is damaged: bupa") and "oblique repair one runs just that again." in message
-        if column not in ("dataset", "algorithm", "repeat", "fold"):
-            assert "bupa/gdt r1 f3" in message
-        assert "is damaged" in message_of(store.pending, "one", [])
-        assert store.run("one").damaged == 1
-        assert len(store.repair("one")) == 1
-        assert len(store.rows("one")) == 19 and store.damage("one") == []
 
 
 def test_a_row_whose_numbers_contradict_each_other_is_damage_even_under_a_right_digest(path):
@@ -147,41 +98,6 @@ def test_a_row_at_the_place_of_another_job_is_set_aside_and_not_lost(path):
         assert [stored.key for stored in store.rows("one")] == ["k0", *(f"k{i}" for i in range(2, 20))]
     ((run, record),) = sql(path, "SELECT * FROM displaced")
     assert run == "one" and json.loads(record)["key"] == "k1"
-
-
-def test_damaged_predictions_are_found_and_dropped_with_their_row(path):
-    filled(path)
-    sql(path, "UPDATE predictions SET packed = ? WHERE key = ?", b"other bytes", "k4")
-    with Store(path) as store:
-        fourth = store.rows("one")[4]
-        assert "bupa/gdt r0 f4" in message_of(store.packed, "one", fourth)
-        assert [one.name for one in store.damage("one")] == ["bupa/gdt r0 f4"]
-        store.repair("one")
-        assert len(store.rows("one")) == 19
-        assert store.packed("one", store.rows("one")[0]) == b"some bytes"
-
-
-@pytest.mark.parametrize(
-    ("table", "change"),
-    [
-        ("runs", "name = 'two'"),
-        ("sessions", "content = '{}'"),
-        ("sessions", "run = 'two'"),
-        ("tunings", "chosen = '{}'"),
-        ("environments", "facts = '{}'"),
-    ],
-)
-def test_a_damaged_description_is_found_and_the_rows_are_kept(path, table, change):
-    filled(path)
-    with Store(path) as store:  # a second session, which describes the run where the first one is damaged
-        store.begin("one", CONTENT, 20)
-    sql(path, f"UPDATE {table} SET {change} WHERE rowid = (SELECT max(rowid) FROM {table})")
-    with Store(path) as store:
-        found = [one for name in store.names() for one in store.repair(name)]
-        assert len(found) >= (0 if table == "environments" else 1)
-        store.begin("one", CONTENT, 20)
-        assert len(store.rows("one")) == 20 and store.run("one").total == 20
-        assert [one for name in store.names() for one in store.damage(name)] == []
 
 
 def test_damage_to_the_description_of_a_table_is_one_line(path):

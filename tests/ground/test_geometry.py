@@ -174,15 +174,6 @@ def test_the_compiled_axes_are_those_of_the_reference_on_every_class_of_real_set
                 np.testing.assert_allclose(dominant, AXES["reference"](C)[:1], atol=1e-7)
 
 
-def test_rotating_the_rows_keeps_the_eigenvalues_and_rotates_the_axes():
-    rng = np.random.default_rng(4)
-    X = real_set("iris").X[:50]
-    Q = rotation(rng, 4)
-    C, rotated = class_covariance(X), class_covariance(X @ Q)
-    np.testing.assert_allclose(np.linalg.eigvalsh(rotated), np.linalg.eigvalsh(C), rtol=1e-10)
-    np.testing.assert_allclose(principal_axes(rotated), [orient(v @ Q) for v in principal_axes(C)], atol=1e-9)
-
-
 # Class covariance (thesis eq. 3.2.1)
 
 

@@ -12,6 +12,7 @@ from oblique_cli.ground.nouns import Experiment
 @pytest.mark.parametrize("name", composing.bundled())
 def test_an_experiment_comes_back_from_its_content(name):
     experiment = config.load(name)
+    assert experiment.title and experiment.name == name.rpartition("/")[2]
     content = {**experiment.content(), "data": {"bupa": "digest"}}
     presentation = {"title": "T", "published": ["a:1"], "metrics": list(experiment.metrics)}
     assert Experiment.from_content(name, content, presentation) == replace(
