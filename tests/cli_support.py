@@ -97,7 +97,7 @@ for place in ("cli", "models.exporting", "scale"):
     package = importlib.import_module(f"oblique_cli.{place}")
     for each in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         importlib.import_module(each.name)
-catalogue.read()
+catalogue.entries()
 from oblique_cli.cli import call
 """
     LOOP = """

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from oblique_cli.data import catalogue, catalogue_file, files
+from oblique_cli.data import catalogue, files
 from oblique_cli.ground.resources import folder
 
 DATASETS = folder("datasets")
@@ -84,8 +84,8 @@ def use_catalogue(monkeypatch: pytest.MonkeyPatch, place: Path, facts: dict) -> 
     (place / "catalogue.yaml").write_text(yaml.safe_dump(facts, sort_keys=False))
     monkeypatch.setattr(catalogue, "folder", lambda name: place)
     monkeypatch.setattr(files, "folder", lambda name: place)
-    monkeypatch.setattr(catalogue, "entry_alone", functools.cache(catalogue.entry_alone.__wrapped__))
-    monkeypatch.setattr(catalogue, "read", functools.cache(lambda: catalogue_file.load(place / "catalogue.yaml")))
+    for name in ("entry_alone", "entries", "_names"):
+        monkeypatch.setattr(catalogue, name, functools.cache(getattr(catalogue, name).__wrapped__))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from tables import corpus, judging  # noqa: E402  (the corpus is that of the tests)
+from tables import corpus, judging
 
 
 def main() -> None:

@@ -189,7 +189,7 @@ def working(doing: str, quiet: bool = False) -> Iterator[Progress]:
     """
     from oblique_cli.experiments.progress import Progress
 
-    with Progress(quiet=quiet, closing=False, brief=True).watched(doing) as progress:
+    with Progress(quiet=quiet, closing=False).watched(doing) as progress:
         yield progress
 
 

@@ -15,8 +15,7 @@ from oblique_cli.cli._common import note
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.data.own.front import Columns
-    from oblique_cli.data.own.text import TextOptions
-    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
+    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, TextOptions
     from oblique_cli.models.model import Model
 
 STDIN = "-"
@@ -74,11 +73,10 @@ class LineOptions:
     @property
     def text(self) -> TextOptions:
         """Return the same options for the readers."""
-        from oblique_cli.data.own.text import TextOptions
+        from oblique_cli.ground.nouns import TextOptions
 
-        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name in TextOptions._fields}
-        options = {key: value for key, value in options.items() if value is not None}
-        return TextOptions(**options, marks=self.missing_marks)
+        options = {field.name: getattr(self, field.name, None) for field in fields(TextOptions)}
+        return TextOptions(**{name: value for name, value in options.items() if value is not None})
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,8 @@ def list_(data_dir: str | None = declare.DATA_DIR, as_json: bool = declare.AS_JS
 
     Example: oblique data list --format json
     """
-    from oblique_cli.data.catalogue import entries, faults
+    from oblique_cli.data.catalogue import entries
 
-    note(*faults().values())
     rows = [_facts(entry, data_dir) for entry in entries().values()]
     if as_json:
         write_json(rows)

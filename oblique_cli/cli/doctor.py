@@ -9,7 +9,7 @@ import click
 from oblique_cli import __version__
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import database, facts, open_results, write_json
-from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, DataError, ObliqueError, not_installed
+from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, ObliqueError, not_installed
 from oblique_cli.ground import versions
 
 
@@ -27,7 +27,7 @@ def doctor(
     """
     state = {"oblique": __version__}
     code = EXIT_OK
-    for part in (_core, _environment, _extras, _plugins, lambda: _data(data_dir), _faults, lambda: _results(results)):
+    for part in (_core, _environment, _extras, _plugins, lambda: _data(data_dir), lambda: _results(results)):
         try:
             state |= part()
         except (ObliqueError, ModuleNotFoundError) as error:
@@ -106,14 +106,6 @@ def _data(data_dir: str | None) -> dict[str, str]:
         "other data": ", ".join(map(str, files.data_folders(data_dir))),
         "data sets": f"{counts} (oblique data verify checks them)",
     }
-
-
-def _faults() -> dict[str, str]:
-    from oblique_cli.data import catalogue
-
-    if catalogue.faults():
-        raise DataError("\n".join(catalogue.faults().values()))
-    return {}
 
 
 def _results(results: str) -> dict[str, str]:

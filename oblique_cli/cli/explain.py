@@ -17,7 +17,7 @@ from oblique_cli.cli._own import FileOptions, spare
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
-    from oblique_cli.data.own.text import TextOptions
+    from oblique_cli.ground.nouns import TextOptions
     from oblique_cli.models import Model
     from oblique_cli.models.explaining.wording import Shared
     from oblique_cli.models.procedure import Procedure

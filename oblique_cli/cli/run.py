@@ -190,8 +190,8 @@ def _plan(experiment: Experiment, runner: Runner) -> str:
         lines.append((*cell, *map(str, counts), mean_time))
     about = ""
     if left:
-        time_left = str(estimate(pending, rows, count_workers(runner.jobs)))
-        about = f", {time_left or 'and no stored fold to tell the time from'}"
+        time_left = estimate(pending, rows, count_workers(runner.jobs))
+        about = f", {time_left[1] if time_left else 'and no stored fold to tell the time from'}"
     table = columns(lines, right=range(2, 7), header=True)
     return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run{about}\n{table}\n"
 

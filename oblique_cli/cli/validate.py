@@ -11,7 +11,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import note, write_json
-from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, DataError, ObliqueError
+from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, ConfigError, DataError, ObliqueError
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -30,8 +30,8 @@ def validate(
 
     Prints every error of a file with its place, then every conflict with its data sets; data sets that are not
     available are skipped. No code is imported: a table has the classes of other libraries and their parameters;
-    --allow-code imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2
-    if a configuration is wrong, else 4 if data cannot be used.
+    --allow-code imports the classes instead. The exit code is 2 if a configuration is wrong, else 4 if data cannot be
+    used.
 
     \b
     Example: oblique validate bupa_hhgdt my.yaml
@@ -45,12 +45,8 @@ def validate(
         write_json(config.schema())
         return
     from oblique_cli.config import composing, outside
-    from oblique_cli.data import catalogue
 
     codes = {EXIT_OK}
-    note(*catalogue.faults().values())  # always printed; an error for a configuration that uses the set
-    if catalogue.faults() and not configs:
-        codes.add(EXIT_DATA)
     dataset = functools.cache(_dataset)
     for name in configs or composing.bundled():
         try:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data import files, local_sources
-from oblique_cli.data.entries import Catalogue, Entry, lookup_key
-from oblique_cli.data.files import FileCopy
+from oblique_cli.data.entries import Entry, lookup_key, other_names
 from oblique_cli.data.own.source import content_of
 from oblique_cli.data.text_table import Table, parse
 from oblique_cli.errors import ConfigError, DataError, UnknownName
@@ -34,12 +33,16 @@ POLICIES = {
 }
 
 
+def _path() -> Path:
+    return folder("datasets") / "catalogue.yaml"
+
+
 @functools.cache
-def read() -> Catalogue:
-    """Return the catalogue, read once per process; treat it as constant."""
+def entries() -> Mapping[str, Entry]:
+    """Return every entry by name, in the order of the file; DataError with all faults of the file."""
     from oblique_cli.data import catalogue_file
 
-    return catalogue_file.load(folder("datasets") / "catalogue.yaml")
+    return catalogue_file.load(_path())
 
 
 @functools.cache
@@ -48,43 +51,36 @@ def entry_alone(key: str) -> Entry | None:
     from oblique_cli.data import catalogue_file
 
     try:
-        return catalogue_file.load(folder("datasets") / "catalogue.yaml", only=key).entries.get(key)
+        return catalogue_file.load(_path(), only=key).get(key)
     except DataError:
         return None
 
 
-def entries() -> Mapping[str, Entry]:
-    """Return every valid entry by name, in the order of the file."""
-    return read().entries
+@functools.cache
+def _names() -> list[str]:
+    from oblique_cli.data import catalogue_file
 
-
-def faults() -> Mapping[str, str]:
-    """Return the error messages of the invalid entries by name, with file and line, one message per line."""
-    return read().faults
+    return catalogue_file.names(_path())
 
 
 def names() -> list[str]:
     """Return the names of all data sets in the catalogue's order: sets of the papers first, invalid ones included."""
-    return list(read().names)
+    return list(_names())
 
 
 def resolve(name: str) -> str:
     """Return the catalogue's name for a name, an alias or a published code, in any case of letters; UnknownName, with
     close matches, if it matches no set or several."""
     key = lookup_key(name)
-    if entry_alone(key):
+    if entry_alone(key) or key in entries():
         return key
-    known = read()
-    if key in known.own_names:
-        return known.own_names[key]
-    meant = known.other_names.get(key, ())
+    others = other_names(entries())
+    meant = others.get(key, ())
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise UnknownName(f"data set {name!r} may be {' or '.join(meant)}; use one of these names")
-    hint = close_matches(key, {**known.own_names, **known.other_names})
-    broken = f"; entries that cannot be used: {', '.join(faults())}" if faults() else ""
-    raise UnknownName(f"unknown data set {name!r}.{hint} (oblique data list{broken})")
+        raise UnknownName(f"data set {name!r} may be {' or '.join(sorted(meant))}; use one of these names")
+    raise UnknownName(f"unknown data set {name!r}.{close_matches(key, {**entries(), **others})} (oblique data list)")
 
 
 def resolved(name: str) -> str | None:
@@ -98,11 +94,7 @@ def resolved(name: str) -> str | None:
 def entry(name: str) -> Entry:
     """Return the entry of a name. Raises DataError if the entry is invalid."""
     known = resolve(name)
-    if alone := entry_alone(known):
-        return alone
-    if known in faults():
-        raise DataError(faults()[known])
-    return entries()[known]
+    return entry_alone(known) or entries()[known]
 
 
 def remark(spec: DatasetSpec) -> str:
@@ -212,37 +204,20 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:
-    """Return the verified content of a file of an entry; fetch a missing file into the cache if possible."""
+    """Return the verified content of a file of an entry; fetch a file that is missing, or damaged in the cache."""
     file = known.files[part]
     located = files.find(file, known.bundled, data_dir)
-    if located is None:
-        if known.bundled:
-            raise DataError(
-                f"{known.where}: {folder('datasets') / file.name} is missing ({known.at(f'files.{part}')}). Install "
-                "the package again, or put the file there"
-            )
-        from oblique_cli.data.fetch import fetch
+    fault = f"{folder('datasets') / file.name} is missing ({known.at(f'files.{part}')})"
+    if located is not None:
+        content = content_of(located.path)
+        if not (fault := files.mismatch(located, content)):
+            return content
+    if known.bundled:
+        raise DataError(f"{known.where}: {fault}. Install the package again, or put a good copy there")
+    from oblique_cli.data.fetch import fetch
 
-        located = fetch(known, files.cache_folder(), offline=offline, looked_in=files.data_folders(data_dir))
-    content = content_of(located.path)
-    fault = files.mismatch(located, content)
-    if fault:
-        raise DataError(f"{known.where}: {fault}. {_remedy(known, located)}")
-    return content
-
-
-def _remedy(known: Entry, located: FileCopy) -> str:
-    """Return advice on a damaged file. A file in the cache is first renamed, so that it can be fetched again."""
-    if located.owner == files.BUNDLED:
-        return "Install the package again, or restore the file"
-    aside = files.set_aside(located.path) if located.owner == files.CACHE else None
-    if known.recipe is None:
-        advice = "Put a good copy in its place"
-    elif aside is None:
-        advice = f"Put a good copy in its place, or remove it and fetch it again with `oblique data fetch {known.name}`"
-    else:
-        advice = f"Fetch it again with `oblique data fetch {known.name}`"
-    return advice + (f"; the damaged file is now {aside.name}" if aside else "")
+    place = located.path.parent if located else files.cache_folder()
+    return content_of(fetch(known, place, offline=offline, looked_in=files.data_folders(data_dir)).path)
 
 
 def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> Table:
@@ -295,8 +270,8 @@ class Check:
 def verify(name: str, data_dir: str | Path | None = None) -> Check:
     """Check every file of a set against its sha256, rows, features and class counts; without changing files. A
     generated set is drawn and counted; an invalid entry is "bad"."""
-    name = resolve(name)
     try:
+        name = resolve(name)
         known = entry(name)
         if known.generated:
             _drawn(known)

@@ -1,17 +1,17 @@
-"""Reader of `catalogue.yaml`: an entry is used completely or not at all, and every error has a line and a message.
+"""Reader of `catalogue.yaml`: every error has a line and a message, and all errors are reported together.
 
-Invalid YAML invalidates the whole catalogue, but not sets that are requested by their name alone. Any other error
-invalidates its entry only. Of two entries with the same alias the later one is invalid.
+An error invalidates the whole catalogue, but no other set that is requested by its name alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.data.entries import Catalogue, Entry, File, Recipe, Source, lookup_key
+from oblique_cli.data.entries import Entry, File, Recipe, Source, lookup_key
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Text
 from oblique_cli.ground.registry import close_matches
@@ -63,40 +63,51 @@ PARTS = (("all",), ("train", "test"))
 Faults = list[tuple[Place, str]]
 
 
-def load(path: Path, only: str = "") -> Catalogue:
-    """Read a catalogue; DataError if the file is no mapping of names to entries. only : read this entry only, and none
-    if another has its name or may have one of its aliases"""
-    here = Path.cwd()
-    problems = Problems()
-    try:
-        source = read(path, str(path.relative_to(here) if path.is_relative_to(here) else path), problems)
+def names(path: Path) -> list[str]:
+    """Return the names of all data sets, those of invalid entries included, in the order of the file."""
+    with _reported(Problems()) as problems:
+        return re.findall(r"^(\w+):", _text(path, problems).text, re.M)
+
+
+def load(path: Path, only: str = "") -> dict[str, Entry]:
+    """Return the entries of a catalogue; DataError with every fault. only : read this entry only, and none if another
+    has its name or may have one of its aliases"""
+    entries: dict[str, Entry] = {}
+    with _reported(Problems()) as problems:
+        source = _text(path, problems)
         tree = parse(_alone(source, only) if only else source, problems, quick=True)
         problems.check()
-    except ConfigError:
-        raise DataError("\n".join(_sentence(*problem) for problem in problems.by_place())) from None
-    if not isinstance(tree.data, dict):
-        message = f"the catalogue must be a mapping of names of data sets to their entries. Got {tree.shown()}"
-        raise DataError(_sentence(tree.place, message))
-
-    faults: dict[str, Faults] = {}
-    entries: dict[str, Entry] = {}
-    taken = {lookup_key(name): name for name in tree.data}
-    for name, value in tree.data.items():
-        entry, faults_of_entry = _entry(name, value)
-        if entry is not None:
-            if only and any(_stands_elsewhere(alias, source.text) for alias in entry.aliases):
+        if not isinstance(tree.data, dict):
+            message = f"the catalogue must be a mapping of names of data sets to their entries. Got {tree.shown()}"
+            raise problems.stop(tree.place, message)
+        taken = {lookup_key(name): name for name in tree.data}
+        for name, value in tree.data.items():
+            entry = _entry(name, value, problems)
+            if entry is None or (only and any(_stands_elsewhere(alias, source.text) for alias in entry.aliases)):
                 continue
             for alias in entry.aliases:
                 other = taken.setdefault(lookup_key(alias), name)
                 if other != name:
                     message = f"{alias!r} in aliases of data set {name!r} already means data set {other!r}"
-                    faults_of_entry.append((value.data["aliases"].key, message))
-        if faults_of_entry:
-            faults[name] = faults_of_entry
-        elif entry is not None:
+                    problems.add(value.data["aliases"].key, message)
             entries[name] = entry
-    lines = {name: "\n".join(_sentence(*fault) for fault in listed) for name, listed in faults.items()}
-    return Catalogue(entries, lines, tuple(tree.data))
+        problems.check()
+    return entries
+
+
+@contextmanager
+def _reported(problems: Problems) -> Iterator[Problems]:
+    """Convert the error of problems to a DataError with a line for each."""
+    try:
+        yield problems
+    except ConfigError:
+        lines = [f"{place.label}: {message}" for place, message in problems.by_place()]
+        raise DataError("\n".join(line if line.endswith((".", "?")) else f"{line}." for line in lines)) from None
+
+
+def _text(path: Path, problems: Problems) -> YamlSource:
+    here = Path.cwd()
+    return read(path, str(path.relative_to(here) if path.is_relative_to(here) else path), problems)
 
 
 def _alone(source: YamlSource, name: str) -> YamlSource:
@@ -116,18 +127,16 @@ def _stands_elsewhere(alias: str, text: str) -> bool:
     return len(re.findall(rf"(?i)(?<![\w-]){spelled}(?![\w-])", text)) > 1
 
 
-def _sentence(place: Place, message: str) -> str:
-    return f"{place.label}: {message}{'' if message.endswith(('.', '?')) else '.'}"
-
-
-def _entry(name: str, value: YamlValue) -> tuple[Entry | None, Faults]:
-    """Return an entry, None if its keys are not of the form above, and all faults."""
+def _entry(name: str, value: YamlValue, problems: Problems) -> Entry | None:
+    """Return an entry, None after noting that its keys are not of the form above, or do not agree."""
     faults: Faults = []
     owner = f"data set {shown(name)}"
     _plain(YamlValue(name, value.key, value.key), NAME, "name", owner, faults)
     plain = _plain(value, ENTRY, "", owner, faults)
+    for place, message in faults:
+        problems.add(place, message)
     if faults:
-        return None, faults
+        return None
     files = {part: File(**plain["files"][part]) for part in ("all", "train", "test") if part in plain.get("files", {})}
     if recipe := plain.pop("recipe", None):
         recipe |= {"sources": tuple(Source(**source) for source in recipe["sources"])}
@@ -137,9 +146,10 @@ def _entry(name: str, value: YamlValue) -> tuple[Entry | None, Faults]:
     parts = {f"files.{part}": item for part, item in value.data["files"].data.items()} if files else {}
     places = {"": value.key.label} | {key: item.key.label for key, item in (value.data | parts).items()}
     entry = Entry(name=name, **plain | {"files": files, "places": places})
-    for key, message in _disagreements(entry):
-        faults.append((value.data.get(key, value).key, f"{key} of {owner} {message}"))
-    return entry, faults
+    disagreements = list(_disagreements(entry))
+    for key, message in disagreements:
+        problems.add(value.data.get(key, value).key, f"{key} of {owner} {message}")
+    return None if disagreements else entry
 
 
 def _plain(value: YamlValue, form: Any, key: str, owner: str, faults: Faults) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -120,32 +119,14 @@ def target_of(task: str) -> str:
     return "target" if task == "regression" else "class"
 
 
-@dataclass(frozen=True)
-class Catalogue:
-    """Content of `catalogue.yaml`.
-
-    entries   the valid entries by name, in the order of the file
-    faults    error messages of the others by name, one per line
-    names     all names, in the order of the file
-    """
-
-    entries: Mapping[str, Entry]
-    faults: Mapping[str, str]
-    names: tuple[str, ...]
-
-    @cached_property
-    def own_names(self) -> Mapping[str, str]:
-        """Each name by its `lookup_key`."""
-        return {lookup_key(name): name for name in self.names}
-
-    @cached_property
-    def other_names(self) -> Mapping[str, tuple[str, ...]]:
-        """The data sets that each alias or published code may refer to, by its `lookup_key`."""
-        names_by_key: dict[str, set[str]] = {}
-        for entry in self.entries.values():
-            for other in (*entry.aliases, entry.paper_code, *entry.published.values()):
-                names_by_key.setdefault(lookup_key(other), set()).add(entry.name)
-        return {other: tuple(sorted(sets)) for other, sets in names_by_key.items() if other}
+def other_names(entries: Mapping[str, Entry]) -> dict[str, list[str]]:
+    """Return the data sets that each alias or published code may refer to, by its `lookup_key`."""
+    names: dict[str, list[str]] = {}
+    for entry in entries.values():
+        others = {lookup_key(other) for other in (*entry.aliases, entry.paper_code, *entry.published.values())}
+        for other in others - {""}:
+            names.setdefault(other, []).append(entry.name)
+    return names
 
 
 def lookup_key(name: str) -> str:

@@ -82,13 +82,9 @@ def fetch(
     base_url = (base_url or os.environ.get(ENVIRONMENT) or ARCHIVE).rstrip("/")
     if not base_url.startswith(("http://", "https://")):
         raise ConfigError(f"{ENVIRONMENT} must be a http or https address. Got {base_url!r}.")
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with locked(target.path):
-            if not _is_good(entry, target):  # else another process was faster
-                files.write(target.path, _download_and_convert(entry, entry.recipe, target.sha256, base_url, timeout))
-    except OSError as error:
-        raise cannot_write(place, error, "name another folder by --data-dir") from None
+    with locked(target.path, "name another folder by --data-dir"):
+        if not _is_good(entry, target):  # else another process was faster
+            files.write(target.path, _download_and_convert(entry, entry.recipe, target.sha256, base_url, timeout))
     return target
 
 
@@ -119,9 +115,15 @@ def get(url: str, where: str) -> bytes:
 
 
 @contextlib.contextmanager
-def locked(place: Path) -> Iterator[None]:
-    """Lock the fetch of the file at `place` for one process at a time; the end of the process releases the lock."""
-    with open(place.with_name(f".{place.name}.lock"), "ab") as stream:
+def locked(path: Path, remedy: str = "") -> Iterator[None]:
+    """Make the folder of a file, and lock the fetch of the file for one process at a time; the end of the process
+    releases the lock. `errors.cannot_write`, with the remedy, if that fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream = open(path.with_name(f".{path.name}.lock"), "ab")  # noqa: SIM115
+    except OSError as error:
+        raise cannot_write(path.parent, error, remedy) from None
+    with stream:
         if fcntl is not None:
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield

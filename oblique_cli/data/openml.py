@@ -19,7 +19,7 @@ from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
 from oblique_cli.data.plugin_datasets import Handed
 from oblique_cli.data.text_table import Table
-from oblique_cli.errors import ConfigError, DataError, cannot_write
+from oblique_cli.errors import ConfigError, DataError
 
 ADDRESS = "https://api.openml.org"
 ENVIRONMENT = "OBLIQUE_OPENML_URL"
@@ -80,10 +80,6 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
     base = (os.environ.get(ENVIRONMENT) or ADDRESS).rstrip("/")
     if not base.startswith(("http://", "https://")):
         raise ConfigError(f"{ENVIRONMENT} must be a http or https address. Got {base!r}.")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(path.parent, error) from None
     before = _record(number)
     with fetch.locked(path):
         if (now := _record(number)) is not None and _is_good(path, now):  # another process was faster

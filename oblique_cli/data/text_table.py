@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
-from oblique_cli.data.own.text import DELIMITERS, NO_COMMENT, TextOptions
+from oblique_cli.data.own.text import DELIMITERS, NO_COMMENT
 from oblique_cli.errors import DataError
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import is_number
+from oblique_cli.ground.nouns import TextOptions
 
 MAX_HEAD = 1 << 16  # bytes of a first line
 STRICT = TextOptions(charset="utf-8", header="first", skip=0, skip_end=0, comment=NO_COMMENT)
@@ -46,7 +47,7 @@ def parse(content: bytes, where: str) -> Table:
         head = stream.readline(MAX_HEAD)
     signs = [sign for sign in DELIMITERS if sign.encode() in head]
     # A header with one sign of the kind has it as delimiter; any other one is compared with the rows.
-    with own_rows.opened(source, STRICT._replace(delimiter=signs[0]) if len(signs) == 1 else STRICT) as table:
+    with own_rows.opened(source, replace(STRICT, delimiter=signs[0]) if len(signs) == 1 else STRICT) as table:
         header, most = table.written, TABLE_CELLS.value
         for i, name in enumerate(header, 1):
             if not name:

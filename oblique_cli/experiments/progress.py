@@ -1,8 +1,7 @@
 """Progress of a command: one live line on a terminal, plain lines elsewhere, always on standard error.
 
 A live line fits the width and shows the remaining time, at the rate of the latest steps unless the part has a better
-estimate. Elsewhere (a log, a pipe, TERM=dumb) a plain line appears every 10 % or every ten seconds, whichever comes
-first, and after one second if there was none before. Failures are shown at once.
+estimate. Elsewhere (a log, a pipe, TERM=dumb) a plain line appears every ten seconds. Failures are shown at once.
 
 For work without steps and for long steps, a thread updates the line (`Progress.watched`). The compiled core
 releases the interpreter lock, and the readers of tables release it often.
@@ -30,8 +29,7 @@ SHOWN_FAILURES = 10  # per part; if everything fails, further messages add nothi
 class Progress:
     """Display of the steps of successive parts: `begin`, `step` for each, `end`; or `doing` without steps.
 
-    closing : show the duration of each part; brief : for a fast command, plain lines only every ten seconds
-    clock : seconds, for the rate
+    closing : show the duration of each part; clock : seconds, for the rate
     """
 
     def __init__(
@@ -40,15 +38,13 @@ class Progress:
         *,
         quiet: bool = False,
         closing: bool = True,
-        brief: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._quiet, self._closing, self._brief, self._clock = quiet, closing, brief, clock
+        self._quiet, self._closing, self._clock = quiet, closing, clock
         self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"  # redraw one line
         self._color = self._live and not os.environ.get("NO_COLOR")
         self._drawn = 0  # width of the live line on the screen
-        self._shown = False  # whether anything was
         self._lock = threading.RLock()  # for all output: the thread of `watched` prints too
         self._doing = ""
         self.begin("", 0)
@@ -70,7 +66,6 @@ class Progress:
             self._failed = 0
             self._label = ""
             self._started = self._shown_at = self._clock()
-            self._shown_done = done
             self._recent: deque[float] = deque([self._started], maxlen=RECENT + 1)
             if title and not self._quiet:
                 resumed = f", resumed: {done} done" if done else ""
@@ -111,8 +106,7 @@ class Progress:
         with self._lock:
             now = self._clock()
             since = now - self._shown_at
-            soon = self._live or (not self._shown and not self._brief)
-            if self._quiet or since < (BEAT_SECONDS if soon else PLAIN_SECONDS):
+            if self._quiet or since < (BEAT_SECONDS if self._live else PLAIN_SECONDS):
                 return
             so_far = duration(now - self._started)
             if not self._live:
@@ -121,7 +115,7 @@ class Progress:
                 self._redraw(self._label or self._doing or self._title, f"{so_far} so far")
             else:
                 self._redraw(f"{self._doing}, {so_far}")
-            self._shown_at, self._shown_done = now, self._done
+            self._shown_at = now
 
     def step(self, label: str, failure: str = "") -> None:
         """Count a step as done. label : its name; failure : its error message, empty for success"""
@@ -140,15 +134,12 @@ class Progress:
             if self._quiet:
                 return
             since = now - self._shown_at
-            if self._live:
-                if since >= REDRAW_SECONDS or not self._drawn:
-                    self._redraw(label)
-                    self._shown_at = now
-            elif self._done < self._total and (
-                since >= PLAIN_SECONDS or (not self._brief and 10 * (self._done - self._shown_done) >= self._total)
-            ):
+            if self._live and (since >= REDRAW_SECONDS or not self._drawn):
+                self._redraw(label)
+                self._shown_at = now
+            elif not self._live and since >= PLAIN_SECONDS and self._done < self._total:
                 self._line(self._counted())
-                self._shown_at, self._shown_done = now, self._done
+                self._shown_at = now
 
     def note(self, text: str) -> None:
         """Show a line of text, above the live line if there is one."""
@@ -210,7 +201,6 @@ class Progress:
             self._drawn = 0
 
     def _write(self, text: str) -> None:
-        self._shown = True
         self._stream.write(text)
         self._stream.flush()
 

@@ -20,23 +20,6 @@ Cell = tuple[str, str]  # data set, algorithm
 USUAL_POWER = 0.8
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """seconds: of all workers, None without a stored fold. complete: whether every unfinished cell has stored folds"""
-
-    seconds: float | None
-    complete: bool
-    workers: int
-
-    def __str__(self) -> str:
-        """Return a readable estimate: "about 3:20 with 2 workers", "" if nothing remains or is known."""
-        if self.seconds is None:
-            return ""
-        plural = "" if self.workers == 1 else "s"
-        about = "about" if self.complete else "at least"
-        return f"{about} {duration(self.seconds)} with {self.workers} worker{plural}"
-
-
 def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
     """Return the durations of the good folds, by data set and algorithm."""
     seconds: dict[Cell, list[float]] = defaultdict(list)
@@ -46,12 +29,16 @@ def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
     return seconds
 
 
-def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Estimate:
-    """Return the estimated time for the `left` number of folds per cell, from good `rows` of the same cells."""
+def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> tuple[float, str] | None:
+    """Return the seconds that the `left` number of folds per cell take by good `rows` of the same cells, with a text:
+    "about 3:20 with 2 workers", or "at least" if a cell has no row. None without any row."""
     seconds = seconds_of(rows)
     known = {cell: n * fmean(seconds[cell]) for cell, n in left.items() if n and cell in seconds}
-    complete = all(cell in known for cell, n in left.items() if n)
-    return Estimate(sum(known.values()) / workers if known else None, complete, workers)
+    if not known:
+        return None
+    total = sum(known.values()) / workers
+    about = "about" if all(cell in known for cell, n in left.items() if n) else "at least"
+    return total, f"{about} {duration(total)} with {workers} worker{'' if workers == 1 else 's'}"
 
 
 @dataclass

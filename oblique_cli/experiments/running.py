@@ -138,6 +138,8 @@ def run(
     here = environments.environment(_used(experiment, cases), libraries)
     if options.get("strict_environment") and not fresh:
         _refuse_other_environments(store, name, here)
+    if not fresh:
+        store.refuse_others(name, jobs)
     store.begin(
         name,
         jobs_of.content(experiment, datasets),
@@ -154,7 +156,6 @@ def run(
         for dataset in datasets:
             for note in dataset.notes:
                 progress.remark(f"{dataset.name}: {note}")
-        store.displace(name, jobs)
         store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
         if options.get("adopt"):
             shared = [jobs_of.shared_tuning(experiment, d, spec) for d in datasets for spec in experiment.algorithms]

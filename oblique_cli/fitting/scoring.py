@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
+from oblique_cli.ground.nouns import NO_OPTIONS, TextOptions
 from oblique_cli.models.model import Model
 from oblique_cli.models.new_rows import Request, Unseen, predictions
 

@@ -18,8 +18,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """Options for reading a table. For a user's file, an option at its default is derived from the file.
+class TextOptions:
+    """Options for reading a file; what an option leaves open is derived from the file.
+
+    header       "first" if the first row has the names of the columns, "none" if there are none
+    skip         lines above the header; skip_end : lines below the table that are not empty; 0 turns detection off
+    comment      sign at the beginning of lines that are no rows, "none" for no sign
+    decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
+    missing_marks  marks of missing values beside the usual ones (`own_numbers.MARKS`), or instead of them (only_marks)
+    """
+
+    delimiter: str = ""
+    charset: str = ""
+    header: str = ""
+    skip: int | None = None
+    skip_end: int | None = None
+    comment: str = ""
+    decimal: str = ""
+    thousands: str = ""
+    missing_marks: tuple[str, ...] = ()
+    only_marks: bool = False
+
+
+NO_OPTIONS = TextOptions()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(TextOptions):
+    """Options for reading a table with its target. For a user's file, an option at its default is derived from it.
 
     target       column to predict
     missing      "error", "drop", "impute" or "keep" (for algorithms that accept missing values), as in `from_table`
@@ -28,11 +54,7 @@ class TableOptions:
     task         "classification" or "regression"; "" to guess
     drop, keep   columns to leave out, and columns to retain although they look useless; "*" keeps all
     features     the only columns to use; () for all useful ones
-    decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
-    missing_marks  marks of missing values beside the usual ones (`own_numbers.MARKS`), or instead of them (only_marks)
     dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
-    header       "first" if the first row has the names of the columns, "none" if there are none
-    skip, skip_end, comment  lines of a text that are no rows, as in `TextOptions`
     """
 
     target: str | None = None
@@ -43,17 +65,7 @@ class TableOptions:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
-    delimiter: str = ""
-    decimal: str = ""
-    thousands: str = ""
-    charset: str = ""
-    missing_marks: tuple[str, ...] = ()
-    only_marks: bool = False
     dates: str = "leave_out"
-    header: str = ""
-    skip: int | None = None
-    skip_end: int | None = None
-    comment: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from oblique_cli.data import parquet
 from oblique_cli.data.csv_text import csv_cell, escaped
-from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.arrays import Array
+from oblique_cli.ground.nouns import NO_OPTIONS, TextOptions
 from oblique_cli.models.model import Model
 
 if TYPE_CHECKING:

@@ -24,12 +24,12 @@ from oblique_cli.data.own.numbers import MARKS
 from oblique_cli.data.own.opened import texts_of
 from oblique_cli.data.own.roles import clash_of_roles, listed
 from oblique_cli.data.own.source import Source, source_of
-from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.magnitudes import FEWEST_DIGITS, summable_quantum
+from oblique_cli.ground.nouns import NO_OPTIONS, TextOptions
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.scale.store import GROW, PRUNE, TEST, Store, writing
 
@@ -580,7 +580,7 @@ def _text_batches(source: Source, options: TextOptions, notes: list[str]) -> Ite
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    marks = options.marks if options.only_marks else (*MARKS, *options.marks)
+    marks = options.missing_marks if options.only_marks else (*MARKS, *options.missing_marks)
     spelled = pa.array(sorted({form for mark in marks for form in (mark, mark.upper(), mark.title())} | {"", *marks}))
     with own_rows.opened(source, options) as table:
         for _, columns in table.blocks(BATCH):

@@ -13,7 +13,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.foreign import error_text
 from oblique_cli.ground.constraints import Boolean, Constraint, Integer, Real
 from oblique_cli.ground.nouns import CVSpec, Fold, Row
-from oblique_cli.ground.registry import Registry, fault_of_type, misfit, source_of
+from oblique_cli.ground.registry import Registry, fault_of_type, source_of
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset as Dataset
@@ -180,16 +180,13 @@ def scheme(name: str) -> Callable[[S], S]:
         def refused(fault: str) -> ConfigError:
             return ConfigError(f"{source_of(cls)}: scheme {name!r} {fault}.")
 
-        if fault := _fault(name, cls):
+        for fault in _faults(name, cls):
             raise refused(fault)
         try:
             made = cls()
         except Exception as error:
             raise refused(f"cannot be made without arguments ({error_text(error)}); use keys in their place") from None
         made.name = name
-        for method, arguments in METHODS.items():
-            if misfitting := misfit(getattr(made, method), *arguments):
-                raise refused(f"has a method {method} that {misfitting}")
         if fault := _fault_of_places(made):
             raise refused(fault)
         SCHEMES.register(name)(made)
@@ -215,67 +212,37 @@ def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
 # ---- registration ----------------------------------------------------------------------------------------------------
 
 
-# Methods that a scheme may override -> their arguments.
-METHODS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(inspect.signature(method).parameters)[1:]
-    for name, method in vars(Scheme).items()
-    if inspect.isfunction(method) and not name.startswith("_")
-}
-
-# Attributes of a scheme -> their type, and its words.
-TYPES: Sequence[tuple[tuple[str, ...], type, str]] = (
-    (("covers", "disjoint", "redraws", "replacement", "places_from_data"), bool, "True or False"),
-    (("estimate", "pooling"), str, "a text"),
-    (("keys", "unused", "fixed", "defaults"), Mapping, "a mapping of the names of keys"),
-    (("required",), tuple, "a tuple of the names of keys"),
-)
-
-
-def _fault(name: str, cls: Any) -> str:
-    """Return the fault of a class as it stands, "" for none."""
+def _faults(name: str, cls: Any) -> Iterator[str]:
+    """Yield the faults of a class as it stands."""
     if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]*", name):
-        return "needs a name of a-z, 0-9 and '_', such as leave_one_out"
+        yield "needs a name of a-z, 0-9 and '_', such as leave_one_out"
     if name in SCHEMES:
-        return f"has a name that {source_of(type(SCHEMES[name]))} has taken"
+        yield f"has a name that {source_of(type(SCHEMES[name]))} has taken"
     if not (isinstance(cls, type) and issubclass(cls, Scheme)):
-        return "must be a class derived from Scheme"
+        yield "must be a class derived from Scheme"
     if not (vars(cls).get("__doc__") or "").strip():
-        return "has no docstring, whose first line says in lists what it does"
+        yield "has no docstring, whose first line says in lists what it does"
     for method, arguments in (("places", "dataset, cv"), ("draw", "dataset, cv, seed, repeat")):
         if method in cls.__abstractmethods__:
-            return f"has no method {method}({arguments})"
-    for method in METHODS:
-        if not callable(getattr(cls, method)):
-            return f"has a {method} that is no method"
+            yield f"has no method {method}({arguments})"
     if cls.tuning not in ("", NESTED, SHARED):
-        return f"has tuning {cls.tuning!r}, which must be {NESTED!r}, {SHARED!r} or ''"
-    for names, kind, wanted in TYPES:
-        for attribute in names:
-            if not isinstance(value := getattr(cls, attribute), kind):
-                return f"has {attribute} {value!r}, which must be {wanted}"
-    return _fault_of_keys(cls)
-
-
-def _fault_of_keys(cls: type[Scheme]) -> str:
+        yield f"has tuning {cls.tuning!r}, which must be {NESTED!r}, {SHARED!r} or ''"
     for key, constraint in cls.keys.items():
-        if not isinstance(key, str):
-            return f"has a key {key!r}, which must be a text"
         if key in RESERVED or key in COMMON:
-            return f"has a key {key!r}, which belongs to all schemes"
+            yield f"has a key {key!r}, which belongs to all schemes"
         if not isinstance(constraint, Constraint):
-            return f"has a key {key!r} without a Constraint that says what its value may be"
+            yield f"has a key {key!r} without a Constraint that says what its value may be"
         for other in SCHEMES.values():
             if other.keys.get(key, constraint) != constraint:
-                return f"has a key {key!r} that may be something else than that of scheme {other.name!r}"
+                yield f"has a key {key!r} that may be something else than that of scheme {other.name!r}"
     known: Mapping[str, Constraint] = {**COMMON, **cls.keys}
     for what, keys in (("requires", cls.required), ("fixes", cls.fixed), ("has a default for", cls.defaults)):
         for key in keys:
             if key not in known:
-                return f"{what} the key {key!r}, which it does not have"
+                yield f"{what} the key {key!r}, which it does not have"
     for key, value in (*cls.fixed.items(), *cls.defaults.items()):
         if not known[key].holds(value):
-            return f"has {value!r} for the key {key!r}, which must be {known[key].describe()}"
-    return ""
+            yield f"has {value!r} for the key {key!r}, which must be {known[key].describe()}"
 
 
 def _fault_of_places(made: Scheme) -> str:

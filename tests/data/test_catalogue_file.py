@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli import cli
-from oblique_cli.config import composing
 from oblique_cli.data import catalogue, catalogue_file, files
 from oblique_cli.data.entries import Entry
 from oblique_cli.data.synthetic import SYNTHETIC
@@ -105,22 +104,17 @@ def test_a_fault_is_a_sentence_with_file_line_and_key(name, key, value, at, says
         assert path.read_text().splitlines()[line - 1].lstrip().startswith("- ")
     with pytest.raises(DataError, match=re.escape(message)):
         catalogue.entry("Broken")
-    # The fault is shown, and stops nothing else.
     assert catalogue.verify("broken") == catalogue.Check("broken", "bad", message)
-    assert catalogue.names() == ["quartz", "broken"] and list(catalogue.entries()) == ["quartz"]
-    assert catalogue.resolve("agate") == "quartz" and catalogue.entry("quartz").n == 2
+    assert catalogue.names() == ["quartz", "broken"] and catalogue.entry_alone("broken") is None
 
 
-def test_the_smallest_entry_there_is_and_a_hint_of_entries_that_cannot_be_used(toys, monkeypatch):
+def test_the_smallest_entry_there_is(toys, monkeypatch):
     least = ("title", "task", "numeric", "classes", "availability", "files", "source", "licence")
     use_catalogue(monkeypatch, toys, {"marbles": {key: toy_facts()["marbles"][key] for key in least}})
     assert catalogue.verify("marbles").status == "ok"
     assert catalogue.resolve("Marbles") == "marbles"
     with pytest.raises(ConfigError, match=r"^unknown data set 'marble'\. Did you mean 'marbles'\?"):
         catalogue.resolve("marble")
-    use_catalogue(monkeypatch, toys, {"broken": changed("marbles", "aliases", ["agate", 5])})
-    with pytest.raises(ConfigError, match=r"entries that cannot be used: broken\)$"):
-        catalogue.resolve("agate")
 
 
 def test_the_entry_that_the_guide_shows_is_a_whole_one(toys, monkeypatch):
@@ -129,7 +123,7 @@ def test_the_entry_that_the_guide_shows_is_a_whole_one(toys, monkeypatch):
     text = "a,b,class\n" + "1,2,flat\n" * 60 + "3,4,round\n" * 40
     (toys / "pebbles.csv").write_text(text)
     written(toys, monkeypatch, re.sub(r"\.\.\.what .*?\.\.\.", sha(text), block))
-    assert not catalogue.faults() and catalogue.load("pebbles").n == 100
+    assert catalogue.load("pebbles").n == 100
 
 
 def written(toys, monkeypatch, text: str | bytes):
@@ -163,7 +157,7 @@ GOOD = yaml.safe_dump({"marbles": toy_facts()["marbles"]}, sort_keys=False)
 def test_what_is_no_catalogue_stops_every_set_with_one_sentence(text, line, says, toys, monkeypatch):
     path = written(toys, monkeypatch, text)
     with pytest.raises(DataError) as caught:
-        catalogue.names()
+        catalogue.entries()
     message = str(caught.value)
     assert "\n" not in message and says in message
     if line is None:
@@ -295,24 +289,19 @@ def test_whatever_happens_to_an_entry_it_is_used_or_told(tmp_path_factory, facts
         patch.setattr(files, "folder", lambda name: PATH.parent)  # the files themselves are the real ones
         good, name = facts
         try:
-            catalogue.names()
-        except DataError as error:  # a control character, which no YAML may hold
-            assert re.match(rf"{re.escape(str(place / 'catalogue.yaml'))}:\d+: ", str(error))
-            return
-        assert catalogue.entry(good).name == good
-        entry = catalogue.entries().get(name)
-        if entry is None:
-            for line in catalogue.faults()[name].splitlines():
+            entry = catalogue.entries()[name]
+        except DataError as error:
+            for line in str(error).splitlines():
                 assert re.match(rf"{re.escape(str(place / 'catalogue.yaml'))}:\d+: ", line)
             assert catalogue.verify(name).status == "bad"
-        else:
-            assert_sound(entry)
-            assert catalogue.verify(name).status in ("ok", "bad", "absent")
-            with_policies = DatasetSpec(name, missing="impute", encoding="ordinal")
-            try:
-                assert catalogue.load(with_policies, offline=True).n == entry.n
-            except DataError as error:
-                assert name in str(error)
+            return
+        assert catalogue.entry(good).name == good
+        assert_sound(entry)
+        assert catalogue.verify(name).status in ("ok", "bad", "absent")
+        try:
+            assert catalogue.load(DatasetSpec(name, missing="impute", encoding="ordinal"), offline=True).n == entry.n
+        except DataError as error:
+            assert name in str(error)
 
 
 def assert_sound(entry: Entry) -> None:
@@ -323,56 +312,43 @@ def assert_sound(entry: Entry) -> None:
     assert len(entry.categorical_columns) == entry.categorical
 
 
-def test_the_real_catalogue_has_no_fault_and_both_parsers_read_it_alike(monkeypatch):
+def test_both_parsers_read_the_real_catalogue_alike(monkeypatch):
     quick = catalogue_file.load(PATH)
-    assert not quick.faults and list(quick.entries) == list(REAL)
+    assert list(quick) == list(REAL) == catalogue_file.names(PATH)
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
     slow = catalogue_file.load(PATH)
-    assert slow.entries == quick.entries
-    assert [entry.places for entry in slow.entries.values()] == [entry.places for entry in quick.entries.values()]
+    assert slow == quick
+    assert [entry.places for entry in slow.values()] == [entry.places for entry in quick.values()]
 
 
-# ---- commands, with a newcomer's faulty entry among the real ones ----------------------------------------------------
-
-
-@pytest.fixture
-def newcomer(monkeypatch, tmp_path, no_user_folders):
-    """The real catalogue and an entry `agate` without source and licence, in an empty folder; returns the fault."""
-    agate = {key: value for key, value in toy_facts()["marbles"].items() if key not in ("source", "licence")}
-    place = tmp_path / "datasets"
-    use_catalogue(monkeypatch, place, {})
-    (place / "catalogue.yaml").write_text(TEXT + "\n" + yaml.safe_dump({"agate": agate}, sort_keys=False))
-    monkeypatch.setattr(files, "folder", lambda name: PATH.parent)
-    monkeypatch.chdir(tmp_path)
-    where = f"{os.path.join('datasets', 'catalogue.yaml')}:{TEXT.count(chr(10)) + 2}: data set 'agate' lacks the key"
-    return f"{where} 'source'.\n{where} 'licence'.\n"
-
+# ---- commands, with a faulty entry among the real ones ---------------------------------------------------------------
 
 CONFIG = "version: 1\ndatasets: [{}]\nalgorithm: raf\ncv: {{folds: 2, repeats: 1}}\n"
 
 
-def test_commands_for_other_sets_work_and_those_for_this_one_say_what_is_wrong(newcomer, capsys, tmp_path):
-    def said(*arguments: str) -> tuple[int, str, str]:
+def test_commands_for_other_sets_work_and_those_that_need_the_entry_name_its_faults(
+    monkeypatch, tmp_path, no_user_folders, capsys
+):
+    agate = {key: value for key, value in toy_facts()["marbles"].items() if key not in ("source", "licence")}
+    use_catalogue(monkeypatch, tmp_path / "datasets", {})
+    (tmp_path / "datasets" / "catalogue.yaml").write_text(TEXT + "\n" + yaml.safe_dump({"agate": agate}))
+    monkeypatch.setattr(files, "folder", lambda name: PATH.parent)
+    monkeypatch.chdir(tmp_path)
+    where = f"{os.path.join('datasets', 'catalogue.yaml')}:{TEXT.count(chr(10)) + 2}: data set 'agate' lacks the key"
+    faults = f"{where} 'source'.\n{where} 'licence'.\n"
+
+    def ended(*arguments: str) -> tuple[int, str, str]:
         return (cli.call(arguments), *capsys.readouterr())
 
     (tmp_path / "other.yaml").write_text(CONFIG.format("iris"))
     (tmp_path / "mine.yaml").write_text(CONFIG.format("iris, agate"))
-    assert said("run", "other.yaml", "--quiet")[0] == 0
-    assert said("tree", "iris", "--algorithm", "hhcart_d")[0] == 0
-    code, out, err = said("data", "list")
-    assert (code, err) == (0, newcomer) and "iris " in out and "agate" not in out
-    for asked in (["data", "show", "agate"], ["tree", "agate"], ["data", "fetch", "agate"], ["run", "mine.yaml"]):
-        assert said(*asked)[::2] == (4, newcomer)
-    code, out, err = said("data", "verify", "iris", "agate")
-    assert code == 4 and out == f"ok      iris\nbad     {newcomer}" and err.startswith("error: 1 of 2 data sets")
-    code, out, err = said("doctor")
-    assert code == 4 and newcomer.splitlines()[0] in out
-    assert said("validate", "other.yaml") == (0, "other.yaml: ok (1 data set x 1 algorithm x 2 folds)\n", newcomer)
-    code, _, err = said("validate", "mine.yaml")
-    assert code == 4 and err == f"{newcomer}mine.yaml: {newcomer}"
-
-
-def test_validate_without_a_configuration_fails_for_a_faulty_entry(newcomer, capsys, monkeypatch):
-    monkeypatch.setattr(composing, "bundled", lambda: ["smoke"])
-    assert cli.call(["validate"]) == 4
-    assert capsys.readouterr().err == newcomer
+    for good in (("run", "other.yaml"), ("tree", "iris", "--algorithm", "hhcart_d"), ("validate", "other.yaml")):
+        assert ended(*good)[0] == 0
+    for needed in ("data list", "data show agate", "tree agate", "data fetch agate", "run mine.yaml"):
+        assert ended(*needed.split())[::2] == (4, faults)
+    code, out, err = ended("data", "verify", "iris", "agate")
+    assert code == 4 and out == f"ok      iris\nbad     {faults}" and err.startswith("error: 1 of 2 data sets")
+    code, out, err = ended("doctor")
+    assert code == 4 and faults.splitlines()[0] in out
+    code, _, err = ended("validate", "mine.yaml")
+    assert (code, err) == (4, faults)

@@ -122,7 +122,7 @@ import sys
 from pathlib import Path
 from oblique_cli.data import catalogue_file
 from oblique_cli.data.fetch import fetch
-entry = catalogue_file.load(Path(sys.argv[1]) / "catalogue.yaml").entries["pebbles"]
+entry = catalogue_file.load(Path(sys.argv[1]) / "catalogue.yaml")["pebbles"]
 fetch(entry, Path(sys.argv[2]))
 """
 
@@ -163,10 +163,20 @@ def test_a_damaged_file_in_the_cache_is_moved_aside_and_one_of_the_user_stops_th
         place.mkdir(parents=True)
         (place / "pebbles.csv").write_text("damaged")
     assert fetch(catalogue.entry("pebbles"), no_user_folders).path.read_text() == PEBBLES_CSV
-    assert visible(no_user_folders) == ["pebbles.csv", "pebbles.csv.bad"]
-    with pytest.raises(DataError, match=r"Put a good copy in its place, or remove it to have it fetched$"):
-        fetch(catalogue.entry("pebbles"), tmp_path / "own")
-    assert (tmp_path / "own" / "pebbles.csv").read_text() == "damaged"
+    (no_user_folders / "pebbles.csv").write_text("damaged again")
+    assert load("pebbles").n == N_PEBBLES
+    assert visible(no_user_folders) == ["pebbles.csv", "pebbles.csv.bad", "pebbles.csv.bad2"]
+    for asked in (
+        lambda: fetch(catalogue.entry("pebbles"), tmp_path / "own"),
+        lambda: load("pebbles", data_dir=tmp_path / "own"),
+    ):
+        with pytest.raises(DataError, match=r"Put a good copy in its place, or remove it to have it fetched$"):
+            asked()
+    assert visible(tmp_path / "own") == ["pebbles.csv"]
+    (no_user_folders / "quartz.csv").write_text("damaged")
+    with pytest.raises(DataError, match=r"was never in the UCI archive; put quartz\.csv into a folder"):
+        load("quartz")
+    assert "quartz.csv.bad" in visible(no_user_folders)
 
 
 def test_a_set_that_cannot_be_fetched_says_what_to_do_and_asks_nobody(toys, site, no_user_folders, tmp_path):

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import fields, replace
 
 import pytest
-from store_support import write_rows
+from store_support import row, write_rows
 
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store import SCHEMA_VERSION, Store
@@ -23,20 +23,10 @@ CONTENT = {
     "data": {"bupa": "ab" * 32},
 }
 
-ROW = Row(
+ROW = row(
+    12,
     key="k0",
-    dataset="bupa",
-    algorithm="gdt",
-    repeat=1,
-    fold=2,
-    status="ok",
-    n_correct=20,
-    n_test=35,
-    n_leaves=7,
-    n_nodes=13,
-    depth=4,
-    tune_seconds=0.1,
-    fit_seconds=0.2,
+    packed=b"",
     predict_seconds=1e-05,
     chosen={"epsilon": 0.1, "criterion": "gini", "max_depth": None},
     per_class={"1": [10, 15], "größer; DROP TABLE rows": [10, 20]},

@@ -1,6 +1,5 @@
 """Results to stake a paper on: two writers, damage, other versions, and a place where nothing can be written."""
 
-import json
 import os
 import shutil
 import traceback
@@ -89,15 +88,15 @@ def test_a_row_whose_numbers_contradict_each_other_is_damage_even_under_a_right_
         assert "bupa/gdt r0 f0 of run 'one' is not what was stored" in message_of(store.rows, "one")
 
 
-def test_a_row_at_the_place_of_another_job_is_set_aside_and_not_lost(path):
+def test_a_row_at_the_place_of_another_job_is_refused_if_the_description_is_lost(path):
     filled(path)
     jobs = [Job(key, "bupa", "gdt", 0, fold, seed=0) for fold, key in enumerate(("k0", "of other settings", "k2"))]
     with Store(path) as store:
-        store.begin("one", CONTENT, 20)
-        store.displace("one", jobs)
-        assert [stored.key for stored in store.rows("one")] == ["k0", *(f"k{i}" for i in range(2, 20))]
-    ((run, record),) = sql(path, "SELECT * FROM displaced")
-    assert run == "one" and json.loads(record)["key"] == "k1"
+        store.refuse_others("one", jobs)
+        sql(path, "DELETE FROM sessions")
+        store.refuse_others("one", jobs[:1])
+        with pytest.raises(ConfigError, match="run 'one' has 1 stored folds of other settings, whose description is"):
+            store.refuse_others("one", jobs)
 
 
 def test_damage_to_the_description_of_a_table_is_one_line(path):

@@ -88,7 +88,7 @@ def test_run_and_repair_make_good_what_a_flipped_bit_has_damaged(whole, table, c
         shutil.copytree(whole / "results", call.folder / "results")
         right = [call(*reader).out for reader in READERS]
         if not damage(call.folder / "results" / "oblique.sqlite", table, column, rng):
-            return  # `displaced` has no record
+            return
         ended = [call(*words) for words in (RUN, ("repair", "-j", "1", "--quiet"), RUN)]
         for one in ended:
             assert one.code in (0, 5) and "Traceback" not in one.err and one.err.count("error: ") <= 1, one

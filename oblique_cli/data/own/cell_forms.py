@@ -56,20 +56,12 @@ def _scaled(groups: Groups, read: Read) -> float:
 
 
 def _minutes(groups: Groups, read: Read) -> float:
-    """Return minutes of h:mm or h:mm:ss, on a clock of 12 or 24 hours."""
+    """Return minutes of h:mm or h:mm:ss, on a clock of 12 or 24 hours, or of m:ss without hours."""
     hours, minutes, seconds = int(groups[0] or 0), int(groups[1] or 0), float(groups[2] or 0)
-    half = (groups[3] or "").lower()
-    if minutes > 59 or seconds >= 60 or (half and not 1 <= hours <= 12):
+    half = ((groups[3] if len(groups) > 3 else "") or "").lower()
+    if seconds >= 60 or (groups[0] and minutes > 59) or (half and not 1 <= hours <= 12):
         raise ValueError(groups)
     hours = hours % 12 + 12 * (half == "p") if half else hours
-    return hours * 60 + minutes + seconds / 60
-
-
-def _short_minutes(groups: Groups, read: Read) -> float:
-    """Return minutes of m:ss, or of h:mm:ss."""
-    hours, minutes, seconds = int(groups[0] or 0), int(groups[1] or 0), float(groups[2] or 0)
-    if seconds >= 60 or (groups[0] and minutes > 59):
-        raise ValueError(groups)
     return hours * 60 + minutes + seconds / 60
 
 
@@ -118,7 +110,7 @@ CELL_FORMS: Mapping[str, CellForm] = {
     "clock": CellForm(re.compile(_CLOCK + rf"[{SPACES}]?(?:([AaPp])\.?[Mm]\.?)?"), _minutes),
     "duration": CellForm(
         re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,3}):([0-9]{2}(?:\.[0-9]+)?)"),
-        _short_minutes,
+        _minutes,
     ),
     "time": CellForm(
         re.compile(

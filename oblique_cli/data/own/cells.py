@@ -22,9 +22,9 @@ from oblique_cli.data.own.notes import few
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.opened import Opened, Request
 from oblique_cli.data.own.source import Source, source_of
-from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.ground.labels import OTHER
+from oblique_cli.ground.nouns import NO_OPTIONS, TextOptions
 from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
@@ -135,11 +135,11 @@ def _opened(
     again; those of the first table apply if they give all `wanted` columns, or if the bytes are ambiguous."""
     source = replace(source if isinstance(source, Source) else source_of(source), most=None)
     if source.kind in ("csv", "excel") and not options.header:
-        options = options._replace(header=columns.header)
+        options = replace(options, header=columns.header)
     if source.kind in ("csv", "arff") and not options.charset:
-        options = options._replace(charset=source.charset_like(columns.charset))
+        options = replace(options, charset=source.charset_like(columns.charset))
     if source.kind == "csv" and not options.delimiter and columns.format == "csv":
-        as_before = options._replace(delimiter=columns.delimiter)
+        as_before = replace(options, delimiter=columns.delimiter)
         with contextlib.suppress(DataError), own_rows.opened(source, as_before) as table:
             options = as_before if set(wanted) <= set(table.header) else options
     with own_rows.opened(source, options, wanted) as table:
@@ -178,9 +178,9 @@ def chunks(
             hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(quoted, table.header[:10]))}."
             raise DataError(f"{where}: {_named(lost, keep)}.{hint}")
         written = [*columns.features, next(column for column in columns.columns if column.treatment == "target")]
-        if options.marks:
+        if options.missing_marks:
             usual = () if options.only_marks else columns.missing
-            columns = replace(columns, missing=(*usual, *(mark.strip().lower() for mark in options.marks)))
+            columns = replace(columns, missing=(*usual, *(mark.strip().lower() for mark in options.missing_marks)))
         if table.typed:
             written = [replace(column, decimal=".", thousands="") for column in written]
 

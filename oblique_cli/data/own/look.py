@@ -25,7 +25,7 @@ from oblique_cli.data.own.notes import WHY, as_typed, conversions, few, named_si
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.repeats import repeats_of
 from oblique_cli.data.own.source import STDIN, Source, source_of, stem
-from oblique_cli.data.own.text import DELIMITERS, TextOptions
+from oblique_cli.data.own.text import DELIMITERS
 from oblique_cli.errors import ConfigError, DataError, cut_list, quoted
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import OTHER, label_order
@@ -50,11 +50,6 @@ class Reading(TableOptions):
     groups: str = ""
     weights: str = ""
 
-    @property
-    def text(self) -> TextOptions:
-        """The options for the lines of a text."""
-        return TextOptions(self.delimiter, self.charset, self.header, self.skip, self.skip_end, self.comment)
-
 
 def read_own(
     source: str | Path | Source, reading: Reading | None = None, name: str = ""
@@ -77,7 +72,7 @@ class _Look:
         self.where = source.where
         self.files = dict(source.beside)  # of columns in separate files
         self.notes: list[str] = []
-        with own_rows.opened(source, reading.text) as table:
+        with own_rows.opened(source, reading) as table:
             self.header, self.kinds, self.typed, self.likely = table.header, table.kinds, table.typed, table.target
             self.kind, self.delimiter, self.charset = table.format, table.delimiter, table.charset
             self.written = table.written

@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from oblique_cli.data.own.opened import Block, Opened, Requests, Row, blocks_of, header_of_names, one_line
 from oblique_cli.data.own.source import GUESSED, Source, charset_of
 from oblique_cli.data.own.text import (
-    NO_OPTIONS,
     Layout,
     Notes,
-    TextOptions,
     cut_rows,
     layout_of,
     layout_of_rows,
@@ -25,6 +23,7 @@ from oblique_cli.data.own.text import (
 )
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.labels import is_number
+from oblique_cli.ground.nouns import NO_OPTIONS, TextOptions
 
 CONTEXT = 5  # rows above a line to read again; they determine whether the line is a row
 

@@ -20,6 +20,7 @@ from oblique_cli.data.own.numbers import MARKS, NUMBER_MARKS, WORDS
 from oblique_cli.data.own.opened import Row
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.ground.nouns import TextOptions
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "blanks"}
 NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " ", "blanks": " "}
@@ -66,30 +67,6 @@ ORANGE_KINDS = {
 }  # fmt: skip
 _ORANGE_FLAGS = re.compile(r"|c|class|m|meta|i|ignore|w|weight|[\w]+=\S+")
 ORANGE_TARGETS = ("c", "class")
-
-
-class TextOptions(NamedTuple):
-    """Options of a text; "" and None are detected.
-
-    header : one of HEADERS; without names, columns are named by their place
-    skip : lines above the header, skip_end : lines below the table that are not empty; 0 turns their detection off
-    comment : sign at the beginning of lines that are no rows, NO_COMMENT for none
-    decimal, thousands, marks, only_marks : as in `Reading`, for the cells of a file that a model reads
-    """
-
-    delimiter: str = ""
-    charset: str = ""
-    header: str = ""
-    skip: int | None = None
-    skip_end: int | None = None
-    comment: str = ""
-    decimal: str = ""
-    thousands: str = ""
-    marks: tuple[str, ...] = ()
-    only_marks: bool = False
-
-
-NO_OPTIONS = TextOptions()
 
 
 @dataclass

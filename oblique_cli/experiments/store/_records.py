@@ -77,7 +77,7 @@ def _digest(content: bytes) -> str:
 def is_intact(table: str, record: Sequence[Any]) -> bool:
     """Return whether a record with all its columns in order is intact. Every reader of a record calls this.
 
-    The id of an environment is its digest. Leases and displaced records have none: they affect no result.
+    The id of an environment is its digest. Leases have none: they affect no result.
     """
     if table == "environments":
         try:
@@ -85,7 +85,7 @@ def is_intact(table: str, record: Sequence[Any]) -> bool:
         except (ValueError, TypeError):
             return False
     first = 1 if table == "sessions" else 0
-    return table in ("leases", "displaced") or bool(seal(table, *record[first:-1]) == record[-1])
+    return table == "leases" or bool(seal(table, *record[first:-1]) == record[-1])
 
 
 def contradiction(record: Record) -> bool:

@@ -9,7 +9,6 @@ rows            one finished fold; `predictions` is the digest of its record the
 tunings         one choice of parameters that folds share
 predictions     test rows, predicted codes and optional probabilities of a fold, packed
 labels          the true labels of a data set, packed, under the digest of the data
-displaced       records of a run without a description, at places where the run has other jobs now
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ TABLES = {
     "predictions": """CREATE TABLE predictions (
         run TEXT NOT NULL, key TEXT NOT NULL, packed BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, key))""",
     "labels": "CREATE TABLE labels (data TEXT PRIMARY KEY, packed BLOB NOT NULL, digest TEXT NOT NULL)",
-    "displaced": "CREATE TABLE displaced (run TEXT NOT NULL, record TEXT NOT NULL)",
 }
 LAYOUT = (  # statements that make a new file
     *TABLES.values(),
@@ -56,4 +54,4 @@ LAYOUT = (  # statements that make a new file
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 # Tables with records of a run -> column with the name of the run.
-OF_A_RUN = {**dict.fromkeys(("sessions", "rows", "tunings", "predictions", "displaced"), "run"), "runs": "name"}
+OF_A_RUN = {**dict.fromkeys(("sessions", "rows", "tunings", "predictions"), "run"), "runs": "name"}

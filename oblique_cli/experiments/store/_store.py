@@ -148,18 +148,18 @@ class Store(Reader):
         for name in (table, "predictions") if table == ROWS.table else (table,):
             self._db.execute(f"DELETE FROM {name} WHERE run = ? AND key = ?", (run, key))
 
-    def displace(self, run: str, jobs: Iterable[Job]) -> None:
-        """Set aside the rows of a run without a description that are at the places of `jobs` and of other jobs."""
+    def refuse_others(self, run: str, jobs: Iterable[Job]) -> None:
+        """Raise ConfigError if rows of a run without a description are at the places of `jobs` and of other jobs."""
+        if self.is_described(run):
+            return
         keys = {(job.dataset, job.algorithm, job.repeat, job.fold): job.key for job in jobs}
         with self._reading(run):
             places = self._records("rows", "run = ?", run, columns="key, dataset, algorithm, repeat, fold")
-        if others := [key for key, *place in places if keys.get(tuple(place), key) != key]:
-            with self._writing(run):
-                for key in others:
-                    ((_, *values, _),) = self._intact(ROWS, "run = ? AND key = ?", run, key)
-                    record = text(dict(zip(ROWS.columns, values, strict=True)))
-                    self._db.execute("INSERT INTO displaced VALUES (?, ?)", (run, record))
-                    self._drop(run, ROWS.table, key)
+        if others := sum(keys.get(tuple(place), key) != key for key, *place in places):
+            raise ConfigError(
+                f"run {run!r} has {others} stored folds of other settings, whose description is lost: use --fresh to "
+                "start over, or another name to keep both (--set name=...)."
+            )
 
     def _intact(self, kind: Kind, where: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the stored records for a condition. Raise StoreError with the name of the fold if one is damaged."""

@@ -8,8 +8,8 @@ from tables.strange_files import ABOVE, BELOW, text
 
 from oblique_cli.data.own.rows import opened, taken
 from oblique_cli.data.own.source import Source
-from oblique_cli.data.own.text import TextOptions
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.ground.nouns import TextOptions
 
 NAMES = ["district", "age", "deaths", "class"]
 ROWS = [[f"d{i % 7}", str(20 + i), f"{i * 3}.5", "ab"[i % 2]] for i in range(30)]
@@ -205,5 +205,5 @@ def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on):
     ],
 )
 def test_the_only_cell_of_a_row_may_be_empty_in_quotes(text, rows):
-    with opened(Source("t.csv", content=text), TextOptions(",")) as table:
+    with opened(Source("t.csv", content=text), TextOptions(delimiter=",")) as table:
         assert list(table.rows) == rows

@@ -6,8 +6,8 @@ from covering import few
 
 from oblique_cli.data.own.front import Reading, chunks, read_own
 from oblique_cli.data.own.source import Source
-from oblique_cli.data.own.text import TextOptions
 from oblique_cli.errors import DataError
+from oblique_cli.ground.nouns import TextOptions
 
 N = 60
 ROWS = [[i * 37.5 - 900, i % 13 / 4, ("Genf", "Zürich")[i // 2 % 2], "ab"[i // 3 % 2]] for i in range(N)]
@@ -50,7 +50,7 @@ def test_a_file_of_another_country_is_read(learned, form, charset):
 def test_options_say_how_a_file_is_read(learned):
     dataset, columns = learned
     text = written(",", ".", "!").replace("Genf", "weg", 1) + "x!y!z\n"
-    options = TextOptions("!", decimal="comma", thousands="point", marks=("weg",), skip_end=1)
+    options = TextOptions(delimiter="!", decimal="comma", thousands="point", missing_marks=("weg",), skip_end=1)
     (chunk,) = chunks(source(text), columns, options=options)
     assert np.isnan(chunk.X[0, 2]) and np.array_equal(chunk.X[1:], dataset.X[1:])
 
