@@ -58,12 +58,7 @@ def against_sorting(report: Report, X: Array, y: NDArray[np.int32]) -> None:
     for criterion in ("gini", "twoing"):
         by_bounds = partial(grow, X, y, "hhcart_a", criterion=criterion)
         times, trees = alternate(
-            {
-                "bounds": by_bounds,
-                "sorting": partial(by_bounds, exhaustive=True),
-                "bounds again": by_bounds,
-            },
-            1,
+            {"bounds": by_bounds, "sorting": partial(by_bounds, exhaustive=True), "bounds again": by_bounds}, 1
         )
         for name in TREE_ARRAYS:
             np.testing.assert_array_equal(trees["bounds"][name], trees["sorting"][name], err_msg=f"{criterion}: {name}")
@@ -121,10 +116,7 @@ def axis_parallel_on(report: Report, X: Array, y: NDArray[np.int32], repeat: int
     """Axis-parallel trees on continuous features."""
     ours = "axis-parallel, gini"
     times, models = alternate(
-        {
-            SKLEARN: lambda: DecisionTreeClassifier(random_state=0).fit(X, y),
-            ours: partial(fit, *GROWN[ours], X, y),
-        },
+        {SKLEARN: lambda: DecisionTreeClassifier(random_state=0).fit(X, y), ours: partial(fit, *GROWN[ours], X, y)},
         repeat,
     )
     leaves = {SKLEARN: int(models[SKLEARN].get_n_leaves()), ours: models[ours].n_leaves_}

@@ -73,8 +73,7 @@ def weakest_links(report: Report, repeat: int) -> None:
         tree = tree_of(grow(X, y, "hhcart_a", criterion="gini"))
         _ = tree.errors, tree.walker  # kept by the tree: not part of either side
         times, found = alternate(
-            {"one pass": partial(cost_complexity_path, tree), "naive": partial(naive_path, tree)},
-            repeat,
+            {"one pass": partial(cost_complexity_path, tree), "naive": partial(naive_path, tree)}, repeat
         )
         path, (alphas, sizes) = found["one pass"], found["naive"]
         np.testing.assert_allclose(path.alphas, alphas, rtol=0, atol=2 * TIE)
@@ -113,9 +112,7 @@ def epsilon_path(report: Report, repeat: int) -> None:
     rows, ratios = [], {}
     for name, title in (("gdt", "GDT"), ("hhgdt", "HHGDT")):
         times, found = alternate(
-            {"one": partial(one_tree, name), "refits": partial(refits, name)},
-            repeat,
-            once=("refits",),
+            {"one": partial(one_tree, name), "refits": partial(refits, name)}, repeat, once=("refits",)
         )
         for ours, theirs, what in zip(found["one"], found["refits"], ("labels", "leaves"), strict=True):
             np.testing.assert_array_equal(ours, theirs, err_msg=f"{name}: {what}")

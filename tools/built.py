@@ -13,15 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 # Places below docs/ that pages link to.
-BUILT = (
-    "guarantees.svg",
-    "llms.txt",
-    "monotone.svg",
-    "reproduction.svg",
-    "rooms.svg",
-    "shapley.svg",
-    "verify.svg",
-)
+BUILT = ("guarantees.svg", "llms.txt", "monotone.svg", "reproduction.svg", "rooms.svg", "shapley.svg", "verify.svg")
 
 
 def built(name: str) -> bytes:

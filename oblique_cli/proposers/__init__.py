@@ -2,8 +2,7 @@
 
 To add a heuristic: a file here with a `Proposer` subclass under `@PROPOSERS.register("name")`. It is then an algorithm
 of the command line, a tunable estimator and a row in every contract test. `axis_parallel.py` is the shortest example.
-Random numbers come from `node.rng()` only, never from a generator that outlives a node: see `sadt.py`.
-"""
+Random numbers come from `node.rng()` only, never from a generator that outlives a node: see `sadt.py`."""
 
 import pkgutil
 

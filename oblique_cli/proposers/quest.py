@@ -12,15 +12,7 @@ from oblique_cli.ground.arrays import Array, Mask
 from oblique_cli.ground.constraints import Choice, Real
 from oblique_cli.ground.geometry import Standard
 from oblique_cli.parameters import parameter
-from oblique_cli.proposers._discriminant import (
-    SAME_MEAN,
-    fisher,
-    mean_of,
-    plane,
-    standard_scores,
-    unit_normal,
-    whiten,
-)
+from oblique_cli.proposers._discriminant import SAME_MEAN, fisher, mean_of, plane, standard_scores, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 TIE = 1e-9  # squared distances closer than this, relative to the largest, are equal

@@ -1,8 +1,7 @@
 """Boosting of a table beyond memory on a sample of rows that is redrawn every few rounds.
 
 That is stochastic gradient boosting (Friedman 2002) with one draw for `ROUNDS` trees, which also sets their bins and
-the steps of their leaves. Scores are not stored: the trees so far compute those of each sample.
-"""
+the steps of their leaves. Scores are not stored: the trees so far compute those of each sample."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Tables on the disk that are read block by block (Parquet files and .npy arrays), and conversion to Parquet.
 
-All passes take constant memory: the first determines the roles of the columns, the second copies the rows.
-"""
+All passes take constant memory: the first determines the roles of the columns, the second copies the rows."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ class Table:
     stamp     identifies a version of the file
     format    of the file, as `Columns` has it
     single    whether all features are single precision, so that the copy may be too
-    read      yields the parts of the table, in order
-    """
+    read      yields the parts of the table, in order"""
 
     where: str
     features: tuple[Column, ...]
@@ -358,8 +356,7 @@ def array_table(
 
     names : of the columns of X; columns : the features among them, None for all
     target, weight : names of the labels and the weights; file_of_weights : separate file of the weights, if any
-    stamp : as in `Table`
-    """
+    stamp : as in `Table`"""
     if X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[0] < 1 or X.shape[1] < 1:
         raise DataError(f"{where}: must be a table of numbers, (rows, features). Got {X.dtype} of shape {X.shape}")
     if y.shape != (len(X),) or (weights is not None and weights.shape != (len(X),)):

@@ -1,7 +1,6 @@
 """A model of a table beyond memory: rows into chunks, growth, pruning, and a test on rows that neither of them uses.
 
-The model is a top-down tree, a forest of such trees (`forest_from_disk`), or boosting (`boosting_from_disk`).
-"""
+The model is a top-down tree, a forest of such trees (`forest_from_disk`), or boosting (`boosting_from_disk`)."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ class Fitted:
 
     levels : statistics of growth by level, or of boosting by part
     right, tested : correctly classified test rows, and all test rows
-    X, y : some rows, for pictures of the tree; bytes_read : by this process, from the chunks
-    """
+    X, y : some rows, for pictures of the tree; bytes_read : by this process, from the chunks"""
 
     estimator: Any
     levels: Sequence[Level | Part]
@@ -90,8 +88,7 @@ def fit(
     division   shares of the rows for pruning and for the test; its seed is that of the estimator, too
     The tree equals that of the estimator in memory on the same rows, and so does each tree of a forest on its drawn
     rows and features; boosting uses a sample of the rows at a time (`boosting_from_disk`). ConfigError for
-    unsupported options.
-    """
+    unsupported options."""
     estimator = _estimator(algorithm, dict(params or {}), division.seed)
     is_forest, is_boosted = (isinstance(estimator, cls) for cls in (BaggedForestClassifier, ObliqueBoostingClassifier))
     has_trees = is_forest or is_boosted

@@ -34,8 +34,7 @@ AS_USUAL = ("node_bootstrap", "probabilities", "oob_score", "warm_start", "monot
 class Drawn(Store):
     """The rows of a store drawn for one tree: the number of draws of a row is its weight.
 
-    times : (rows that grow,) in the order of the table; features : indices of the drawn features, ascending
-    """
+    times : (rows that grow,) in the order of the table; features : indices of the drawn features, ascending"""
 
     def __init__(self, whole: Store, first: NDArray[np.int64], times: NDArray[Any], features: NDArray[np.intp]) -> None:
         """Wrap a store. first : (chunks + 1,) growth rows before each chunk, and their total"""

@@ -56,8 +56,7 @@ class Plan:
     """Parameters of growth, and the memory limit.
 
     memory    bytes for rows and histograms
-    finish_rows  largest rows of a node finished in memory; derived from `memory` if None
-    """
+    finish_rows  largest rows of a node finished in memory; derived from `memory` if None"""
 
     proposer: Proposer
     criterion: str = "gini"
@@ -137,8 +136,7 @@ class Grown:
 class State:
     """State between two levels: the tree so far and its open nodes, by the slots of `level`.
 
-    stats : by slot of the level, from the pass `boxes`
-    """
+    stats : by slot of the level, from the pass `boxes`"""
 
     grower: _core.LevelGrower
     level: int
@@ -150,8 +148,7 @@ class Slot:
     """An open node whose rows stay in their blocks.
 
     node : the search for its split, with the results of the passes over its rows
-    directions : searched directions of the node, from `_core.BlockNode.directions`
-    """
+    directions : searched directions of the node, from `_core.BlockNode.directions`"""
 
     rows: int
     node: _core.BlockNode
@@ -453,8 +450,7 @@ class Checkpoint:
 def stored(path: Path, key: str, digest: str, build: Callable[[dict[str, Any]], T], fault: str) -> T | None:
     """Return the content of a fit's file, None without it; DataError for a damaged file, or the file of another fit.
 
-    key, digest : array of the file that identifies the fit, and its value; fault : sentence with {} for a reason
-    """
+    key, digest : array of the file that identifies the fit, and its value; fault : sentence with {} for a reason"""
     if not path.exists():
         return None
     try:

@@ -1,8 +1,7 @@
 """Requests of a pass to some chunks, the combination of several answers, and the answers of one machine (`Here`).
 
 An answer is a dictionary of arrays. Answers of any chunks, combined in any order, equal the answer of all their rows
-to the bit: counts and exact sums are added, extremes compared, rows concatenated.
-"""
+to the bit: counts and exact sums are added, extremes compared, rows concatenated."""
 
 from __future__ import annotations
 
@@ -53,8 +52,7 @@ class Finish:
 
     request  of the pass `fetch`: the slots of the level, or -1
     rows     of each slot of the request
-    options  of `_core.grow`, of each slot
-    """
+    options  of `_core.grow`, of each slot"""
 
     level: int
     request: Mapping[str, Any]
@@ -66,8 +64,7 @@ class Finish:
 class Fetched:
     """The rows of some open nodes, for growing the trees below.
 
-    fetched : an answer to `fetch` that has all rows of these slots of the request
-    """
+    fetched : an answer to `fetch` that has all rows of these slots of the request"""
 
     def __init__(self, store: Store, some: Finish, fetched: Answer, slots: Sequence[int]) -> None:
         def parts_of(name: str) -> list[Any]:
@@ -88,8 +85,7 @@ class Fetched:
         """Return the tree of a slot, whose rows are put into `room`.
 
         pool : threads that concatenate the rows; as many threads grow the tree
-        stop : signal that ends the growth, see `_core.grow`
-        """
+        stop : signal that ends the growth, see `_core.grow`"""
         chosen = [slice(end[slot], end[slot + 1]) for end in self._ends]
 
         def column(name: str) -> Any:

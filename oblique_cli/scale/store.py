@@ -33,8 +33,7 @@ TARGET_BYTES = 1 << 22
 class Rows:
     """The rows of a chunk.
 
-    columns : (p, n); codes : (n,) class codes; weights : (n,) or None; parts : (n,) GROW, PRUNE or TEST
-    """
+    columns : (p, n); codes : (n,) class codes; weights : (n,) or None; parts : (n,) GROW, PRUNE or TEST"""
 
     columns: Array
     codes: NDArray[np.int32]
@@ -75,8 +74,7 @@ class Store:
     sizes       rows of each chunk
     sums        CRC-32 of each chunk
     bytes_read  by this process, of rows and of their places in the tree
-    room        for callers that finish each chunk before they read the next
-    """
+    room        for callers that finish each chunk before they read the next"""
 
     path: Path
     n_features: int

@@ -2,8 +2,7 @@
 
 A pass is divided among the workers by rows, by directions, or both (thesis 4.1.3.1 and 4.2). Parts r of the rows need
 tables of all directions from each, parts d of the directions read all rows, r * d = workers: rows_bytes * d /
-(workers * DISK) + table_bytes / d * ceil(log2(r)) / NETWORK beside the counting itself.
-"""
+(workers * DISK) + table_bytes / d * ceil(log2(r)) / NETWORK beside the counting itself."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Top-down growth: in the compiled core if it has the heuristic, else node by node in Python.
 
 `grow_by` is the growth loop for every kind of split in Python: heuristics for classes, heuristics on the signs of
-residuals (residual_signs.py), and look-ahead (look_ahead.py).
-"""
+residuals (residual_signs.py), and look-ahead (look_ahead.py)."""
 
 from __future__ import annotations
 

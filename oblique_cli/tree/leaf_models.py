@@ -8,8 +8,7 @@ probabilities, which depend on the path to the leaf (tree/probabilities.py); wha
 
 A leaf of few rows, or a large penalty, leaves the probabilities nearly unchanged; the minimum is always unique and
 finite. Landwehr et al. boost the model of the parent by LogitBoost, whose number of steps acts as the penalty does
-here, and prune by the errors of these models; here trees are pruned without regard to the models.
-"""
+here, and prune by the errors of these models; here trees are pruned without regard to the models."""
 
 from __future__ import annotations
 

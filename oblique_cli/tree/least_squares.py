@@ -1,8 +1,7 @@
 """Least squares at a node: a model of its rows, and the residual sums of many cuts in one pass over the rows.
 
 A pass rotates each row into a triangular factor (`core/model_tree/direction_cuts.hpp`), at a cost of O(p^2) per row,
-which gives the residual sum of squares after every row. Columns are first centered and scaled at the node.
-"""
+which gives the residual sum of squares after every row. Columns are first centered and scaled at the node."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ Every tree is grown on a bootstrap sample; its nodes get models as in `tree.logi
 parent's. A single logistic model tree chooses its size and ridge penalty by cross-validation. A forest need not: each
 tree has rows that it did not draw. One ridge penalty, one complexity and one kind of models are chosen for all trees,
 by the loss of their mean probabilities on out-of-bag rows. So trees may be larger, and their models less penalized,
-than the best single tree.
-"""
+than the best single tree."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Top-down growth of model trees: cuts from turning points, from all values, or from means; scored by a look-ahead.
 
-TPRTI-A and TPRTI-B: Amalaman (2015), algorithms 2 and 3. RETIS: section 2.2. M5: Quinlan (1992), section 2.1 there.
-"""
+TPRTI-A and TPRTI-B: Amalaman (2015), algorithms 2 and 3. RETIS: section 2.2. M5: Quinlan (1992), section 2.1 there."""
 
 from __future__ import annotations
 

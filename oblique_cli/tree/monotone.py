@@ -7,8 +7,7 @@ a constrained feature separate at one split, if at all, and their leaves' predic
 middle. A node that pruning turns into a leaf predicts within its bounds, so every pruned tree is monotonic too.
 
 The method is the basic method of LightGBM (Auguste, Malory and Smirnov 2020), which scikit-learn has for axis-parallel
-trees, extended to hyperplanes. The core does the same (core/split/monotone.hpp).
-"""
+trees, extended to hyperplanes. The core does the same (core/split/monotone.hpp)."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ Linear models of two leaves intersect somewhere unless their slopes are equal. S
 a constrained feature have the slope of that node's model, whose constrained coefficients have the required signs. Each
 leaf has its own constant; the splits keep the constants in order as in a tree of constants (tree/monotone.py). So slope
 @ x and the constant are both monotonic, and so is their sum. Splits further up use no constrained feature, so that no
-row crosses them by moving in such a feature: each side has a model of its own.
-"""
+row crosses them by moving in such a feature: each side has a model of its own."""
 
 from __future__ import annotations
 

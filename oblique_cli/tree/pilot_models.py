@@ -4,8 +4,7 @@
 At a node, five models of the residuals are compared, each on its best predictor: a constant (CON), a line (LIN), a
 constant on either side of a cut (PCON), a continuous line that bends at a cut (BLIN), and a line on either side of a
 cut (PLIN). The least BIC decides. CON makes a leaf; LIN continues at the same node with its residuals; the other three
-divide the node. So a leaf predicts the sum of the models on its path, one linear model of the features.
-"""
+divide the node. So a leaf predicts the sum of the models on its path, one linear model of the features."""
 
 from __future__ import annotations
 

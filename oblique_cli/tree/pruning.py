@@ -3,8 +3,7 @@
 Minimal cost-complexity pruning is that of thesis 1.7.1 (Breiman et al. 1984); reduced-error and pessimistic pruning are
 those of Quinlan (1987), critical-value pruning that of Mingers (1987), named there as alternatives. Minimum-error
 pruning with m-probabilities is that of Cestnik and Bratko (1991), minimum-description-length pruning that of Mehta,
-Rissanen and Agrawal (1995), for hyperplanes.
-"""
+Rissanen and Agrawal (1995), for hyperplanes."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 A `Tree` stores a hyperplane as it was grown: in the units of the features and with an arbitrary sign. A reader is
 misled by both: a weight of 0.003 may be the most important, and "more" leads left at one node and right at the next.
-Nothing here changes what a tree predicts.
-"""
+Nothing here changes what a tree predicts."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A tree is first grown by any heuristic, then improved as a whole: one node after another gets its best hyperplane with
 all others fixed. A `Space` does this: `PlaneSpace` for trees of classes, by `core/refinement` over standardized
 features, and refining_equations.py for regression trees. This module has the path over penalties and the choice of
-penalty and start by cross-validation for both: the payload of a tree defines its loss.
-"""
+penalty and start by cross-validation for both: the payload of a tree defines its loss."""
 
 from __future__ import annotations
 

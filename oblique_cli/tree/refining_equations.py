@@ -8,8 +8,7 @@ the rows that reach them. The objective is
 over features standardized on the training rows. A row with equal errors in the left and the right branch has no
 preferred side; every other row has one, with the difference of its squared errors as its weight. Planes are proposed
 and accepted by E, so E never rises. No plane leaves a leaf with fewer rows than the limit of growth: a least-squares
-model of fewer rows may predict anything away from them.
-"""
+model of fewer rows may predict anything away from them."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ target appears as signs that change along some direction (Chaudhuri, Huang, Loh 
 proposes directions; the cut along them with the least error of both children's models is taken.
 
 With several outputs, each row's residuals are projected on the first principal component of the node's residuals, the
-direction of most error. The error of a cut is the sum over the outputs in their given units.
-"""
+direction of most error. The error of a cut is the sum over the outputs in their given units."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 A model stores the square of a standardized feature as (z^2 - 1) / sqrt(2) and has a score for each class, which is
 redundant for two classes. A scorecard shows z^2 itself, and for two classes the difference of their scores: the log
-odds of one against the other.
-"""
+odds of one against the other."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Path of sizes of a tree: its nested pruned subtrees, with the number of terms and the accuracy of each.
 
 The weakest-link sequence of a full tree, with the cross-validation error of each member (Breiman et al. 1984, section
-3.4.2). Pruning "cv" chooses from these members; they are stored for users who choose by themselves.
-"""
+3.4.2). Pruning "cv" chooses from these members; they are stored for users who choose by themselves."""
 
 from __future__ import annotations
 

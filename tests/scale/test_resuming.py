@@ -55,24 +55,6 @@ def test_a_fit_may_be_stopped_in_any_pass(levels, tmp_path):
     assert stops > 1 and not same(found.tree, expected)
 
 
-def test_a_file_of_an_earlier_version_is_gone_on_from(tmp_path):
-    X, y = table(1)
-    plan = Plan(PROPOSERS["hhcart_d"](), "gini", Stopping(2, 0.0, 4), finish_rows=0)
-    store, path = stored(tmp_path / "rows", X, y), tmp_path / "state.npz"
-    expected = grow(Here(store), store, plan).tree
-    asker = Failing(Store.open(store.path))
-    asker.left = 7
-    with pytest.raises(Stopped):
-        grow(asker, asker.store, plan, Checkpoint(path))
-    with np.load(path) as written:
-        arrays = dict(written)
-    # It said for every node as well where rows without a value go.
-    np.savez(path, **arrays, tree_missing_left=np.zeros(len(arrays["tree_gain"]), np.bool_))
-    again = Store.open(store.path)
-    found = grow(Here(again), again, plan, Checkpoint(path))
-    assert found.levels[0].level > 0 and not same(found.tree, expected)
-
-
 def test_a_state_of_another_fit_is_refused(tmp_path):
     X, y = table(1)
     store = stored(tmp_path / "rows", X, y)
