@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser_support import NoBrowser, launched
+from browser_support import NoBrowser, launched, opened
 from checkout_support import checkout
 from cli_support import call, finished, finished_folder, forking
 from hypothesis import given, settings, strategies
@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator
 
 from oblique_cli.data import Entry, catalogue, files
 
-__all__ = ["call", "checkout", "finished", "finished_folder", "forking"]
+__all__ = ["call", "checkout", "finished", "finished_folder", "forking", "opened"]
 
 # No test looks at the clock: what is slow here may only be a busy machine. Every run draws other examples.
 settings.register_profile("oblique", deadline=None, max_examples=30)

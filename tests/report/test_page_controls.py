@@ -58,24 +58,9 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser, pages):
-    """Open a page; nothing may be said on the console or asked of the network until the end."""
-    complaints, contexts = [], []
-
-    def open_page(kind, fragment="", **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        view = context.new_page()
-        view.on("console", lambda message: complaints.append(message.text))
-        view.on("pageerror", lambda error: complaints.append(str(error)))
-        view.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
-        view.goto(f"{pages[kind].as_uri()}{fragment}")
-        return view
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
+def opened(opened, pages):
+    """Open a page of a kind."""
+    return lambda kind, *fragment, **options: opened(pages[kind], *fragment, **options)
 
 
 @pytest.mark.sample(3)
@@ -220,23 +205,7 @@ def test_the_page_of_two_models_has_the_rows_on_which_they_differ(pages):
     assert "exact test of McNemar" in text and 'class="curve dk1"' in text
 
 
-def test_two_models_that_cannot_be_compared_are_named(call, pages):
-    folder = pages["run"].parent
-    table = call.folder / "three.csv"
-    table.write_text("months,height,color,kind\n" + "".join(f"{i},{i % 7},red,{'abc'[i % 3]}\n" for i in range(60)))
-    fit = ("fit", str(table), "--target", "kind", "--algorithm", "axis_parallel", "--folds", "2", "--output", "e.json")
-    assert call(*fit).code == 0
-    first, other = str(folder / "a.json"), "e.json"
-    ended = call("report", first, other, "--rows", str(folder / "own.csv"))
-    assert ended.code == 2 and "a.json: no, yes" in ended.err and "e.json: a, b, c" in ended.err
-    ended = call("report", first, str(folder / "d.json"))
-    assert ended.code == 2 and "--rows" in ended.err
-    ended = call("report", first, str(folder / "c.json"), "--rows", str(folder / "own.csv"))
-    assert ended.code == 2 and "predicts column 'kind'" in ended.err and "c.json column 'price'" in ended.err
-    ended = call("tree", str(folder / "own.csv"), "--target", "kind", "--rows", str(folder / "own.csv"))
-    assert ended.code == 2 and "--rows goes with a model file" in ended.err
-    (call.folder / "bare.csv").write_text("months,height,color\n1,2,red\n")
-    ended = call("tree", first, "--rows", "bare.csv", "--html", "--output", "t.html")
-    assert ended.code == 2 and "target column 'kind'" in ended.err
-    assert call("tree", first, "--html", "--output", "t.html").code == 0
+def test_a_page_without_rows_names_the_option_that_adds_them(call, pages):
+    model = str(pages["run"].parent / "a.json")
+    assert call("tree", model, "--html", "--output", "t.html").code == 0
     assert "--rows TABLE" in (call.folder / "t.html").read_text(encoding="utf-8")

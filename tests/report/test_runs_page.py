@@ -147,22 +147,9 @@ def test_failures_come_first_and_unfinished_runs_say_so(call):
     assert text.index("folds are still to run") < text.index("<h2>Results</h2>")
 
 
-def test_an_empty_run_has_no_report(call):
-    (call.folder / "x.yaml").write_text("version: 1\ndataset: iris\nalgorithm: axis_parallel\n")
-    assert call("report", "x").code in (2, 5)
-    assert call("run", "x.yaml", "--quiet", "--shard", "1/2", "--set", "cv.folds=2", "--set", "cv.repeats=1").code == 0
-    ended = call("report", "nothing")
-    assert ended.code == 2 and "nothing" in ended.err and not list(call.folder.glob("*.html"))
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_a_browser_tables_sort_text_is_copied_and_nothing_complains(page, browser, scheme):
-    context = browser.new_context(color_scheme=scheme)
-    view = context.new_page()
-    complaints: list[str] = []
-    view.on("console", lambda message: complaints.append(message.text))
-    view.on("pageerror", lambda error: complaints.append(str(error)))
-    view.goto(page.as_uri())
+def test_in_a_browser_tables_sort_text_is_copied_and_nothing_complains(page, opened, scheme):
+    view = opened(page, color_scheme=scheme)
     table = view.locator("#results table.sortable").first
     accuracies = lambda: [float(t.split()[0]) for t in table.locator("tbody td:nth-child(3)").all_inner_texts()]  # noqa: E731
     before = accuracies()
@@ -186,35 +173,27 @@ def test_in_a_browser_tables_sort_text_is_copied_and_nothing_complains(page, bro
     paper = view.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ink != paper and (paper == "rgb(255, 255, 255)") == (scheme == "light")
     assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
-    assert complaints == []
 
 
-def test_without_scripts_everything_is_there(page, browser):
-    context = browser.new_context(java_script_enabled=False)
-    view = context.new_page()
-    view.goto(page.as_uri())
+def test_without_scripts_everything_is_there(page, opened):
+    view = opened(page, java_script_enabled=False)
     assert view.locator("#results tbody tr").count() == 4
     assert view.locator("figure svg").count() >= 4
     view.locator("summary", has_text="as CSV").first.click()
     assert "accuracy_mean" in view.locator("details[open] pre").first.inner_text()
-    context.close()
 
 
-def test_on_a_phone_wide_tables_scroll_and_the_page_does_not(call, browser):
+def test_on_a_phone_wide_tables_scroll_and_the_page_does_not(call, opened):
     (call.folder / "many.yaml").write_text(
         "version: 1\ndatasets: [glass, iris]\nalgorithms: [axis_parallel, hhcart_a]\ncv: {folds: 2, repeats: 1}\n"
     )
     assert call("run", "many.yaml", "--quiet").code == 0
     assert call("report", "many", "--output", "many.html").code == 0
-    context = browser.new_context(viewport={"width": 390, "height": 844})
-    view = context.new_page()
-    view.goto((call.folder / "many.html").as_uri())
+    view = opened(call.folder / "many.html", viewport={"width": 390, "height": 844})
     view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert view.evaluate("document.documentElement.scrollWidth") == 390
     wide = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth)"
     assert view.evaluate(f"{wide}.some(one => one.querySelector('table.matrix'))")
-    context.close()
 
 
 def test_tables_of_plots_know_their_columns_of_names(finished, monkeypatch):
