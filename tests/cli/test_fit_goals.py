@@ -131,19 +131,13 @@ def test_exports_go_by_the_threshold(model):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == expected
     assert 'class "fault"' not in model("export", "t.json", "--format", "rules").out
-    for name in ("dot", "latex"):
-        ended = model("export", "t.json", "--format", name)
-        assert ended.code == 2 and ended.err.count("\n") == 1
-        assert f"format {name} draws the most frequent class of a leaf, and this model goes by a threshold" in ended.err
 
 
-def test_a_forest_with_a_threshold_predicts_by_it_and_is_not_exported(rare):
+def test_a_forest_with_a_threshold_predicts_by_it(rare):
     forest = ("--algorithm", "hhgdt_forest", "--set", "n_estimators=9", "--folds", "2")
     fitted(rare, *forest, "--threshold", "0.2", "--output", "f.json")
     found = records(rare("predict", "f.json", "rare.csv", "--proba").out)
     assert all((row["prediction"] == "fault") == (float(row["p(fault)"]) >= 0.2) for row in found)
-    ended = rare("export", "f.json", "--format", "python")
-    assert ended.code == 2 and "with a threshold cannot be exported or explained" in ended.err
 
 
 # ---- a tree beside ---------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ FITS = {
     "forest": "iris --algorithm raf --set n_estimators=3 --folds 2",
     "leaves": "iris --algorithm hhgdt --set leaf_models=logistic --set max_depth=1 --folds 2",
     "threshold": "rare.csv --target state --algorithm axis_parallel --set max_depth=1 --folds 2 --threshold 0.8",
+    "colors": "kinds.csv --target class --algorithm axis_parallel --folds 2",
+    "letters": "my.csv --target class --algorithm axis_parallel --folds 2",
     "voting": "rare.csv --target state --algorithm hhgdt_forest --set n_estimators=9 --folds 2 --threshold 0.2",
 }
 
@@ -106,7 +108,9 @@ def _tables() -> None:
     for name, text in texts.items():
         Path(f"{name}.csv").write_text(text)
     Path("latin.csv").write_bytes(b"a,class\n1,\xff\n")
-    Path("costs.csv").write_text(",fault,ok\nfault,0,50\nok,1,0\n")
+    costs = {"class": ("\nfault", "\nfalt"), "twice": ("t,ok", "t,fault"), "less": ("50", "-1"), "nan": ("50", "nan")}
+    for name, change in costs.items():
+        Path(f"{name}_costs.csv").write_text(",fault,ok\nfault,0,50\nok,1,0\n".replace(*change))
 
 
 def _configurations() -> None:
@@ -141,6 +145,9 @@ def _arrays() -> None:
     Path("foreign.fasta").write_text(">a\nACGT\n>b\nAEGT\n")
     Path("far.fasta").write_text(">a\nACGT\n>b\nCATG\n")
     Path("junk.npy").write_bytes(b"no array")
+    for name, shape in (("huge", 10**30), ("false", True)):
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}, 2), }}\n".encode()
+        Path(f"{name}.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     rows = [f"{a!r},{b!r},{c!r},{('red', 'blue')[a > 0.3]},k{k}" for (a, b, c), k in zip(X.tolist(), y, strict=True)]
     Path("big.csv").write_text("\n".join(["a,b,c,color,kind", *rows]) + "\n")
 

@@ -111,27 +111,6 @@ def test_few_rows_make_fewer_folds_and_a_part_of_a_data_set_is_one():
 # ---- auto ------------------------------------------------------------------------------------------------------------
 
 
-def test_auto_compares_trees_of_the_task_cut_by_one_standard_error_or_with_a_price_on_leaves():
-    names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
-    assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
-    # What goes beyond the papers: directions of linear classifiers, unions, refined trees, models in leaves, a forest.
-    assert names["classification"][5:] == ["logistic_split", "union", "tao", "logistic_tree", "hhgdt_forest"]
-    of_numbers = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
-    left_out = {"tao_regression", "tao_model_tree", "tao_forest_regression", "oblique_boosting_regression"}
-    assert set(names["regression"]) == of_numbers - left_out
-    assert names["regression"][-1] == "oblique_forest_regression"
-    for task, listed in names.items():
-        assert all(ALGORITHMS[name].family.task == task for name in listed)
-
-    for one in candidates("classification"):
-        if one["name"] == "logistic_tree":
-            assert ALGORITHMS["logistic_tree"].make().doubling_price > 0.0
-            continue
-        of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
-        params = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own)).params
-        assert one["name"].endswith("_forest") or params["standard_errors"] == 1
-
-
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
     dataset = noise(task=task)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oblique_cli.data.dataset import Dataset
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.evaluation.metrics import METRICS, Undefined, costs, named
@@ -57,45 +57,6 @@ def test_the_recall_of_a_class_and_costs_whatever_the_order_of_their_classes_by_
     assert costs(str(path), CLASSES, "here").tolist() == [[0, 20], [1, 0]]
     metric = named(f"cost:{path}", "classification", CLASSES, "here")
     assert answers([0, 0, 1, 1], [0, 1, 0, 1]).value(metric) == (20 + 1) / 4 and not metric.larger_is_better
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (None, "cannot be read (No such file or directory)."),
-        ("", "there are 0 lines of 0 cells."),
-        (
-            ",ok,fault\nok,0,1\nfalt,2,0\n",
-            "has lines for 'falt', which is no class of the target. Did you mean 'fault'?",
-        ),
-        (",ok,ok\nok,0,1\nfault,2,0\n", "has two columns for 'ok'; each class needs one."),
-        (",ok,fault\nok,0,-1\nfault,2,0\n", "'ok' taken for 'fault' costs '-1'; give a number from 0 up."),
-        (",ok,fault\nok,0,nan\nfault,2,0\n", "costs 'nan'; give a number from 0 up."),
-    ],
-)
-def test_a_file_of_costs_that_cannot_be_used_is_one_sentence(tmp_path, text, sentence):
-    path = tmp_path / "costs.csv"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(DataError) as error:
-        costs(str(path), CLASSES, "here")
-    assert str(error.value).startswith(f"here: costs of {path}") and sentence in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "task", "sentence"),
-    [
-        ("recall:falt", "classification", "names no class of the target. Did you mean 'fault'?"),
-        ("recall:fault", "regression", "metric recall is for classification, and this is regression"),
-        ("rmse", "classification", "metric rmse is for regression"),
-        ("confusion", "classification", "is a matrix of counts"),
-    ],
-)
-def test_a_metric_that_cannot_decide_is_one_sentence(text, task, sentence):
-    with pytest.raises(ConfigError) as error:
-        named(text, task, CLASSES, "here")
-    assert sentence in str(error.value)
 
 
 def test_the_jackknife_of_a_mean_is_nearly_its_standard_error():
