@@ -66,8 +66,6 @@ def test_a_forest_grows_from_the_disk_and_is_predicted(folder):
     assert "The model is not one tree, so no rules are shown." in said and "rows kept from the fit" in said
     predicted = forked(folder, "predict", "forest.json", "big.parquet")
     assert predicted.code == 0 and predicted.out.count("\n") == 20_001
-    ended = forked(folder, *FIT[:4], *forest, "--memory", "8MB")
-    assert ended.code == 2 and "takes quantitative features only; leave columns of text out by --drop" in ended.err
 
 
 @pytest.mark.parametrize(("memory", "how"), [("3MB", "drawn anew every few trees"), ("8MB", "all there are, so as")])

@@ -90,8 +90,6 @@ def test_parts_of_files_are_words_of_the_command_line(call):
     assert "2 classes of 'y' in 70 rows" in call("tree", "t.sqlite:one", "--target", "y").out
     ended = call("run", "t.sqlite:one", "--target", "y", "--set", "cv.folds=2", "--set", "cv.repeats=1")
     assert ended.code == 0, ended.err
-    ended = call("tree", "https://example.org/t.csv", "--target", "y")
-    assert ended.code == 4 and "download the file first" in ended.err
 
 
 def test_convert_reads_what_fit_reads(call):

@@ -49,22 +49,6 @@ def wild(call, models):
 # ---- fit -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
-def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):
-    ended = call("fit", str(WILD), "--target", "Befund", "--folds", "2")
-    assert ended.code == 0, ended.err
-    lines = ended.out.splitlines()
-    assert "# Read with semicolon between cells, decimal comma, points between thousands." in lines
-    names = [line.split()[1] for line in lines if line.startswith("# ")]
-    assert [n for n in names if n in ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")] == [
-        "axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"
-    ]  # fmt: skip
-    assert sum(line.endswith("  chosen") for line in lines) == 1
-    assert any("(nested 2-fold cross-validation, choices included)" in line for line in lines)
-    assert any("one standard error of the least" in line for line in lines)
-    assert any(line.startswith("if ") for line in lines)
-
-
 def test_the_help_names_all_that_auto_compares():
     said = re.sub("[-(]", "_", str(fit.help).lower())  # HHCART(A) is hhcart_a
     assert [one["name"] for one in candidates("classification") if one["name"] not in said] == []
@@ -97,17 +81,6 @@ def test_json_holds_facts_files_and_importances_which_are_told_and_shown_with_th
     assert re.findall(r'class="name">(\w+)</th>', page) == names
     fitted_now = plain("tree", str(PLAIN), "--target", "variety", "--algorithm", "hhgdt", "--output", "now.html")
     assert fitted_now.code == 0 and 'class="bars"' in (plain.folder / "now.html").read_text()
-
-
-@pytest.mark.long
-def test_numbers_are_regressed(call):
-    asked = ("--target", "weight_mg", "--drop", "variety", "--folds", "2")
-    ended = call("fit", str(PLAIN), *asked, "--output", "r.json")
-    assert ended.code == 0, ended.err
-    assert "RMSE" in ended.out and "tprti_a" in ended.out and "weight_mg = " in ended.out
-    scored = call("score", "r.json", str(PLAIN), "--format", "json")
-    found = json.loads(scored.out)
-    assert found["rows"] == 240 and found["metrics"]["r2"] > 0.5
 
 
 def test_tune_says_what_was_chosen(call):
@@ -232,23 +205,6 @@ def test_the_score_shows_metrics_and_a_matrix(wild):
     text = (wild.folder / "score.txt").read_text()
     assert text.splitlines()[0].split() == ["rows", "320"]
     assert "log loss" in text and "rows: the class, columns: the prediction" in text and "grenzwertig" in text
-
-
-def test_a_full_disk_is_a_sentence(plain, monkeypatch):
-    import errno
-    import os
-
-    def full(*arguments):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
-    for arguments in (
-        ("predict", "plain.json", str(PLAIN), "--output", "out.csv"),
-        ("fit", str(PLAIN), "--target", "variety", *QUICK, "--output", "other.json"),
-    ):
-        ended = plain(*arguments)
-        assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
-    assert not (plain.folder / "out.csv").exists() and not (plain.folder / "other.json").exists()
 
 
 @pytest.mark.parametrize("settings", [(), ("--set", "dataset.missing=keep", "--set", "algorithm.missing=learn")])

@@ -122,17 +122,6 @@ def test_validate_holds_classes_to_their_names_and_imports_none(folder):
 
 
 @pytest.mark.long
-def test_regressors_run_beside_ours(folder):
-    (folder / "mine.yaml").write_text(
-        "version: 1\ndataset: {sklearn: diabetes}\n"
-        f"algorithms: [m5_style, {{class: sklearn.linear_model.Ridge, prepare: standardize}}]\n{CV}"
-    )
-    ended = run(folder, "run", "mine.yaml", "--quiet")
-    assert (ended.code, ended.err) == (0, "")
-    assert "Ridge" in ended.out or "ridge" in ended.out
-
-
-@pytest.mark.long
 def test_a_file_of_results_makes_nothing_be_imported_and_keeps_limits(folder):
     entry = "{class: outside_support.Raises}"
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")

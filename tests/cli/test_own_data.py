@@ -75,15 +75,10 @@ def test_drop_takes_a_list_and_notes_say_what_was_done_to_units(call):
     assert "if cost <= " in ended.out and " a " not in ended.out.partition("\nif ")[2]
 
 
-@pytest.mark.long
 def test_numbers_are_predicted_by_algorithms_for_numbers(call):
     ended = call("tree", PLAIN, "--target", "weight_mg")
     assert ended.code == 0 and ended.out.startswith("# M5-style on plain: ")
     assert "# Regression: numbers of 'weight_mg' in 240 rows (--task changes that)." in ended.out
-    ended = call("run", PLAIN, "--target", "weight_mg", *QUICK)
-    assert ended.code == 0 and "CART regression" in ended.out and "RMSE" in ended.out
-    refused = call("run", PLAIN, "--target", "weight_mg", "--algorithm", "hhcart_a")
-    assert refused.code == 4 and "is for regression, and algorithm 'hhcart_a' predicts classes" in refused.err
 
 
 def test_another_experiment_on_a_file_is_another_run(call):
@@ -207,47 +202,10 @@ def test_json_has_one_spelling(call, arguments):
     assert call(*arguments, "--json").code == 2
 
 
-@pytest.mark.long
-def test_a_full_disk_is_a_sentence_whatever_is_written(tmp_path):
-    # The limit of a file's size is refused in the same way as a full disk.
-    outputs = (
-        ["tree", PLAIN, "--target", "variety", "--output", "tree.txt"],
-        ["taxonomy", "iris", "--format", "svg", "--output", "tree.svg"],
-        ["validate", "--schema"],
-    )
-    limit = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400)); os.dup2(os.open('/dev/full', os.O_WRONLY), 1)"
-    )
-    for arguments in outputs:
-        ended = forked(tmp_path, *arguments, first=limit)
-        assert ended.code == 5 and ended.err.count("\n") == 1 and "Traceback" not in ended.err, arguments
-        assert "free some space, or write somewhere else" in ended.err
-    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
-
-
 def test_no_color_leaves_no_escape_codes(tmp_path):
     arguments = ("taxonomy", "iris", "--min-size", "10")
     assert "\x1b[" in on_a_terminal(tmp_path, 200, *arguments).out
     assert "\x1b[" not in on_a_terminal(tmp_path, 200, *arguments, first="os.environ['NO_COLOR'] = '1'").out
-
-
-@pytest.mark.long
-def test_a_stored_run_remembers_how_its_file_was_read(call):
-    # `oblique repair` reads the file again, without the command.
-    shutil.copy(WILD, call.folder / "wild.csv")
-    said = ["--drop", "Station", "--dates", "days", "--decimal", "comma", "--keep", "Patient"]
-    said += [word for mark in ("NA", "?", "-") for word in ("--na", mark)]
-    ended = call("run", "wild.csv", "--target", "Befund", "--algorithm", "fdt", *said, *QUICK)
-    assert ended.code == 0
-    from oblique_cli.data import catalogue
-    from oblique_cli.experiments.store import Store
-
-    with Store(call.folder / "results" / "oblique.sqlite") as store:
-        (run,) = store.runs()
-    (spec,) = run.experiment.datasets
-    assert (spec.drop, spec.keep, spec.dates, spec.decimal) == (("Station",), ("Patient",), "days", "comma")
-    assert catalogue.load(spec).digest == run.content["data"]["wild"]
 
 
 @pytest.mark.long

@@ -2,9 +2,7 @@
 
 import json
 import re
-import shutil
 import sqlite3
-import subprocess
 import xml.etree.ElementTree as ET
 from contextlib import closing
 from dataclasses import replace
@@ -169,13 +167,6 @@ def test_a_model_file_that_knows_its_units_has_weights_per_deviation(call):
     assert "# Weights are per standard deviation" not in call("tree", "model.json", "--raw").out
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="there is no Graphviz (dot) on this machine")
-def test_what_dot_is_given_it_draws(call):
-    text = call("tree", "bupa", "--format", "dot", "--depth", "3").out
-    done = subprocess.run(["dot", "-Tpng"], input=text.encode(), capture_output=True, check=False)
-    assert done.returncode == 0 and done.stdout.startswith(b"\x89PNG") and done.stderr == b""
-
-
 # ---- classes that training rows lack ---------------------------------------------------------------------------------
 
 
@@ -199,15 +190,3 @@ def test_labels_stay_with_their_classes_where_training_rows_lack_one(call, algor
         assert fitted.code == 0 and "60 of its 60 rows right" in fitted.out
         shown = call("tree", "m.json").out
         assert "cherry  (cherry: 30)" in shown and "banana" not in shown
-
-
-@pytest.mark.long
-def test_the_tree_of_a_fold_whose_training_rows_lack_a_class(call):
-    rows = [f"{i % 10},{i + 40 * (i > 29)}.5,{'apple' if i < 30 else 'cherry'}" for i in range(60)]
-    (call.folder / "gap.csv").write_text("\n".join(["a,b,y", *rows, "5,300.5,banana"]) + "\n")
-    assert call("run", "gap.csv", "--target", "y", "--algorithm", "hhcart_a", "--set", "name=r", "--quiet").code == 0
-    folds = [call("tree", "r", "--fold", str(k)) for k in range(10)]
-    found = [ended.out for ended in folds if ended.code == 0]
-    assert found and not any("bug" in ended.err for ended in folds)
-    assert any("banana" not in out for out in found)
-    assert all("cherry: " in out and "apple: " in out for out in found)

@@ -44,31 +44,6 @@ def test_without_arguments_every_bundled_configuration_is_checked(run, monkeypat
     assert [line.partition(":")[0] for line in result.output.splitlines()] == some
 
 
-@pytest.mark.parametrize(
-    ("dataset", "algorithm", "message"),
-    [
-        (
-            "iris",
-            "{name: raf, mtry: 5}",
-            "data set 'iris': max_features of raf must be at most the number of features, 4.",
-        ),
-        ("iris", "{name: hhcrv, engine: native}", None),
-    ],
-)
-def test_what_would_fail_every_fold_is_a_sentence_before_any_is_run(call, dataset, algorithm, message):
-    (call.folder / "my.csv").write_text("class,a,color\n" + "x,1,red\ny,2,blue\nx,3,blue\n" * 4)
-    scheme = "{scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}"
-    text = f"version: 1\ndataset: {dataset}\nalgorithm: {algorithm}\ncv: {scheme}\n"
-    (call.folder / "pair.yaml").write_text(text)
-    for words in (("validate", "pair.yaml"), ("run", "pair.yaml", "--quiet", "-j", "1")):
-        ended = call(*words)
-        if message is None:
-            assert ended.code == 0, ended.err
-            continue
-        assert (ended.code, ended.out) == (2, "") and message in ended.err
-    assert (message is None) == ("pair" in call("status").out)
-
-
 @pytest.fixture
 def cache(call):
     """The user's cache, which is empty."""
@@ -109,18 +84,3 @@ def test_a_qualitative_set_without_encoding_ends_as_run_does(call, datasets):
     assert (ended.code, ran.code, ended.out) == (4, 4, "")
     assert ended.err.startswith("mine.yaml: data set 'tic_tac_toe'")
     assert "encoding" in ended.err and "encoding" in ran.err
-
-
-@pytest.mark.long
-def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one_outweighs_data(call):
-    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
-    config(call, "{csv: bytes.csv, target: class}, iris, tic_tac_toe, bupa", "{name: raf, mtry: 5}")
-    lines = call("validate", "mine.yaml").err.splitlines()
-    assert [line.partition(" ")[0] for line in lines] == ["mine.yaml:"] * 3
-    for line, words in zip(lines, ("bytes.csv", "max_features of raf must be at most", "encoding"), strict=True):
-        assert words in line
-    assert call("validate", "mine.yaml").code == 2  # of iris
-    (call.folder / "bytes.yaml").write_text(GOOD.replace("iris", "{csv: bytes.csv, target: class}"))
-    (call.folder / "bad.yaml").write_text(BAD)
-    assert call("validate", "bytes.yaml").code == 4
-    assert call("validate", "bytes.yaml", "bad.yaml").code == 2
