@@ -88,17 +88,6 @@ def test_what_a_mark_does_not_excuse(reader, kind, language, text, said):
         reader.type(Block("page.md", 1, language, text, kind, "page.yaml"))
 
 
-def test_commands_of_a_shell_reach_the_program_under_test(reader):
-    reader.type(Block("page.md", 1, "sh", "oblique list schemes | grep -c ^nested > found.txt\ncat found.txt"))
-    reader.type(Block("page.md", 1, "text", "1", "output"))
-
-
-def test_python_blocks_share_their_names_and_print(reader):
-    reader.type(Block("page.md", 1, "python", "number = 6"))
-    reader.type(Block("page.md", 1, "python", "print(7 * number)"))
-    reader.type(Block("page.md", 1, "text", "42", "output"))
-
-
 @pytest.mark.parametrize(
     ("shown", "printed", "same"),
     [

@@ -4,7 +4,6 @@ import operator
 
 import pytest
 
-from benchmarks import waits
 from tools.waits import kept, stored
 
 
@@ -29,13 +28,3 @@ def test_a_later_run_takes_the_place_of_an_earlier_one():
     assert kept(once, run(None)) == once
     with pytest.raises(ValueError, match="--quick"):
         kept([], run(0.5, quick=True))
-
-
-def test_parts_are_run_alone_and_others_are_named(monkeypatch):
-    ran = []
-    monkeypatch.setattr(waits, "PARTS", {name: lambda *_, name=name: ran.append(name) for name in ("fit", "predict")})
-    waits.run(waits.Report("waits", only=("predict",)), 1)
-    waits.run(waits.Report("waits"), 1)
-    assert ran == ["predict", "fit", "predict"]
-    with pytest.raises(SystemExit, match="unknown part 'nothing' of waits; there are fit, predict"):
-        waits.run(waits.Report("waits", only=("nothing",)), 1)
