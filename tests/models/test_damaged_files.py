@@ -2,87 +2,28 @@
 
 import io
 import json
-import random
 import tracemalloc
-import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from model_commands import edited, model_of
+from model_commands import model_of
 from models_support import CASES, NEW, fitted
 
-from oblique_cli.errors import DataError, ObliqueError
+from oblique_cli.errors import DataError
 from oblique_cli.models import load, save
 from oblique_cli.models.file_format import binary_of, digest
 
-# One for each kind, and those whose parts differ.
-BASES = ["hhcart_a", "butif_svm", "c45", "c45_forest", "aft", "odt", "rft", "raf", "rof", "hhcart_forest", "tprti_a"]
-BASES += ["cart_regression", "pathfinder", "knn", "hc_edit_upgma", "gepsvm", "svm"]
-OTHERS = ["codes of levels", "missing filled", "one machine a class", "probabilities of a forest"]
-OTHERS += ["complex spectra", "a proposer of its own"]
-CHANGES = 40  # of each file; test_edited_models has more of them
 
-
-def outcome(path: Path, rows: Any) -> str:
-    """ "" if a model loads and predicts, else its sentence; any other exception goes through."""
+def outcome(path: Path) -> str:
+    """ "" if a model loads and predicts, else its sentence."""
     try:
-        model = load(path)
+        load(path).predict(NEW)
     except DataError as error:
-        assert str(error).startswith(f"{path}: ") or str(error).startswith(f"{binary_of(path)}: ")
-        assert "\n" not in str(error) and str(error).endswith(".")
-        return str(error)
-    try:
-        model.predict(rows)
-        model.estimator.predict(rows)
-        if model.task == "classification" and hasattr(model.estimator, "predict_proba"):
-            model.predict_proba(rows)
-    except ObliqueError as error:
-        assert "\n" not in str(error)
         return str(error)
     return ""
-
-
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("base", [*BASES, *OTHERS])
-def test_a_changed_document_is_one_sentence_or_a_model(base, tmp_path):
-    estimator, rows = CASES[base]() if base in CASES else (fitted(base), NEW[:20])
-    path = tmp_path / "model.json"
-    save(estimator, path)
-    document = json.loads(path.read_text())
-    rng = random.Random(f"damage {base}")
-    refused = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # sums of 1e308 overflow
-        for number in range(CHANGES):
-            changed = edited(document, rng, {base: document})
-            path.write_text(json.dumps(changed))
-            try:
-                refused += bool(outcome(path, rows))
-            except Exception as error:
-                raise AssertionError(f"change {number} of {base}: {type(error).__name__}: {error}") from error
-    assert refused > CHANGES / 4
-
-
-def test_a_changed_byte_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("oblique_cli.models.file_format.INLINE", 10)
-    path = tmp_path / "model.json"
-    save(fitted("hhcart_forest"), path)
-    rng = random.Random("bytes")
-    for file in (path, binary_of(path)):
-        content = file.read_bytes()
-        for _ in range(100):
-            at, value = rng.randrange(len(content)), rng.randrange(256)
-            changed = content[:at] + bytes([value]) + content[at + 1 :]
-            file.write_bytes(changed)
-            said = outcome(path, NEW)
-            assert said or changed == content or json.loads(changed) == json.loads(content)
-        file.write_bytes(content[: len(content) // 2])
-        assert outcome(path, NEW)
-        file.write_bytes(content)
-    assert outcome(path, NEW) == ""
 
 
 @pytest.fixture
@@ -224,11 +165,11 @@ def test_the_binary_file_must_be_there_and_the_right_one(large):
     packed = binary_of(large)
     content = packed.read_bytes()
     packed.unlink()
-    assert "the file is missing; it belongs to the model" in outcome(large, NEW)
+    assert "the file is missing; it belongs to the model" in outcome(large)
     packed.write_bytes(content + b" ")
-    assert "larger than" in outcome(large, NEW)
+    assert "larger than" in outcome(large)
     packed.write_bytes(content[:-1] + b" ")
-    assert "is not the one that was written with the model" in outcome(large, NEW)
+    assert "is not the one that was written with the model" in outcome(large)
 
 
 def rewritten(large: Path, packed: bytes) -> str:
@@ -239,7 +180,7 @@ def rewritten(large: Path, packed: bytes) -> str:
 
     document["arrays"] = {"digest": f"sha256:{hashlib.sha256(packed).hexdigest()}", "bytes": len(packed)}
     large.write_text(json.dumps({**document, "digest": digest(document)}))
-    return outcome(large, NEW)
+    return outcome(large)
 
 
 def test_a_crafted_binary_file_is_refused(large, monkeypatch):

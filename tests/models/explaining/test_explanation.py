@@ -158,20 +158,6 @@ def test_a_case_by_hand():
     assert explain(model, [2.0, 0.0], reference=X).change.columns[0].to == pytest.approx(1.5, abs=2e-6)
 
 
-def test_columns_held_fixed_stay_and_a_class_can_be_asked_for():
-    case = case_of("numbers")
-    row = case.X[0]
-    names = [cell.name for cell in case.procedure.cells]
-    free = explain(case.model, row, reference=case.X)
-    held = explain(case.model, row, reference=case.X, fix=names[:3])
-    assert held.change is None or [c.column for c in held.change.columns] == [names[3]]
-    assert held.change is None or held.change.distance >= free.change.distance
-    assert explain(case.model, row, reference=case.X, fix=names).change is None
-    other = explain(case.model, row, reference=case.X, to="Iris-virginica").change
-    assert other.predicted == "Iris-virginica" and other.distance >= free.change.distance
-    assert explain(case.model, row, reference=case.X, to="Iris-setosa").change is None
-
-
 @pytest.mark.parametrize("name", ["hhcart_a", "logistic_tree", "lmt"])
 def test_whole_numbers_stay_whole_and_no_whole_number_is_nearer(name):
     rng = np.random.default_rng(2)

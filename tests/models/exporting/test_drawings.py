@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 
 import export_support as support
 import numpy as np
@@ -55,16 +53,6 @@ def test_every_leaf_is_drawn(format):
         assert len(texts) == n_nodes and sum(map(len, children.values())) == n_nodes - 1
     else:
         assert source.count(r"\node[") == n_nodes and source.count(r"\draw[") == n_nodes - 1
-
-
-@pytest.mark.skipif(shutil.which("dot") is None, reason="needs dot of Graphviz")
-@pytest.mark.parametrize("regression", [False, True])
-def test_graphviz_draws_names_of_every_kind(regression, tmp_path):
-    case = support.mixed("retis", Policy("impute"), regression=True) if regression else support.awkward()
-    (tmp_path / "tree.dot").write_text(str(export(case.model, "dot")), encoding="utf-8")
-    done = subprocess.run(["dot", "-Tjson", "tree.dot"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(json.loads(done.stdout)["objects"]) == case.procedure.tree.n_nodes
 
 
 def test_latex_has_no_letter_of_a_name_as_a_command():

@@ -7,25 +7,15 @@ from export_support import AWKWARD
 from oblique_cli.models.exporting import export
 from oblique_cli.models.exporting._text import identifiers, quoted
 
+LEAVES = {"leaf_models": "logistic", "leaf_penalty": 1.0, "max_depth": 2}
+
 
 @pytest.mark.parametrize("format", support.SAY)
-def test_awkward_names_change_nothing(format, tmp_path):
+@pytest.mark.parametrize("leaves", [{}, LEAVES], ids=["planes", "leaf models"])
+def test_awkward_names_change_nothing(format, leaves, tmp_path):
     # For SQLite names that differ in case are the same.
-    case = (
-        support.awkward(tuple(name for name in AWKWARD if name != "größe (CM)"))
-        if format == "sql"
-        else support.awkward()
-    )
-    X = support.rows(case, n=500, gaps=0.005)
-    source = export(case.model, format)
-    answers, _ = support.expected(case, X)
-    assert support.SAY[format](source, case, X, tmp_path)[0] == answers
-
-
-@pytest.mark.parametrize("format", support.SAY)
-def test_awkward_names_change_nothing_in_leaf_models(format, tmp_path):
-    names = tuple(name for name in AWKWARD if name != "größe (CM)")
-    case = support.awkward((*names, "NEEDED", "CLASSES", "exp"), leaf_models="logistic", leaf_penalty=1.0, max_depth=2)
+    names = [name for name in AWKWARD if name != "größe (CM)" or (format != "sql" and not leaves)]
+    case = support.awkward((*names, *(("NEEDED", "CLASSES", "exp") if leaves else ())), **leaves)
     X = support.rows(case, n=300, gaps=0.005)
     answers, _ = support.expected(case, X)
     assert support.SAY[format](export(case.model, format), case, X, tmp_path)[0] == answers
