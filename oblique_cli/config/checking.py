@@ -42,8 +42,7 @@ def load(
     overrides     : texts such as "cv.repeats=2", applied in order
     allow_outside : let `extends` and `csv` leave the project folder
     code          : treatment of code named in it: `outside.REFUSE`, `ALLOW` or `LEAVE`
-    raises ConfigError, whose message shows every problem with its place in the file
-    """
+    raises ConfigError, whose message shows every problem with its place in the file"""
     path = resolve(name)
     root = None if allow_outside else project_root(path)
     problems = Problems()
@@ -60,8 +59,7 @@ def from_mapping(
 ) -> Experiment:
     """Return the experiment that plain data describes, with the same keys and checks as a file.
 
-    where : the start of error messages; code : as in `load`
-    """
+    where : the start of error messages; code : as in `load`"""
     problems = Problems()
     tree = wrap(mapping, Place(YamlSource(where, "")))
     apply(tree, overrides, problems)

@@ -61,8 +61,7 @@ LONG = 200
 def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: dict[str, str]) -> Any:
     """Move each long schema within `part` to `definitions`, named after its place `key`. names : text -> definition
 
-    Heuristics are parameters of trees, and trees of forests: without definitions the schema is 30 times as long.
-    """
+    Heuristics are parameters of trees, and trees of forests: without definitions the schema is 30 times as long."""
     if isinstance(part, list):
         return [_once(each, key, definitions, names) for each in part]
     if not isinstance(part, dict):

@@ -42,12 +42,7 @@ EXPERIMENT: dict[str, Constraint] = {
 }
 OF_ALGORITHM = ("name", "id", "limits", "per_dataset")  # the other keys of an algorithm are its parameters
 KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "limits", "data_dir", "extends", "import")
-DATASET: dict[str, Constraint] = {
-    "name": Text(),
-    "csv": Text(),
-    "target": Text(),
-    **catalogue.POLICIES,
-}
+DATASET: dict[str, Constraint] = {"name": Text(), "csv": Text(), "target": Text(), **catalogue.POLICIES}
 # Keys for reading a user's file; the catalogue has them for its data sets.
 READING: dict[str, Constraint] = {
     "task": Choice(("classification", "regression")),

@@ -37,8 +37,7 @@ def deviations(experiment: Experiment) -> dict[tuple[str, str, str], tuple[str, 
     """Return (data set, algorithm id, published table) -> settings that differ from those of the table, in words.
 
     The settings of a table are those of its configurations (`configurations` of `papers/published/tables.csv`).
-    The number of repetitions may differ, as it changes the precision of a mean alone.
-    """
+    The number of repetitions may differ, as it changes the precision of a mean alone."""
     differing = {}
     for reference in dict.fromkeys(experiment.published):
         table = published.find(reference)

@@ -121,8 +121,7 @@ def load(
     task       task of the algorithms, for a user's file; a set of the catalogue has a fixed task
     groups     column whose equal cells belong together, see `from_table`; "" for none
     Every file of the catalogue is checked against its sha256 each time. Raises DataError (file absent, damaged or not
-    as described) or ConfigError (unknown name or policy).
-    """
+    as described) or ConfigError (unknown name or policy)."""
     from oblique_cli.data.dataset import from_table
 
     if isinstance(spec, str):

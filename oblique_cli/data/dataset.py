@@ -37,8 +37,7 @@ class Dataset:
                    if there is no such column
     weights        (n,) float64, positive: how much a row counts when a model is fitted; None if all count alike
     notes          what was done to the columns of a user's own table, sentences; no part of the digest
-    repeats        sentences on rows that look as if they belonged together, and no column of groups is named
-    """
+    repeats        sentences on rows that look as if they belonged together, and no column of groups is named"""
 
     name: str
     X: np.ndarray
@@ -108,8 +107,7 @@ def from_table(
     encoding      "error" refuses qualitative columns; all others keep level codes, encoded later on training rows
     n_train       rows before this one are the training part of an official split
     groups        column of groups (equal cells belong together), which is no feature; "" for none
-    Raises DataError, whose message begins with `table.where`.
-    """
+    Raises DataError, whose message begins with `table.where`."""
     position = {column: i for i, column in enumerate(table.header)}
     roles = [(target, "target"), *((column, "qualitative column") for column in qualitative)]
     for wanted, role in [*roles, *([(groups, "the column of groups")] if groups else [])]:
@@ -230,8 +228,7 @@ def _target(table: Table, i: int, task: str) -> tuple[np.ndarray, tuple[str, ...
 def _numbers(table: Table, i: int) -> np.ndarray | None:
     """Return the numbers of column `i`, NaN for empty cells; None if it holds words.
 
-    A column of numbers whose only words mean "missing" or "infinite" is refused, not treated as levels.
-    """
+    A column of numbers whose only words mean "missing" or "infinite" is refused, not treated as levels."""
     cells = table.columns[i]
     if (numbers := plain_numbers(list(filter(None, cells)))) is not None:
         values = np.full(len(cells), math.nan)

@@ -15,8 +15,7 @@ class File:
     """One file of an entry.
 
     sha256            of the file as it is named here
-    unpacked_sha256   of the same file without gzip, the form of a fetched file; "" if there is no such form
-    """
+    unpacked_sha256   of the same file without gzip, the form of a fetched file; "" if there is no such form"""
 
     name: str
     rows: int
@@ -45,8 +44,7 @@ class Recipe:
     delimiter   one character, or "whitespace"
     header      whether the first line is a header, which is skipped
     columns     our names in the archive's order, "-" for a column that is dropped
-    missing     the archive's word for a missing value
-    """
+    missing     the archive's word for a missing value"""
 
     sources: tuple[Source, ...]
     delimiter: str

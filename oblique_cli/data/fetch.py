@@ -64,8 +64,7 @@ def fetch(
     base_url    root of the archive; by default $OBLIQUE_UCI_URL, else the archive itself
     looked_in   folders named in the message when the set cannot be fetched
     Raises DataError: offline, not in the archive, not reachable, or different from the catalogue. Raises ConfigError
-    for a base_url that is not http or https.
-    """
+    for a base_url that is not http or https."""
     wanted = " and ".join(file.name for file in entry.files.values())
     folders = ", ".join(map(str, looked_in or [place]))
     advice = f"put {wanted} into a folder and name that by --data-dir or {files.ENVIRONMENT}"

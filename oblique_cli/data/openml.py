@@ -44,8 +44,7 @@ def load(number: int, target: str | None = None, offline: bool = False, task: st
 
     target : column to predict, by default the one that OpenML names; task : the task of a numerical target
 
-    Raises DataError: offline and not cached, unknown to OpenML, not reachable, damaged, or not a table.
-    """
+    Raises DataError: offline and not cached, unknown to OpenML, not reachable, damaged, or not a table."""
     where = f"OpenML {number}"
     path, record = path_of(number), _record(number)
     if record is None or not _is_good(path, record):

@@ -12,8 +12,7 @@ class ParquetWriter:
     """A Parquet file with a group of rows for each call of `add`; a context manager.
 
     columns : name -> type of its cells (str, int, float, bool), any of which may be None
-    raises ConfigError without pyarrow
-    """
+    raises ConfigError without pyarrow"""
 
     def __init__(self, stream: BinaryIO, columns: Mapping[str, type]) -> None:
         try:

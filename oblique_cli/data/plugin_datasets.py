@@ -18,8 +18,7 @@ class Handed:
     target        column of the class, or of the number to predict
     qualitative   columns that hold levels
     task          "classification" or "regression"
-    note          where it comes from, one line
-    """
+    note          where it comes from, one line"""
 
     table: Table
     target: str

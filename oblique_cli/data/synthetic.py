@@ -65,8 +65,7 @@ def _rotation(degrees: float) -> Array:
 def checkerboard_2x2(rng: np.random.Generator) -> Drawn:
     """2000 points, uniform in [-1, 1]^2; class 1 if x1 + x2 and x1 - x2 have the same sign; turned by 30 degrees.
 
-    Manwani and Sastry (2012), dataset 1; theirs has 979 points of class 1.
-    """
+    Manwani and Sastry (2012), dataset 1; theirs has 979 points of class 1."""
     X = rng.uniform(-1.0, 1.0, (2000, 2))
     first, second = X[:, 0] + X[:, 1], X[:, 0] - X[:, 1]
     return X @ _rotation(30.0), _signs(((first >= 0) & (second >= 0)) | ((first <= 0) & (second <= 0)))
@@ -76,8 +75,7 @@ def checkerboard_2x2(rng: np.random.Generator) -> Drawn:
 def checkerboard_4x4(rng: np.random.Generator) -> Drawn:
     """2000 points, uniform in [0, 4]^2; class 1 if the sum of the unit square's indices is even; turned.
 
-    Manwani and Sastry (2012), dataset 2, turned by 30 degrees about the origin; theirs has 997 points of class 1.
-    """
+    Manwani and Sastry (2012), dataset 2, turned by 30 degrees about the origin; theirs has 997 points of class 1."""
     X = rng.uniform(0.0, 4.0, (2000, 2))
     return X @ _rotation(30.0), _signs(np.floor(X).sum(axis=1) % 2 == 0)
 
@@ -122,8 +120,7 @@ def balanced(y: NDArray[np.integer], rows: int = 3000, seed: int = 20260101) -> 
 def three_pieces(rng: np.random.Generator) -> DrawnNumbers:
     """300 points on three joined lines: along x1 at x2 = 0, twice, then along x2 at x1 = 200. Dataset #1 of Table 2.3.
 
-    The table gives no spacing; here inputs are whole numbers, 100 a piece. The seed decides the order of the rows.
-    """
+    The table gives no spacing; here inputs are whole numbers, 100 a piece. The seed decides the order of the rows."""
     x = np.arange(100.0)
     zero = np.zeros(100)
     X = np.vstack([np.c_[x, zero], np.c_[x + 100, zero], np.c_[zero + 200, x]])
@@ -144,8 +141,7 @@ def breiman_levels(rng: np.random.Generator) -> DrawnNumbers:
     """750 points, x1 in {-1, 1}, nine more in {-1, 0, 1}; a linear function for each x1.
 
     The CART data set of Table 2.3. Noise is uniform in [-2, 2], as the text says, which alone is a squared error of
-    1.33; the printed errors, below 0.1, must come from less noise.
-    """
+    1.33; the printed errors, below 0.1, must come from less noise."""
     X = np.c_[rng.choice([-1.0, 1.0], 750), rng.integers(-1, 2, (750, 9))]
     _, x2, x3, x4, x5, x6, x7 = X.T[:7]
     y = np.where(X[:, 0] > 0, 3 + 3 * x2 + 2 * x3 + x4, -3 + 3 * x5 + 2 * x6 + x7)
@@ -300,8 +296,7 @@ def extreme_values(rng: np.random.Generator) -> Drawn:
     """Two parallel classes, each an ellipse with two extreme values across it (thesis 5.3, figures 5.15 to 5.17).
 
     The text shows one such class, whose extreme values pull its dominant eigenvector towards the direction of least
-    variance of the majority. The second class, its mirror image, makes this a classification problem.
-    """
+    variance of the majority. The second class, its mirror image, makes this a classification problem."""
     turn = _rotation(45.0)
     parts, labels = [], []
     for label, side in (("1", 1.0), ("2", -1.0)):

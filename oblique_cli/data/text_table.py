@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
-from oblique_cli.data.own.text import DELIMITERS, NO_COMMENT
+from oblique_cli.data.own.text import NO_COMMENT
 from oblique_cli.errors import DataError
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import is_number
 from oblique_cli.ground.nouns import TextOptions
 
-MAX_HEAD = 1 << 16  # bytes of a first line
-STRICT = TextOptions(charset="utf-8", header="first", skip=0, skip_end=0, comment=NO_COMMENT)
+STRICT = TextOptions(delimiter=",", charset="utf-8", header="first", skip=0, skip_end=0, comment=NO_COMMENT)
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,7 @@ class Table:
     """A table as text, by columns, without blanks around cells.
 
     where     prefix of messages: the path, or "data set 'bupa'"
-    lines     line in the file (from 1) of each row
-    """
+    lines     line in the file (from 1) of each row"""
 
     where: str
     header: tuple[str, ...]
@@ -38,16 +36,12 @@ class Table:
 
 
 def parse(content: bytes, where: str) -> Table:
-    """Read a text with a delimiter, packed or not: UTF-8, with names of columns in its first row and no other lines.
+    """Read a text with commas, packed or not: UTF-8, with names of columns in its first row and no other lines.
     DataError, which begins with `where`, also for an empty or repeated name, or names that are all numbers."""
     source = Source(where, content=content)
     if source.kind != "csv":
         raise DataError(f"{where}: this is {source.kind}, not text with a delimiter")
-    with source.opened() as stream:
-        head = stream.readline(MAX_HEAD)
-    signs = [sign for sign in DELIMITERS if sign.encode() in head]
-    # A header with one sign of the kind has it as delimiter; any other one is compared with the rows.
-    with own_rows.opened(source, replace(STRICT, delimiter=signs[0]) if len(signs) == 1 else STRICT) as table:
+    with own_rows.opened(source, STRICT) as table:
         header, most = table.written, TABLE_CELLS.value
         for i, name in enumerate(header, 1):
             if not name:

@@ -20,8 +20,7 @@ SECONDS = 20.0  # timeout for the scheduler's answer and the first worker
 class Cluster:
     """Connection to the scheduler at `address` ("tcp://host:8786") or of a scheduler file.
 
-    Raise ConfigError without Dask, scheduler or workers, or if workers have other versions.
-    """
+    Raise ConfigError without Dask, scheduler or workers, or if workers have other versions."""
 
     def __init__(self, address: str) -> None:
         try:

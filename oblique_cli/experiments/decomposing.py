@@ -89,8 +89,7 @@ def _ranks(lines: Sequence[Decomposition]) -> list[TextGrid]:
 def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Sheet:
     """Run every fold and return the decomposition of each algorithm on each data set.
 
-    Raise ConfigError for fewer than two repetitions, or a scheme that does not test every row once per repetition.
-    """
+    Raise ConfigError for fewer than two repetitions, or a scheme that does not test every row once per repetition."""
     cv = experiment.cv
     scheme = schemes.SCHEMES[cv.scheme]
     if not (scheme.tests_every_row_once and scheme.redraws):

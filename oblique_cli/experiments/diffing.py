@@ -47,8 +47,7 @@ class Side:
 class CellDifference:
     """Metric of an algorithm on a data set in both runs. folds, shared : differing folds, folds in both runs
 
-    p : of the corrected resampled t test after Holm's correction over the cells; None if the runs' folds differ
-    """
+    p : of the corrected resampled t test after Holm's correction over the cells; None if the runs' folds differ"""
 
     first: Line
     second: Line
@@ -106,8 +105,7 @@ class CellDifference:
 def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 0.05) -> Sheet:
     """Return the differences of two runs in means and folds, by `metrics` (default: accuracy or RMSE, and leaves).
 
-    Raise ConfigError if the runs share no data set and algorithm, or have different tasks.
-    """
+    Raise ConfigError if the runs share no data set and algorithm, or have different tasks."""
     before, after = first.run.experiment, second.run.experiment
     task = task_of_experiment(before)
     if task != task_of_experiment(after):

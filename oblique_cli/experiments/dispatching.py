@@ -34,8 +34,7 @@ class Crew:
     """Workers of a run: threads if all work is compiled and releases the interpreter lock; else processes or a cluster.
 
     Linear algebra has one thread in every worker, even in a single one: more threads would compete for the processors,
-    and the number of threads can change the last bits of a product.
-    """
+    and the number of threads can change the last bits of a product."""
 
     def __init__(self, workers: int, compiled: bool, signals: Signals, cluster: Any = None) -> None:
         self.workers = workers if cluster is None else cluster.processors
@@ -112,8 +111,7 @@ class Crew:
 def _signals_held() -> Iterator[None]:
     """Block Ctrl-C while workers start, and deliver it afterwards.
 
-    Processes inherit the blocking: Ctrl-C never reaches a worker, which might print a traceback during its imports.
-    """
+    Processes inherit the blocking: Ctrl-C never reaches a worker, which might print a traceback during its imports."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -165,8 +163,7 @@ def _become_worker(parent: int) -> None:
 class Signals:
     """Context that notes the first Ctrl-C or SIGTERM in `received` and raises KeyboardInterrupt for the second.
 
-    Outside the main thread, where Python delivers no signals, it changes nothing.
-    """
+    Outside the main thread, where Python delivers no signals, it changes nothing."""
 
     def __init__(self, progress: Progress) -> None:
         self.received = 0

@@ -40,8 +40,7 @@ INSIDE = ("evaluation/metrics.py", "experiments/fits.py", "experiments/jobs.py",
 def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions and the machine that results depend on, as plain data.
 
-    things : objects that a run uses, with digests if outside files define them; libraries : packages of estimators
-    """
+    things : objects that a run uses, with digests if outside files define them; libraries : packages of estimators"""
     from threadpoolctl import threadpool_info
 
     with contextlib.suppress(ImportError):  # its import loads the linear algebra to be recorded

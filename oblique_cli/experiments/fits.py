@@ -46,8 +46,7 @@ class Case:
     """One algorithm on one data set, shared by all its jobs. metrics : additional metrics stored in rows
 
     tune_metric : metric that chooses parameters; None for accuracy, or the squared error of regression
-    Metrics are objects, not names: a worker process has not imported the files that define them.
-    """
+    Metrics are objects, not names: a worker process has not imported the files that define them."""
 
     dataset: Dataset
     policy: DatasetSpec
@@ -101,8 +100,7 @@ def run_job(
     """Return the row of `job`: `case` fitted on the training rows of `fold`, tested on its test rows.
 
     chosen : parameters chosen for all folds; without it, a grid is searched. An exception becomes a "failed" row.
-    shared : as in `fit_on`
-    """
+    shared : as in `fit_on`"""
     started = time.perf_counter()
     try:
         inner: list[dict[str, Any]] = []
@@ -219,8 +217,7 @@ def tune(
     over the validation rows instead of accuracy. `case.tune_metric`, computed over the pairs as over the folds of a
     repetition, replaces either. ConfigError if it is undefined on the validation rows of a pair.
 
-    Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
-    """
+    Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate."""
     path, path_values, fits = _fits(case)
     shared = {} if shared is None else shared
     sizes: list[int] = []
@@ -262,8 +259,7 @@ def _fits(case: Case) -> tuple[str, Sequence[Any], list[tuple[dict[str, Any], li
     """Return the path parameter, its values, and the fits per training set with the candidates that each serves.
 
     The tree of a larger limit is the tree of the smallest limit, cut; the clusters of a bottom-up tree do not depend
-    on the cost: one fit serves a path. A metric that needs more than labels needs a fit per value.
-    """
+    on the cost: one fit serves a path. A metric that needs more than labels needs a fit per value."""
     grid, metric = case.spec.grid, case.tune_metric
     # In a refined tree this does not hold, and the leaves of a cut tree have no models.
     whole = all(case.spec.params.get(name, "none") == "none" for name in ("refine", "leaf_models"))
@@ -340,8 +336,7 @@ def fit_on(
 
     pruning : training rows to prune on; None to let the estimator draw them
     limits : as in `AlgorithmSpec`; with any limit, the estimator is fitted in a separate process
-    shared : results that fits of one fold may reuse (`BottomUpTreeClassifier.fit`)
-    """
+    shared : results that fits of one fold may reuse (`BottomUpTreeClassifier.fit`)"""
     X = case.dataset.X[train]
     encoder = fold_encoder(case.dataset, case.policy, X)
     X = X if encoder is None else encoder.transform(X)

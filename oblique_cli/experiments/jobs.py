@@ -33,8 +33,7 @@ def digest(value: Any) -> str:
 def _base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
     """Return a digest of the part of `content` that determines an algorithm's folds on a data set.
 
-    The number of repetitions is excluded: repetition 3 of 5 is repetition 3 of 10.
-    """
+    The number of repetitions is excluded: repetition 3 of 5 is repetition 3 of 10."""
     cv = {key: value for key, value in content["cv"].items() if key != "repeats"}
     (plain,) = [a for a in content["algorithms"] if a["id"] == algorithm]
     method = AlgorithmSpec(**plain).on(dataset)
@@ -48,8 +47,7 @@ def _base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     """Return the jobs by data set, repetition, fold, algorithm. All algorithms of a fold share its seed.
 
-    Raise ConfigError or DataError as in `check`, or if the folds cannot be drawn.
-    """
+    Raise ConfigError or DataError as in `check`, or if the folds cannot be drawn."""
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
@@ -88,8 +86,7 @@ def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHM
 def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: bool = True) -> None:
     """Raise ConfigError or DataError for a setting that would fail every fold on `dataset`, read by `spec`.
 
-    imports : whether classes of other libraries may be imported, to compare their parameters
-    """
+    imports : whether classes of other libraries may be imported, to compare their parameters"""
     who = f"data set {dataset.name!r}"
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:

@@ -29,8 +29,7 @@ SHOWN_FAILURES = 10  # per part; if everything fails, further messages add nothi
 class Progress:
     """Display of the steps of successive parts: `begin`, `step` for each, `end`; or `doing` without steps.
 
-    closing : show the duration of each part; clock : seconds, for the rate
-    """
+    closing : show the duration of each part; clock : seconds, for the rate"""
 
     def __init__(
         self,

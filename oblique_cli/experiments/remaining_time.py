@@ -49,8 +49,7 @@ class Remaining:
     costs    seconds of a fold that the sizes of the data predict, right up to a factor for each algorithm; may be empty
     comparable algorithms whose costs are right up to one factor for all of them
     workers  folds that run at the same time
-    seconds  times of finished folds
-    """
+    seconds  times of finished folds"""
 
     left: Counter[Cell]
     costs: Mapping[Cell, float]

@@ -19,8 +19,7 @@ from oblique_cli.ground.nouns import Row
 def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     """Return `rows` with the metrics `names` added to their measures; nothing is fitted.
 
-    Raise ConfigError for a metric that needs unstored values; StoreError if the predictions contradict the counts.
-    """
+    Raise ConfigError for a metric that needs unstored values; StoreError if the predictions contradict the counts."""
     experiment = run.experiment
     who = f"run {run.name!r}"
     names = metrics_of.chosen(names, task_of_experiment(experiment), who, matrices=True)
@@ -44,8 +43,7 @@ def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) 
 def stored(store: Store, run: Run, rows: Sequence[Row]) -> Iterator[tuple[Row, Predictions, Labels]]:
     """Yield the good rows of `rows` with their predictions and the true labels of their data set.
 
-    Raise ConfigError for a row without predictions, StoreError for predictions that contradict the row's counts.
-    """
+    Raise ConfigError for a row without predictions, StoreError for predictions that contradict the row's counts."""
     truths: dict[str, Labels] = {}
     for row in rows:
         if row.status != "ok":

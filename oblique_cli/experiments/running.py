@@ -43,8 +43,7 @@ Cell = tuple[str, str]  # data set, algorithm
 class RunSummary:
     """Summary of a run: folds of the experiment, good rows now in the store, and those that were there before.
 
-    failures : the rows that failed in this call; stopped : the signal that stopped the run, 0 if none did
-    """
+    failures : the rows that failed in this call; stopped : the signal that stopped the run, 0 if none did"""
 
     name: str
     total: int
@@ -74,8 +73,7 @@ class RunOptions(TypedDict, total=False):
                processor. Without it, a note below the table reports them
     scheduler  address of a Dask scheduler, whose workers replace the n_jobs processors
     costs      (case, folds of its tuning) -> seconds of a fold by the sizes of the data, for the remaining time, and
-               whether they compare with those of other algorithms
-    """
+               whether they compare with those of other algorithms"""
 
     n_jobs: int | str
     fresh: bool
@@ -91,8 +89,7 @@ class RunOptions(TypedDict, total=False):
 class Shard:
     """Part `index` of `count` parts of a run, counted from 1: every `count`-th fold, with all its algorithms.
 
-    Some algorithms of a fold share work. Every part makes the choices of parameters that folds share.
-    """
+    Some algorithms of a fold share work. Every part makes the choices of parameters that folds share."""
 
     index: int
     count: int
@@ -121,8 +118,7 @@ def run(
 
     After the first Ctrl-C or SIGTERM no job starts, and running jobs finish and are stored; the second exits at once.
     In both cases the summary contains the signal, and the same call resumes the run. Raise StoreError if another
-    process restarts the run meanwhile.
-    """
+    process restarts the run meanwhile."""
     if unknown := options.keys() - RunOptions.__annotations__.keys():
         raise TypeError(f"run has no option {min(unknown)!r}; it has {', '.join(RunOptions.__annotations__)}")
     started = time.perf_counter()
@@ -232,8 +228,7 @@ class _Folds:
         """Pair jobs with their fold, one fold in memory at a time; jobs of a fold that share work are grouped.
 
         With threads as workers, data sets alternate fold by fold: Python code, dominant in small folds, runs beside the
-        compiled code of large folds.
-        """
+        compiled code of large folds."""
 
         def work_of(job: Job) -> Hashable:
             case, tuning = self.cases[job.dataset, job.algorithm], tunings.get((job.dataset, job.algorithm))

@@ -28,8 +28,7 @@ _WHOLE = ("|u1", "<u2", "<u4", "<i8")
 class Predictions:
     """Predictions of a fold for its test rows: (n,) row ids, counted from 0, and (n,) class codes or numbers.
 
-    probabilities  (n, C) class shares, columns in the order of codes; None if they are not stored
-    """
+    probabilities  (n, C) class shares, columns in the order of codes; None if they are not stored"""
 
     rows: NDArray[np.int64]
     predicted: NDArray[Any]

@@ -69,8 +69,7 @@ def folds(store: Store, run: Run) -> Table:
 def choices(store: Store, run: Run) -> Table:
     """Return every candidate of every choice of parameters, with its inner folds' results and whether it was chosen.
 
-    fold and repeat are empty for a shared choice. A parameter named like another column is "params.NAME".
-    """
+    fold and repeat are empty for a shared choice. A parameter named like another column is "params.NAME"."""
     made: list[Row | Tuning] = [row for row in store.rows(run.name) if row.inner]
     made += [tuning for tuning in store.tunings(run.name) if tuning.inner]
     candidates = [line for choice in made for line in choice.inner]

@@ -17,8 +17,7 @@ from oblique_cli.ground.nouns import Experiment
 class Curve:
     """Accuracy in percent of the validation rows and mean leaves for each value of a parameter; `chosen` by the run.
 
-    fold        the outer fold of repetition 0 whose training rows were used; -1 for all rows (two-stage)
-    """
+    fold        the outer fold of repetition 0 whose training rows were used; -1 for all rows (two-stage)"""
 
     dataset: str
     algorithm: str
@@ -34,8 +33,7 @@ def tuning_curves(
 ) -> Iterator[Curve]:
     """Yield the curves of an experiment that tunes only `parameter`, by data set, algorithm and fold.
 
-    Folds, seeds and rule are those of a run: a nested scheme has one curve for each fold of repetition 0.
-    """
+    Folds, seeds and rule are those of a run: a nested scheme has one curve for each fold of repetition 0."""
     datasets = load_datasets(experiment, data_dir, offline)
     job_seeds = {(job.dataset, job.fold): job.seed for job in jobs_of.expand(experiment, datasets) if job.repeat == 0}
     sets = zip(experiment.datasets, datasets, strict=True)

@@ -17,8 +17,7 @@ class Bound:
 
     variable : environment variable that sets another number
     default  : without the variable
-    unit     : counted unit, for error messages
-    """
+    unit     : counted unit, for error messages"""
 
     variable: str
     default: int

@@ -18,8 +18,7 @@ class ColumnValues:
     """Range and histogram of the numbers of a column.
 
     low, high : least and largest number; whole : whether all numbers are integers
-    counts : rows in bins of `width`, the first of which begins at `start`; () if unknown
-    """
+    counts : rows in bins of `width`, the first of which begins at `start`; () if unknown"""
 
     low: float
     high: float

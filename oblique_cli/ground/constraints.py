@@ -16,8 +16,7 @@ from oblique_cli.errors import ConfigError
 class Constraint(ABC):
     """What a parameter may be.
 
-    takes_list : whether it may be a list, so that a list in a configuration is one value
-    """
+    takes_list : whether it may be a list, so that a list in a configuration is one value"""
 
     takes_list: ClassVar[bool] = False
 

@@ -135,8 +135,7 @@ def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
 def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
     """Return X'X of one class, its rows centered and scaled to unit length (thesis 5.3); None if all rows are equal.
 
-    Its leading eigenvector is the class representative vector (eq. 5.3.1). Rows within 1e-9 of the mean are ignored.
-    """
+    Its leading eigenvector is the class representative vector (eq. 5.3.1). Rows within 1e-9 of the mean are ignored."""
     centered = _centered(X, weights)
     if centered is None:
         return None
@@ -194,8 +193,7 @@ def crimcoord(table: Array) -> Array:
     `level_table`
 
     The scores are the unit vector a that maximizes a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
-    1997; thesis eq. 3.7.3 and 4.1.4), its first component that is not 0 positive. Levels without weight get 0.
-    """
+    1997; thesis eq. 3.7.3 and 4.1.4), its first component that is not 0 positive. Levels without weight get 0."""
     scores = np.zeros(len(table))
     present = table.sum(axis=1) > 0
     if present.sum() < 2:
@@ -219,8 +217,7 @@ class Standard:
 
     Computations in these coordinates lose no digits to units and offsets; a quotient of moments is invariant under
     affine maps.
-    center, scale : (p,); scale holds powers of 2, so that scaling is exact
-    """
+    center, scale : (p,); scale holds powers of 2, so that scaling is exact"""
 
     center: Array
     scale: Array
@@ -263,8 +260,7 @@ def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) 
     none          A is zero
 
     The rank is the number of eigenvalues above eps (p + 1) times the largest in standard coordinates, where units do
-    not matter; norms and orthogonality are those of the original coordinates.
-    """
+    not matter; norms and orthogonality are those of the original coordinates."""
     m = len(A)
     standard = standard or Standard(np.zeros(m - 1), np.ones(m - 1))
     values, vectors = np.linalg.eigh(A)

@@ -21,8 +21,7 @@ FORMER = {
 class Later(ModuleType):
     """A module that is imported on first use of an attribute: ``distance = Later("scipy.spatial.distance")``.
 
-    If `sys.modules` contains this object, the imported module replaces it there.
-    """
+    If `sys.modules` contains this object, the imported module replaces it there."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:

@@ -34,8 +34,7 @@ def spoken(level: str) -> str:
 class Indicator(str):
     """Name "island=Biscoe" of a feature that is 1 for one level of a column and 0 for its others.
 
-    column, level : its parts; level "" is an empty cell
-    """
+    column, level : its parts; level "" is an empty cell"""
 
     column: str
     level: str
@@ -111,8 +110,7 @@ def spread_decreases(
     """Return the decrease of each node's spread about its mean by its split, 0 at leaves, (n_nodes,).
 
     weights : (n_nodes,) of the rows at a node; means : (n_nodes, k) of the rows. If means are class shares, a decrease
-    is the node's weight times its Gini impurity minus the same for its children.
-    """
+    is the node's weight times its Gini impurity minus the same for its children."""
     out = np.zeros(len(parents))
     below = np.arange(1, len(parents))
     moved = ((means[below] - means[parents[below]]) ** 2).sum(axis=1)
@@ -161,8 +159,7 @@ class Spreads(NamedTuple):
 def spreads_of(X: NDArray[Any], levels: Sequence[int] = (), most: int | None = None) -> Spreads:
     """Return the statistics of rows X (n, p). levels : p counts, 0 for a quantitative column
 
-    most : about this many rows are enough for means, deviations and shares; None for all
-    """
+    most : about this many rows are enough for means, deviations and shares; None for all"""
     low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
     unknown = low > high
     low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)

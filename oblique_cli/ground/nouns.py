@@ -54,8 +54,7 @@ class TableOptions(TextOptions):
     task         "classification" or "regression"; "" to guess
     drop, keep   columns to leave out, and columns to retain although they look useless; "*" keeps all
     features     the only columns to use; () for all useful ones
-    dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
-    """
+    dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days"""
 
     target: str | None = None
     missing: str = "error"
@@ -73,8 +72,7 @@ class DatasetSpec(TableOptions):
     """Data set of an experiment, with the options for reading it.
 
     Either `name` is a name of the catalogue or of a plugin, or `source` is the origin of the data set, or `csv` is a
-    path and `target` its class column (then `name` is the label in tables, by default the file's stem).
-    """
+    path and `target` its class column (then `name` is the label in tables, by default the file's stem)."""
 
     name: str
     csv: str | None = None
@@ -105,8 +103,7 @@ class AlgorithmSpec:
               never change a completed model, so they are not part of the key of a result
     prepare   scaling of columns, fitted on the training rows; "" for none. Only for an algorithm of another library,
               which is a class with its module
-    per_dataset   data set -> {"params": ..., "grid": ...}, which replace those of the algorithm there
-    """
+    per_dataset   data set -> {"params": ..., "grid": ...}, which replace those of the algorithm there"""
 
     name: str
     id: str
@@ -150,8 +147,7 @@ class CVSpec:
     test_fraction       share of test rows in a Monte Carlo split
     pruning_fraction    share of each training set kept for pruning (used by algorithms that prune on their own rows)
     tune_metric         the metric that chooses parameters; "" for accuracy, or the squared error of regression
-    options             further keys that the scheme has of its own (`Scheme.keys`), those that are given
-    """
+    options             further keys that the scheme has of its own (`Scheme.keys`), those that are given"""
 
     scheme: str = "ordinary"
     folds: int = 10
@@ -190,8 +186,7 @@ class Experiment:
     code        Python files that the configuration imports -> their SHA-256
     fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
     keep        stored predictions of every fold: "predictions", the class of each test row (or the number), or
-                "probabilities" as well
-    """
+                "probabilities" as well"""
 
     name: str
     seed: int
@@ -210,8 +205,7 @@ class Experiment:
         """Everything that can change a result, as plain data in a fixed order.
 
         Presentation (title, published tables, metrics), location and reading of the data, and stored predictions are
-        excluded; the digest of the data is the key.
-        """
+        excluded; the digest of the data is the key."""
         plain = asdict(self)
         for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "keep", "code"):
             del plain[key]
@@ -305,8 +299,7 @@ class Fold:
     tuning        pairs that may choose parameters, () if the scheme has none. Nested: inside `train`. Two-stage: the
                   same pairs for every fold, over all rows, so they overlap `test`
     tuning_id     not empty for folds that share their tuning pairs, so that tuning runs once for all of them
-    apparent      tested on its own training rows, for the resubstitution error (Wickramarachchi 2015, eq. 1.9.1)
-    """
+    apparent      tested on its own training rows, for the resubstitution error (Wickramarachchi 2015, eq. 1.9.1)"""
 
     repeat: int
     index: int
@@ -358,8 +351,7 @@ class Row:
     packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for one that is
                           read back, whose predictions `Store.packed` reads
 
-    The last two take no part in comparing rows.
-    """
+    The last two take no part in comparing rows."""
 
     key: str
     dataset: str
@@ -395,8 +387,7 @@ class Tuning:
     """Choice of a tuning CV for all folds of one data set, as stored (two-stage, stage 1).
 
     chosen   parameter -> value
-    inner    as in `Row`
-    """
+    inner    as in `Row`"""
 
     key: str
     dataset: str

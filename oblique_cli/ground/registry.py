@@ -55,8 +55,7 @@ def has_docstring(thing: Any) -> bool:
 def fault_of_function(function: Any, *arguments: str, says: str = "") -> str | None:
     """Return the fault of a function called with `arguments` by position, as text that follows its name, or None.
 
-    says : purpose of its docstring, "" if it needs none
-    """
+    says : purpose of its docstring, "" if it needs none"""
     if isinstance(function, type) or not callable(function):
         kind = "a class" if isinstance(function, type) else repr(function)
         return f"must be a function of ({', '.join(arguments)}), and is {kind}"
@@ -89,8 +88,7 @@ class Registry(Mapping[str, T]):
     """Mapping that refuses duplicates and suggests close matches for an unknown name.
 
     fault   returns the fault of an object as text that follows "file: kind 'name' ", or None: an object that violates
-            the convention of its kind is refused when it is registered, not when it is used
-    """
+            the convention of its kind is refused when it is registered, not when it is used"""
 
     def __init__(self, kind: str, listed_by: str = "", fault: Callable[[T], str | None] | None = None) -> None:
         self.kind = kind

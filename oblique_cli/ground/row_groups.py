@@ -41,8 +41,7 @@ def parts_of(groups: Groups, number: int, rng: Any, strata: NDArray[Any] | None 
     rng : its `permutation` gives the order of the groups. Each group goes to the part with the fewest rows so far; with
     strata to the part with the fewest rows of its classes, each class measured in shares of its rows. Ties go to the
     part of fewest groups, then to the first. The order is random, not by descending size (which balances better):
-    otherwise groups of different sizes would be divided equally in every repetition. ConfigError for a single group.
-    """
+    otherwise groups of different sizes would be divided equally in every repetition. ConfigError for a single group."""
     present, member = np.unique(groups, return_inverse=True)
     if len(present) < 2:
         raise ConfigError(
@@ -79,8 +78,7 @@ def spread_of_sums(errors: NDArray[Any], weights: NDArray[Any]) -> float:
     """Return the standard error of sum(errors) / sum(weights) over independent groups.
 
     errors, weights : (G,) sums over the rows of each group. The ratio estimator of cluster sampling (Cochran 1977,
-    equation 10.34 without the correction for a finite population); 0 for a single group.
-    """
+    equation 10.34 without the correction for a finite population); 0 for a single group."""
     n = len(errors)
     if n < 2:
         return 0.0

@@ -89,8 +89,7 @@ class Place:
 class YamlValue:
     """Value at a place: a scalar, a list of values or a mapping of texts to values.
 
-    `key` is the place of this value's key, or the place itself without a key.
-    """
+    `key` is the place of this value's key, or the place itself without a key."""
 
     data: Any
     place: Place
@@ -199,8 +198,7 @@ def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlVa
     quick : use PyYAML's parser in C, if installed. It takes a fifth of the time, and accepts a few texts that the
     Python parser refuses (a tab inside a word). A text with any problem is read again in Python, so that messages and
     places are the same.
-    Duplicate and invalid keys are added to `problems`, and reading continues without them.
-    """
+    Duplicate and invalid keys are added to `problems`, and reading continues without them."""
     if quick and hasattr(yaml, "CSafeLoader"):
         with contextlib.suppress(ValueError, yaml.YAMLError):  # a ConfigError is a ValueError
             seen = Problems()

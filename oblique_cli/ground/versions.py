@@ -24,8 +24,7 @@ class Requirement(NamedTuple):
 
     extras  extras of `name` that are required with it
     bound   such as ">=1.26", "" for any version
-    extra   extra of oblique-trees that requires it, "" if the package itself does
-    """
+    extra   extra of oblique-trees that requires it, "" if the package itself does"""
 
     name: str
     extras: tuple[str, ...]

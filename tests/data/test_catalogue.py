@@ -12,17 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from data_support import (
-    DATASETS,
-    FETCHED,
-    MARBLES_CSV,
-    marked,
-    no_user_folders,
-    sha,
-    toy_facts,
-    toys,
-    use_catalogue,
-)
+from data_support import DATASETS, FETCHED, MARBLES_CSV, marked, no_user_folders, sha, toy_facts, toys, use_catalogue
 
 from oblique_cli.data import catalogue, files
 from oblique_cli.data.catalogue import load
@@ -44,10 +34,7 @@ def in_numbers(name):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *(pytest.param(name, marks=[pytest.mark.long] * (name not in QUICK)) for name in BUNDLED),
-        *map(marked, FETCHED),
-    ],
+    [*(pytest.param(name, marks=[pytest.mark.long] * (name not in QUICK)) for name in BUNDLED), *map(marked, FETCHED)],
 )
 def test_every_set_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)

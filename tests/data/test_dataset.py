@@ -112,7 +112,7 @@ def test_each_misfit_gets_one_sentence(text, how, message):
 def test_digest_depends_on_content_alone_and_survives_pickling_to_a_worker():
     text = "a,b,class\n1,2,x\n3,4,y\n"
     first = read(text)
-    assert first.digest == read("\ufeff" + text.replace(",", ";"), name="other").digest
+    assert first.digest == read("\ufeff" + text, name="other").digest
     assert len(first.digest) == 64
     others = [
         read(text.replace("4", "5")),

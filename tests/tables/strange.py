@@ -49,8 +49,7 @@ class Fault:
     """What is strange about a column.
 
     write : an affected cell; number : draws numbers; every : whether all cells are affected, else a share of them is
-    kind : what the column has to be: "number", "levels" or "date"; odd : whether a refusal is right
-    """
+    kind : what the column has to be: "number", "levels" or "date"; odd : whether a refusal is right"""
 
     write: Write
     number: Callable[[Draw], float] = lambda rng: round(float(rng.uniform(20, 95)), 1)
@@ -66,8 +65,7 @@ class Strange:
 
     numbers : column -> numbers, NaN where one is missing; levels : column -> which rows have one level (codes)
     dates : column -> days since 1970-01-01; bounds : column -> 1 where a cell is a bound; refusable : whether an error
-    with its option is right; target : its name and labels; reported : whether lines are no rows
-    """
+    with its option is right; target : its name and labels; reported : whether lines are no rows"""
 
     name: str
     content: bytes
@@ -272,8 +270,7 @@ def made(
 ) -> Strange:
     """A table of strange columns v, w, ... beside a plain one. faults : their names, and a mark of missing values
 
-    names : other names of columns. Stochasticity: one stream, named after the table.
-    """
+    names : other names of columns. Stochasticity: one stream, named after the table."""
     rng = seeds.generator(1, "strange table", name)
     plain = [round(float(rng.normal()), 3) for _ in range(n)]
     columns = {"x": Drawn([str(x).replace(".", ",") if comma else str(x) for x in plain], plain, [False] * n)}

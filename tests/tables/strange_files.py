@@ -22,8 +22,7 @@ Write = Callable[[Sequence[Line], bool, Mapping[str, str]], bytes]
 class Lines:
     """Lines that are no rows: above the header, second below it, between the rows, and below them.
 
-    Cells are filled up with empty ones, as spreadsheets do, and HEADER is the header once more.
-    """
+    Cells are filled up with empty ones, as spreadsheets do, and HEADER is the header once more."""
 
     above: tuple[Line, ...] = ()
     second: tuple[Line, ...] = ()

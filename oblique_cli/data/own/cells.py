@@ -165,8 +165,7 @@ def chunks(
 
     Columns are matched by name; others are ignored, except those to `keep`, whose text is returned. The form of numbers
     is detected again from the first rows. notes : receives messages on skipped lines; unused : () -> features
-    that may be absent (their cells are 0). DataError for missing columns or an invalid cell.
-    """
+    that may be absent (their cells are 0). DataError for missing columns or an invalid cell."""
     wanted = (*dict.fromkeys(column.source for column in columns.features), *keep)
     with _opened(source, columns, options, wanted) as (table, where):
         at = {name: i for i, name in enumerate(table.header)}
@@ -226,11 +225,7 @@ def _request(written: Sequence[Column], columns: Columns, keep: Sequence[str], o
 
 
 def _as_written(
-    written: Sequence[Column],
-    cells: Mapping[str, Cells],
-    columns: Columns,
-    options: TextOptions,
-    delimiter: str,
+    written: Sequence[Column], cells: Mapping[str, Cells], columns: Columns, options: TextOptions, delimiter: str
 ) -> list[Column]:
     """Return the columns with the number format of this file, whose decimal mark may differ from that of training."""
     missing = set(columns.missing)

@@ -49,8 +49,7 @@ class Marks:
 class ColumnTypes:
     """Type decisions column by column; `notes` lists the conversions of cells, by groups of columns.
 
-    forms : of numbers, the likeliest first; kinds : declared in the file (`rows.KINDS`)
-    """
+    forms : of numbers, the likeliest first; kinds : declared in the file (`rows.KINDS`)"""
 
     where: str
     reading: Reading

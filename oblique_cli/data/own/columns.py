@@ -44,8 +44,7 @@ class Column:
     written     names of the `CELL_FORMS` that are converted into numbers
     levels      of "levels": its levels in the order of their codes 0, 1, ...; OTHER may be the last
     date        of "days" and "date": the form of the dates, such as "yyyy-mm-dd"
-    of          of "censored": the name of the column in the header
-    """
+    of          of "censored": the name of the column in the header"""
 
     name: str
     treatment: str
@@ -83,8 +82,7 @@ class Columns:
                   are texts of its cells, and whose classes are the estimator's own
     header        "none" if the file has no column names (columns are then named by their place); "" otherwise
     missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
-                  column, or among the classes, is no mark in that column
-    """
+                  column, or among the classes, is no mark in that column"""
 
     columns: tuple[Column, ...]
     target: str
@@ -211,8 +209,7 @@ class Chunk:
     lines    (m,) line in the file of each row, from 1; the row number for Parquet
     unseen   column of X -> unknown levels in these rows, in the order they appear
     labels   text of the target, as the file has it, () without a target column
-    texts    name -> cells of the additional columns that the user requests
-    """
+    texts    name -> cells of the additional columns that the user requests"""
 
     X: np.ndarray
     y: np.ndarray | None

@@ -136,8 +136,7 @@ def orange(header: Sequence[str], first: Sequence[Row]) -> Orange | None:
     """Return the content of an Orange header, None for others (https://orange3.readthedocs.io, "Loading your data").
 
     One line has prefixes such as C# (a number), D# (levels), cD# (levels of the target) and m# (no feature); of three
-    lines the second has kinds and the third flags. first : the two rows below the names
-    """
+    lines the second has kinds and the third flags. first : the two rows below the names"""
     names, kinds, flags = list(header), [""] * len(header), [""] * len(header)
     marked = [_ORANGE_PREFIX.fullmatch(name) for name in header]
     if any(match and (match[1] or match[2]) for match in marked):

@@ -25,8 +25,7 @@ BATCH = 1 << 14  # rows at a time
 def faults(where: str, what: str, needs: str = "", extra: str = "") -> Iterator[None]:
     """Convert any error of a library on a damaged file to a DataError.
 
-    what : the format; needs, extra : the library that is required, and the extra that installs it
-    """
+    what : the format; needs, extra : the library that is required, and the extra that installs it"""
     try:
         yield
     except ObliqueError:

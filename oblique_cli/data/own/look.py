@@ -42,8 +42,7 @@ class Reading(TableOptions):
 
     algorithms   task of the chosen algorithms: it settles an unclear guess of the task, and contradicts a clear one
     groups       column of groups (equal cells belong together); it is no feature
-    weights      column of row weights, numbers from 0 up; it is no feature, and rows of weight 0 are dropped
-    """
+    weights      column of row weights, numbers from 0 up; it is no feature, and rows of weight 0 are dropped"""
 
     target: str | None = None
     algorithms: str = ""
@@ -57,8 +56,7 @@ def read_own(
     """Read a user's table: a path, "-" for standard input, or a `Source`.
 
     returns the data set, its reading rules, and messages on the treatment of its columns, in a fixed order
-    raises DataError for an unusable table, ConfigError for a missing option (the target, the task)
-    """
+    raises DataError for an unusable table, ConfigError for a missing option (the target, the task)"""
     reading = reading or Reading()
     name = name or stem((source.path or STDIN) if isinstance(source, Source) else source)
     look = _Look(source if isinstance(source, Source) else source_of(source), reading)

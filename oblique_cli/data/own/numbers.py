@@ -45,8 +45,7 @@ class Form(NamedTuple):
     """Number format: decimal mark, thousands separator ("" if there is none), unit and further forms.
 
     unit : "" for none; it may stand at either end of a number or be absent: $5, -$5, 5 $ and 5 (`cell_forms.units`)
-    written : the names of the `CELL_FORMS` that cells may have beside plain numbers
-    """
+    written : the names of the `CELL_FORMS` that cells may have beside plain numbers"""
 
     decimal: str = POINT
     thousands: str = ""
@@ -195,8 +194,7 @@ class Mostly(NamedTuple):
     """A column most of whose cells are numbers.
 
     form : of the numbers; odd : the other cells, with their rows; numbers : the different numbers
-    units : the units in the column, if there are several
-    """
+    units : the units in the column, if there are several"""
 
     form: Form
     odd: Mapping[str, int]

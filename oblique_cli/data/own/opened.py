@@ -38,8 +38,7 @@ class Request(NamedTuple):
     """Request for the cells of a table, so that unneeded cells are not converted to texts.
 
     numbers : columns that may be returned as numbers; texts : columns whose texts are needed, None for all others
-    decimal, marks : decimal mark of numbers in a text, and marks of missing values, in lower case
-    """
+    decimal, marks : decimal mark of numbers in a text, and marks of missing values, in lower case"""
 
     numbers: Collection[str] = ()
     texts: Collection[str] | None = None
@@ -74,8 +73,7 @@ class Opened(NamedTuple):
     target : the target that the file declares, "" without
     notes : messages on lines that are no rows; complete after the last row
     format, delimiter, charset : as in `Columns`
-    typed_blocks : yields the rows in blocks with numbers where requested; None if all cells are texts
-    """
+    typed_blocks : yields the rows in blocks with numbers where requested; None if all cells are texts"""
 
     header: tuple[str, ...]
     rows: Iterator[Row]

@@ -91,8 +91,7 @@ def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
     """Return whether numbers are row numbers: integers, nine in ten rows different, and unlikely by chance
     (`chance_of_few_ties`), or in a column with the name of an identifier. values : different numbers; n : rows with one
 
-    By hand: 1, ..., 11 in 11 rows identify (chance 0.7 %); 1, ..., 10 in ten rows do not (1.1 %).
-    """
+    By hand: 1, ..., 11 in 11 rows identify (chance 0.7 %); 1, ..., 10 in ten rows do not (1.1 %)."""
     if n < 2 or len(values) < NEARLY_ALL * n or any(value % 1 for value in values):
         return False
     if is_named_identifier(name) and n >= MIN_NAMED:
@@ -106,8 +105,7 @@ def ranks(columns: Mapping[int, Sequence[float]]) -> list[int]:
     """Return the columns among several row numberings that are ranks, since a table has only one numbering of its rows.
 
     columns : key -> number of each row, NaN for none. Columns in the order of the file, or that agree on another order,
-    number its rows; where the others do not agree, they hold ranks.
-    """
+    number its rows; where the others do not agree, they hold ranks."""
     others = {key: cells for key, cells in columns.items() if not _rises(cells)}
     for first in itertools.islice(others.values(), 1):
         order = sorted(range(len(first)), key=lambda i: (math.isnan(first[i]), first[i]))
@@ -129,8 +127,7 @@ def chance_of_few_ties(n: int, distinct: int, span: float) -> float:
     The uniform distribution has the fewest ties (Wong and Yue, 1973). They are no fewer than a sum of independent
     trials of chances max(i - t, 0) / span, with mean m = distinct (distinct - 1) / (2 span), whose lower tail Chernoff
     bounds by exp(t - m) (m / t)^t for t < m. By hand: 23 different birthdays have m = 0.693 and chance 0.500 (exactly
-    0.493).
-    """
+    0.493)."""
     ties = n - distinct
     mean = distinct * (distinct - 1) / (2 * span)
     if ties >= mean:

@@ -98,8 +98,7 @@ class Source:
     beside : further columns of a .npy table, as (name, file)
     part : the sheet of a workbook, the table of a SQLite file, or the member of an archive; "" for the only one
     most : limit of its unpacked bytes, since a small archive can exceed the memory of any machine; None for a table
-        that is read in parts
-    """
+        that is read in parts"""
 
     where: str
     path: Path | None = None

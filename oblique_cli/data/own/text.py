@@ -117,8 +117,7 @@ class Layout(NamedTuple):
     above : lines above the header
     commented : whether the line of the header begins with the sign of comments
     under : lines of units or further names under the header; row_names : whether the first column has no name
-    orange : whether two lines under the header have kinds and flags of Orange
-    """
+    orange : whether two lines under the header have kinds and flags of Orange"""
 
     delimiter: str
     runs: bool = False

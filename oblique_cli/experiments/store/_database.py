@@ -195,8 +195,7 @@ class Database:
     def _check_place(self) -> None:
         """Raise StoreError if the open file was removed or replaced, after saving its content to a new file.
 
-        The system keeps a removed or replaced file for a process that has it open, without any notice.
-        """
+        The system keeps a removed or replaced file for a process that has it open, without any notice."""
         if self._gone is not None:
             raise self._gone
         now = _identity(self.path)

@@ -39,8 +39,7 @@ class Reader:
     wait_seconds   timeout for another process that is writing, before StoreError
 
     Every method raises StoreError if the file is locked, damaged, from a newer version, or cannot be written. With
-    `must_exist`, a read-only file is accepted.
-    """
+    `must_exist`, a read-only file is accepted."""
 
     def __init__(self, path: str | Path, *, must_exist: bool = False, wait_seconds: float = 5.0) -> None:
         self.path = Path(path)
@@ -170,8 +169,7 @@ class Reader:
     def rows(self, run: str) -> list[Row]:
         """Return the requested rows of `run` by data set, algorithm, repetition and fold.
 
-        Raise StoreError with the names of the folds if a row is damaged.
-        """
+        Raise StoreError with the names of the folds if a row is damaged."""
         with self._reading(run):
             repeats = self._repeats_requested(run)
             rows = [row for row in self._good(ROWS, run) if repeats is None or row.repeat < repeats]
@@ -383,8 +381,7 @@ class Reader:
     def whole(self, run: str) -> tuple[dict[str, Any], list[tuple[Kind, Any, bytes]]]:
         """Return the latest session of a run, and its rows and tunings with their packed predictions.
 
-        Raise StoreError if any of it is damaged; ConfigError if there is no such run.
-        """
+        Raise StoreError if any of it is damaged; ConfigError if there is no such run."""
         with self._db.errors():
             if not self._records("runs", "name = ?", run, columns="1"):
                 raise ConfigError(f"there is no run {run!r} in {self.path}. (oblique status)")

@@ -22,8 +22,7 @@ Record = Row | Tuning
 class Kind:
     """Table of records: their type, its columns after `run` and before `digest`, and those that identify the fold.
 
-    at_place   the SQL condition for a record of a run at a place
-    """
+    at_place   the SQL condition for a record of a run at a place"""
 
     table: str
     type: Any
@@ -77,8 +76,7 @@ def _digest(content: bytes) -> str:
 def is_intact(table: str, record: Sequence[Any]) -> bool:
     """Return whether a record with all its columns in order is intact. Every reader of a record calls this.
 
-    The id of an environment is its digest. Leases have none: they affect no result.
-    """
+    The id of an environment is its digest. Leases have none: they affect no result."""
     if table == "environments":
         try:
             return bool(environments.digest(json.loads(record[1])) == record[0])

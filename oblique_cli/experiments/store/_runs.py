@@ -24,8 +24,7 @@ ABSENT = object()  # stands for the value of a missing key
 class Session:
     """One start of a run: {"pid", "host", "born"} of its process, {} if unknown, and the time of its last write.
 
-    alive : None if the process is on another machine
-    """
+    alive : None if the process is on another machine"""
 
     started: str
     process: Mapping[str, Any]
@@ -37,8 +36,7 @@ class Session:
 class Run:
     """Stored run: the number of its folds, and how many of them are done, failed or damaged.
 
-    The other fields are from the latest session. writers : processes that may be storing folds now
-    """
+    The other fields are from the latest session. writers : processes that may be storing folds now"""
 
     name: str
     content: Mapping[str, Any]

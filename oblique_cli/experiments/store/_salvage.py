@@ -34,8 +34,7 @@ def salvage(path: Path) -> tuple[int, Path]:
     """Replace `path` by a new file with all its readable and intact records.
 
     Return the number of these records, and the new path of the damaged file. Raise StoreError if no record is readable,
-    or if a file cannot be written.
-    """
+    or if a file cannot be written."""
     saved, aside = free_name(path, "saved"), free_name(path, "damaged")
     try:
         with closing(sqlite3.connect(saved, isolation_level=None)) as new, closing(sqlite3.connect(path)) as old:
@@ -72,8 +71,7 @@ def _copied(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> int
 def _readable(db: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
     """Yield the readable records of a table: from either end up to an unreadable page, then those between, by number.
 
-    A record may come twice.
-    """
+    A record may come twice."""
     ends = []
     for order in ("ASC", "DESC"):
         ends.append(0)

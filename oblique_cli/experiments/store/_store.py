@@ -47,8 +47,7 @@ class Store(Reader):
         """Begin, resume or grow `run`, which consists of `total` jobs and is determined by `content`.
 
         Raise ConfigError if the stored content differs otherwise (`is_growth`). `fresh` deletes results, and takes the
-        run away from any process that began it earlier.
-        """
+        run away from any process that began it earlier."""
         with self._db.errors():
             self._check_pages()
             with self._db.transaction():
@@ -228,8 +227,7 @@ class Store(Reader):
     def take_over(self, source: Store, run: str) -> tuple[int, int]:
         """Copy `run` from another results file in one transaction; return the numbers of new and of known rows.
 
-        Raise ConfigError unless one of the contents extends the other, or if the files differ in a fold.
-        """
+        Raise ConfigError unless one of the contents extends the other, or if the files differ in a fold."""
         latest, records = source.whole(run)
         content, total = latest["content"], latest["total"]
         facts = source.environments(run)

@@ -12,12 +12,7 @@ from oblique_cli.errors import DataError
 
 ROWS = [f"{i},{i / 7!r},{'uv'[i % 2]},{1e17 + 3 * i!r},{'pq'[i % 2]}" for i in range(60)]
 COLUMNS = Columns(
-    (
-        Column("b", "number"),
-        Column("c", "levels", levels=("u", "v")),
-        Column("d", "number"),
-        Column("y", "target"),
-    ),
+    (Column("b", "number"), Column("c", "levels", levels=("u", "v")), Column("d", "number"), Column("y", "target")),
     "y",
     "classification",
     ("p", "q"),

@@ -15,8 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from covering import few
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from oblique_cli.data.dataset import from_table
 from oblique_cli.data.own import declared
@@ -645,17 +643,6 @@ def test_plain_columns_that_make_no_sense_are_refused(change):
     for bad in (None, [], {}, {**plain, "columns": [None]}):
         with pytest.raises(DataError):
             Columns.from_plain(bad, "model")
-
-
-@given(st.binary(max_size=300) | st.text(alphabet=",;\t\n\r\"ab1.-/ \0@{}'", max_size=120).map(str.encode))
-@settings(max_examples=80, deadline=None)
-def test_any_bytes_give_a_table_or_one_sentence(content):
-    for text in (content, b"a;b;y\n" + content, b"@relation r\n" + content):
-        try:
-            dataset, columns, _ = read(text)
-            assert len(next(chunks(source(text), columns)).X) >= dataset.n
-        except ObliqueError as error:
-            assert "\n" not in str(error)
 
 
 # ---- headers ---------------------------------------------------------------------------------------------------------

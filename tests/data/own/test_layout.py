@@ -90,14 +90,7 @@ def test_lines_under_the_header_with_units_are_no_rows():
 
 
 @pytest.mark.parametrize(
-    "first",
-    [
-        ["n.d.", "n.d.", "a"],
-        ["20", "unknown", "a"],
-        ["NA", "", "b"],
-        ["unknown", "3.5", ""],
-        ["<5", ">3", ""],
-    ],
+    "first", [["n.d.", "n.d.", "a"], ["20", "unknown", "a"], ["NA", "", "b"], ["unknown", "3.5", ""], ["<5", ">3", ""]]
 )
 def test_a_row_of_odd_cells_is_a_row(first):
     rows = [first, *(row[1:] for row in ROWS)]
