@@ -228,7 +228,7 @@ def nudged(case: Case, folder: Path, seed: int = 5) -> Case:
 CASES = {
     "iris": lambda: iris(),
     "one leaf": lambda: iris(max_depth=0),
-    "axis-parallel": lambda: iris("axis_parallel"),
+    "axis-parallel": lambda: iris("axis_parallel", probabilities="counts"),
     "indicators, filled": lambda: mixed("hhcart_a", Policy("impute"), max_depth=4),
     "indicators, gaps of levels": lambda: mixed("hhcart_a", Policy("keep"), missing="learn", max_depth=4),
     "indicators, medians of the tree": lambda: mixed("hhcart_a", Policy("keep"), missing="impute", max_depth=3),
@@ -240,7 +240,7 @@ CASES = {
     ),
     "codes as numbers": lambda: mixed("axis_parallel", Policy("keep", "ordinal"), gaps=False, max_depth=5),
     "rotated forest": lambda: iris("mprof_t", n_estimators=10),
-    "forest": lambda: iris("raf", n_estimators=10),
+    "forest": lambda: iris("raf", n_estimators=10, probabilities="counts"),
     "forest of shares": lambda: mixed("mprrof_p", Policy("impute"), n_estimators=7, voting="mean", min_samples_leaf=5),
     "forest with probabilities": lambda: mixed(
         "hhcart_forest", Policy("impute"), n_estimators=7, probabilities="shrinkage", probability_strength=3.0
@@ -590,7 +590,8 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             continue
         code = votes.index(max(votes)) if model["voting"] else leaves[0]["class"]
         answers.append(model["classes"][code])
-        shares.append([vote / len(leaves) for vote in votes])
+        prior, total = model.get("prior", [0.0] * n_classes), model.get("votes", len(leaves))
+        shares.append([(vote + before) / total for vote, before in zip(votes, prior, strict=True)])
     return answers, _shares(shares, case)
 
 

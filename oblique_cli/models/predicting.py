@@ -113,7 +113,9 @@ class ForestPredictor(Predictor):
         return np.asarray(self.state["classes_"].take(self._votes(X).argmax(axis=1)))
 
     def predict_proba(self, X: Array) -> Array:
-        return self._votes(X) / len(self.state["forest_"])
+        from oblique_cli.estimators.forest.leaves import prior_of, vote_shares
+
+        return vote_shares(self._votes(X), len(self.state["forest_"]), prior_of(self.state))
 
     def apply(self, X: Array) -> NDArray[Any]:
         return np.asarray(self.state["forest_"].apply(self.checked(X), self._threads))

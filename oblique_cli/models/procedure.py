@@ -276,6 +276,8 @@ class Procedure:
     threshold  of two classes with scores: a class code, and the probability from which on it is predicted
     even       shares where all sums of a CLIPPED vote are negative
     base       what is added to a SUM: one number, or one for each class that has a score
+    prior      what is added to the votes of each class in the shares of MAJORITY and MEAN, () without
+    votes      what these sums are divided by: the number of trees, and the sum of `prior`
     """
 
     cells: tuple[Cell, ...]
@@ -288,6 +290,8 @@ class Procedure:
     threshold: tuple[int, float] | None = None
     even: tuple[float, ...] = ()
     base: tuple[float, ...] = ()
+    prior: tuple[float, ...] = ()
+    votes: float = 1.0
 
     @cached_property
     def columns(self) -> tuple[Cell, ...]:
@@ -471,8 +475,12 @@ def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, in
     if base is not None:
         return replace(start, voting=SUM, base=classes.scores(base) if classes.n else tuple(base.tolist()))
     # Probabilities of leaves are averaged, also if the leaves have no models.
-    averaged = values is not None or probabilities is not None
-    return start if averaged else replace(start, voting=str(model.parameters["voting"]))
+    if values is not None or probabilities is not None:
+        return start
+    prior, known = float(state.get("probability_strength_", 0.0)), len(classes.known)
+    beforehand = classes.spread([prior / known] * known) if prior else ()
+    voting = str(model.parameters["voting"])
+    return replace(start, voting=voting, prior=beforehand, votes=len(trees) + prior)
 
 
 def _at_threshold(procedure: Procedure, model: Model) -> Procedure:

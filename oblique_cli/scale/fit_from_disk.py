@@ -33,6 +33,7 @@ from oblique_cli.scale.disk_tables import Division, Table, store
 from oblique_cli.scale.growing import Asker, Checkpoint, Level, Plan, grow
 from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
+from oblique_cli.tree.probabilities import AUTO, COUNTS, strength_of
 from oblique_cli.tree.pruning import KEPT_ROWS, PruningPath, smallest_within
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.stopping import Stopping
@@ -125,6 +126,9 @@ def fit(
             right = tested - wrong
             # A tree of a table knows levels by their codes, as for a table in memory.
             estimator.levels_ = {j: tuple(map(float, range(count))) for j, count in enumerate(table.levels) if count}
+            if estimator.probabilities != COUNTS:
+                estimator.probability_strength_ = float(strength_of(estimator.probabilities, AUTO))
+                tree = estimator._smoothed(tree)
             estimator._keep(tree, X)
         done = True
         return Fitted(estimator, levels, right, tested, X, y, rows.bytes_read, memory)
@@ -197,7 +201,7 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
         raise ConfigError(
             f"{what} needs all rows in memory; a table larger than that has to be complete, engine 'auto'."
         )
-    for name in ("polish", "max_terms", "path", "split_cost", "refine", "probabilities", "leaf_models"):
+    for name in ("polish", "max_terms", "path", "split_cost", "refine", "probability_strength", "leaf_models"):
         value, usual = getattr(estimator, name), inspect.signature(type(estimator)).parameters[name].default
         if value != usual:
             raise ConfigError(f"{name} {value!r} needs all rows in memory; a table larger than that has {usual!r}.")

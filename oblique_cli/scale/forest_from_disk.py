@@ -23,12 +23,13 @@ from oblique_cli.ground.constraints import FeatureCount, rows_of
 from oblique_cli.scale.growing import Checkpoint, Level, Plan, digest_of, grow, stored
 from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import GROW, Room, Rows, Store, writing
+from oblique_cli.tree.probabilities import COUNTS
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 NOT_DRAWN = 3  # beside GROW, PRUNE and TEST: a row that this tree does not use
 # Parameters that need all rows of a node, or of the forest, at once.
-AS_USUAL = ("node_bootstrap", "probabilities", "oob_score", "warm_start", "monotonic_cst")
+AS_USUAL = ("node_bootstrap", "probabilities", "probability_strength", "oob_score", "warm_start", "monotonic_cst")
 
 
 class Drawn(Store):
@@ -65,7 +66,7 @@ def refuse(algorithm: str, estimator: BaggedForestClassifier) -> None:
         )
     for name in AS_USUAL:
         value, usual = getattr(estimator, name), estimator.parameters[name].default
-        if value != usual:
+        if value not in (usual, COUNTS):
             raise ConfigError(f"{name} {value!r} needs all rows in memory; a table larger than that has {usual!r}.")
     if estimator.max_features is not None:
         raise ConfigError(
@@ -128,6 +129,8 @@ def grow_forest(
     forest.restore([grown(number) for number in range(estimator.n_estimators)])
     estimator._drawing = estimator._draws_rows, estimator.max_samples
     estimator.forest_ = forest
+    if estimator.probabilities != COUNTS:
+        estimator.probability_strength_ = 1.0
     return levels
 
 

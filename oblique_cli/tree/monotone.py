@@ -76,8 +76,7 @@ def bounds_of(tree: Tree, signs: Signs, answers: Array) -> tuple[Array, Array]:
 
 def within_order(tree: Tree, signs: Signs) -> Tree:
     """Return a two-class tree whose probabilities are monotonic in the same features as the shares of its counts."""
-    assert tree.probabilities is not None
-    second = np.clip(tree.probabilities[:, 1], *bounds_of(tree, signs, second_shares(tree.counts)))
+    second = np.clip(tree.shares[:, 1], *bounds_of(tree, signs, second_shares(tree.counts)))
     return tree.with_probabilities(np.stack([1.0 - second, second], axis=1))
 
 

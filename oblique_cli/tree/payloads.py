@@ -29,11 +29,11 @@ FARTHEST_SQUARED = 3.0  # cap before squaring, in standard deviations: the squar
 
 
 class Frozen:
-    """Read-only arrays: all fields other than None and tuples."""
+    """Read-only arrays: all fields other than None, tuples and single numbers."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
-            if values is not None and not isinstance(values, Frozen | tuple):
+            if values is not None and not isinstance(values, Frozen | tuple | float):
                 array = np.array(values, dtype=np.float64)
                 array.flags.writeable = False
                 object.__setattr__(self, name, array)
@@ -44,9 +44,12 @@ class Frozen:
         self.__post_init__()
 
     def plain(self) -> dict[str, Any]:
-        """Return the arrays that are not None as plain data for JSON."""
+        """Return the arrays and numbers that are not None as plain data for JSON."""
         parts = {name: v for name, v in vars(self).items() if v is not None and not isinstance(v, tuple)}
-        return {name: v.plain() if isinstance(v, Frozen) else v.tolist() for name, v in parts.items()}
+        return {
+            name: v.plain() if isinstance(v, Frozen) else v if isinstance(v, float) else v.tolist()
+            for name, v in parts.items()
+        }
 
 
 class Payload(Frozen, ABC):
@@ -201,10 +204,12 @@ class LeafModels(Frozen):
 class Classes(Payload):
     """Class shares of every node, or linear models of the classes in the leaves.
     probabilities : (n_nodes, C) if they are not the shares of the counts (tree/probabilities.py), else None;
-    leaf_models : as of tree/leaf_models.py, None without"""
+    leaf_models : as of tree/leaf_models.py, None without; prior : weight of equal shares that is added to the counts of
+    each node for the shares, None without"""
 
     probabilities: Array | None = None
     leaf_models: LeafModels | None = None
+    prior: float | None = None
 
     def answers(self, tree: Tree, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return class codes: the labels of the nodes, or the classes of highest score by their models."""
@@ -223,7 +228,7 @@ class Classes(Payload):
 
     def at(self, nodes: Sequence[int]) -> Classes:
         """Return the shares of some nodes; models are of leaves, so further leaves have none."""
-        return Classes(None if self.probabilities is None else self.probabilities[nodes])
+        return Classes(None if self.probabilities is None else self.probabilities[nodes], prior=self.prior)
 
     def n_terms(self, nodes: NDArray[Any]) -> int:
         """Return the number of coefficients of the scores; two classes have one score, their difference."""

@@ -2,7 +2,8 @@
 
 The shares of a pure leaf are 0 and 1 however few rows it has, so the log loss of an unpruned tree is infinite. The
 rules here shrink the shares of a leaf towards equal shares, those of the root, or those of its ancestors. They never
-change the predicted class, which is the most frequent class of the leaf.
+change the predicted class, which is the most frequent class of the leaf. By "dirichlet", the mean under a symmetric
+Dirichlet prior, this class also has the largest probability.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Branching(Protocol):
 
 Nodes = NDArray[Any]
 ROOT = np.zeros(1, dtype=np.intp)  # the root of a single tree
-COUNTS = "counts"
+COUNTS, DIRICHLET = "counts", "dirichlet"  # the shares, and (n_k + s / C) / (n + s) for C classes
+AUTO = "auto"  # strength: of "dirichlet" by rows the least log loss in results/tables/probabilities.csv, 1 otherwise
+ROWS = 5.0
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # candidates for cross-validation
 LEAST = float(np.finfo(np.float64).eps)  # least probability in a log loss, as in the metric `log_loss`
 
@@ -85,16 +88,24 @@ def _divided(values: Array, totals: Array, root: Array) -> Array:
     return np.asarray(np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None]))
 
 
+def strength_of(rule: str, strength: float | str) -> float | str:
+    """Return the strength of a rule for a tree. strength : a number, how it is chosen, or "auto" for the usual one"""
+    usual = ROWS if rule == DIRICHLET else 1.0
+    return usual if strength == AUTO else strength
+
+
 # A rule takes children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or the one root, (1,).
 Rule = Callable[[Branching, Array, float, Nodes], Array]
 RULES: Mapping[str, Rule | None] = MappingProxyType(
-    {COUNTS: None, "laplace": laplace, "m_estimate": m_estimate, "shrinkage": shrinkage}
+    {DIRICHLET: None, COUNTS: None, "laplace": laplace, "m_estimate": m_estimate, "shrinkage": shrinkage}
 )
 
 
 def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
     """Return the tree with the probabilities by a rule of `RULES`. strength : in units of its counts"""
     estimate = RULES[rule]
+    if rule == DIRICHLET:
+        return tree.with_prior(strength)
     return tree if estimate is None else tree.with_probabilities(estimate(tree, tree.counts, strength, ROOT))
 
 

@@ -22,6 +22,10 @@ SCHEMA = "oblique-tree/1"
 
 EVERYTHING = float(np.finfo(np.float64).max)  # threshold of a cut with every value on its left
 UNDEFINED = -2  # scikit-learn's feature and threshold of a leaf
+DTYPES = {
+    **dict.fromkeys(("coef_", "thresholds", "counts", "gains", "level_scores"), np.float64),
+    **{"left": np.int32, "right": np.int32, "n_rows": np.int64},
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -62,16 +66,17 @@ class Tree:
     criterion: str = "gini"
 
     def __post_init__(self, coef: Array) -> None:
-        self.coef_ = _frozen(coef, np.float64)
-        for name in ("thresholds", "counts", "gains", "level_scores"):
-            setattr(self, name, _frozen(getattr(self, name), np.float64))
-        self.left, self.right = _frozen(self.left, np.int32), _frozen(self.right, np.int32)
-        self.n_rows = _frozen(self.n_rows, np.int64)
-        self.levels = tuple(int(count) for count in self.levels) or (0,) * self.n_features
+        self.coef_ = coef
         if not self.level_scores.size:
-            self.level_scores = _frozen(np.zeros((self.n_nodes, 0)), np.float64)
+            self.level_scores = np.zeros((len(coef), 0))
+        for name, dtype in DTYPES.items():
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            array.flags.writeable = False
+            setattr(self, name, array)
+        self.levels = tuple(map(int, self.levels)) or (0,) * self.coef_.shape[1]
         if self.missing_left is not None:
-            self.missing_left = _frozen(self.missing_left, np.bool_)
+            self.missing_left = np.array(self.missing_left, dtype=np.bool_)
+            self.missing_left.flags.writeable = False
 
     def changed(self, **parts: Any) -> Tree:
         """Return the tree with some parts replaced, by the names of the constructor."""
@@ -92,6 +97,11 @@ class Tree:
     def probabilities(self) -> Array | None:
         """Probabilities of the classes, (n_nodes, C), if they are not the shares of the counts, else None."""
         return self.payload.probabilities if isinstance(self.payload, Classes) else None
+
+    @property
+    def prior(self) -> float | None:
+        """Weight of equal shares in the shares of a node, None without."""
+        return self.payload.prior if isinstance(self.payload, Classes) else None
 
     @property
     def leaf_models(self) -> LeafModels | None:
@@ -165,9 +175,9 @@ class Tree:
 
     @property
     def shares(self) -> Array:
-        """Probability of each class at every node, (n_nodes, C): `probabilities`, or shares of its counts.
+        """Probability of each class at every node, (n_nodes, C): `probabilities`, or shares of its counts and `prior`.
 
-        NaN at a leaf of a merged tree that no training row reaches, unless there are `probabilities`."""
+        NaN at a leaf of a merged tree that no training row reaches, unless there are `probabilities` or a `prior`."""
         return self.shares_at(np.arange(self.n_nodes))
 
     def shares_at(self, nodes: NDArray[Any]) -> Array:
@@ -175,6 +185,8 @@ class Tree:
         if self.probabilities is not None:
             return self.probabilities.take(nodes, axis=0)
         counts = self.counts[nodes]
+        if self.prior:
+            counts += self.prior / counts.shape[1]
         with np.errstate(invalid="ignore", divide="ignore"):
             shares: Array = counts / counts.sum(axis=1, keepdims=True)
         return shares
@@ -359,6 +371,10 @@ class Tree:
         """Return the tree with these probabilities of the classes at every node, (n_nodes, C)."""
         return self.changed(payload=Classes(probabilities))
 
+    def with_prior(self, prior: float) -> Tree:
+        """Return the tree with this weight of equal shares in the shares of each node."""
+        return self.changed(payload=Classes(prior=prior))
+
     def with_leaf_models(self, models: LeafModels) -> Tree:
         """Return the tree with linear models in its leaves."""
         return self.changed(payload=Classes(self.probabilities, models))
@@ -447,12 +463,6 @@ def numbered(
     place[order] = np.arange(len(order))
     ends = stays[order]
     return order, np.where(ends, -1, place[left[order]]), np.where(ends, -1, place[right[order]])
-
-
-def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    out = np.ascontiguousarray(values, dtype=dtype)
-    out.flags.writeable = False
-    return out
 
 
 class TreeBuilder:

@@ -61,7 +61,8 @@ def test_an_axis_parallel_tree_is_that_of_the_plain_program(engine: str, seed: i
     rng = np.random.default_rng(seed)
     X, y = classes(rng, 80, 3)
     signs = [(1, -1, 0), (1, 1, 1), (-1, 0, 1)][seed]
-    tree = AxisParallelClassifier(criterion="gini", min_parent=1, monotonic_cst=signs, engine=engine).fit(X, y)
+    params = {"criterion": "gini", "min_parent": 1, "engine": engine, "probabilities": "counts"}
+    tree = AxisParallelClassifier(**params, monotonic_cst=signs).fit(X, y)
     oracle = plain_cart(X, y, signs)
     probe = rng.normal(size=(500, 3))
     expected = [said_by(oracle, row) for row in probe]

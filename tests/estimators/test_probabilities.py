@@ -16,21 +16,22 @@ from oblique_cli.estimators.forest.base import ForestClassifier
 from oblique_cli.estimators.oblique.top_down import INNER_FOLDS, ObliqueTreeClassifier
 from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, with_probabilities
 
-SMOOTHING = [name for name in RULES if name != "counts"]
+SMOOTHING = [name for name in RULES if name not in ("counts", "dirichlet")]
+ALL = ["dirichlet", *SMOOTHING]
 BUPA = real_set("bupa")
 
 
 @few(
-    rule=SMOOTHING,
+    rule=ALL,
     smoothing=[3.0, "cv"],
     options=[{}, {"pruning": "cv"}, {"pruning": "cost_complexity"}, {"proposer": "oc1"}],
 )
 def test_the_tree_and_its_labels_are_those_of_counts(rule, smoothing, options):
     options = {"proposer": "hhgdt", "max_depth": 4, "random_state": 2, **options}
-    plain = ObliqueTreeClassifier(**options).fit(BUPA.X, BUPA.y)
+    plain = ObliqueTreeClassifier(**options, probabilities="counts").fit(BUPA.X, BUPA.y)
     smooth = ObliqueTreeClassifier(**options, probabilities=rule, probability_strength=smoothing).fit(BUPA.X, BUPA.y)
     tree = smooth.tree_.to_dict()
-    del tree["probabilities"]
+    del tree["prior" if rule == "dirichlet" else "probabilities"]
     assert tree == plain.tree_.to_dict()
     np.testing.assert_array_equal(smooth.predict(BUPA.X), plain.predict(BUPA.X))
     assert smooth.probability_strength_ == smoothing or smooth.probability_strength_ in STRENGTHS
@@ -88,7 +89,7 @@ def test_refined_trees_have_them_too(strength):
         (make("tao", n_penalties=3, folds=2, **options), make("tao", n_penalties=3, folds=2, random_state=0)),
         (make("hhgdt", refine="tao", max_depth=2, **options), make("hhgdt", refine="tao", max_depth=2, random_state=0)),
     ):
-        smooth, refined = made.fit(X, y).tree_, plain.fit(X, y).tree_
+        smooth, refined = made.fit(X, y).tree_, plain.set_params(probabilities="counts").fit(X, y).tree_
         expected = with_probabilities(refined, "shrinkage", made.probability_strength_)
         assert smooth.to_dict() == expected.to_dict()
 
@@ -96,14 +97,14 @@ def test_refined_trees_have_them_too(strength):
 @pytest.mark.parametrize("name", ["hhbut", "butif_svm"])
 def test_bottom_up_trees_have_them_with_a_number(name):
     data = real_set("iris")
-    plain = make(name, random_state=0).fit(data.X, data.y)
-    for rule in SMOOTHING:
+    plain = make(name, random_state=0, probabilities="counts").fit(data.X, data.y)
+    for rule in ALL:
         smooth = make(name, random_state=0, probabilities=rule, probability_strength=3.0).fit(data.X, data.y)
         expected = with_probabilities(plain.tree_, rule, 3.0).shares
         np.testing.assert_array_equal(smooth.predict_proba(data.X), expected[plain.apply(data.X)])
         np.testing.assert_array_equal(smooth.predict(data.X), plain.predict(data.X))
     with pytest.raises(
-        ConfigError, match=rf"probability_strength of {name} must be a number in \[0, inf\)\. Got 'cv'\."
+        ConfigError, match=rf"probability_strength of {name} must be a number in \[0, inf\).*auto.* Got 'cv'\."
     ):
         make(name, probability_strength="cv")
 
@@ -143,7 +144,7 @@ def test_probabilities_are_the_mean_of_those_of_the_trees(name: str, rule: str):
 @pytest.mark.parametrize("name", FORESTS)
 def test_every_forest_has_the_parameters_and_other_trees_stay_as_they_are(name: str):
     params = make(name).get_params()
-    assert (params["probabilities"], params["probability_strength"]) == ("counts", 1.0)
+    assert (params["probabilities"], params["probability_strength"]) == ("dirichlet", "auto")
     plain, drawn = fitted_forest(name, "counts"), fitted_forest(name, "shrinkage")
     assert pickle.dumps(plain.forest_.state()) == pickle.dumps(drawn.forest_.state())
     assert not hasattr(plain, "leaf_probabilities_") and not hasattr(plain, "probability_strength_")
@@ -153,9 +154,28 @@ def test_every_forest_has_the_parameters_and_other_trees_stay_as_they_are(name: 
 @pytest.mark.parametrize("rule", SMOOTHING)
 def test_a_strength_of_0_is_the_mean_of_the_counts(rule: str):
     data = real_set("glass")
-    mean = make("hhcart_forest", n_estimators=6, random_state=3, voting="mean").fit(data.X, data.y)
+    mean = make("hhcart_forest", n_estimators=6, random_state=3, voting="mean", probabilities="counts").fit(
+        data.X, data.y
+    )
     found = fitted_forest("hhcart_forest", rule, 0.0)
     np.testing.assert_allclose(found.predict_proba(data.X), mean.predict_proba(data.X), atol=1e-14)
+
+
+@few(1, name=["hhgdt_forest", "mpraf_p"], smoothing=["auto", 0.3, "oob"])
+def test_a_prior_of_votes_changes_no_class_of_a_forest(name: str, smoothing: float | str):
+    X = real_set("glass").X
+    plain, smooth = fitted_forest(name, "counts"), fitted_forest(name, "dirichlet", smoothing)
+    prior, votes = smooth.probability_strength_, plain._votes(X)
+    assert prior in STRENGTHS if smoothing == "oob" else prior == {"auto": 1.0}.get(smoothing, smoothing)
+    np.testing.assert_array_equal(smooth.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(smooth.predict_proba(X), (votes + prior / votes.shape[1]) / (6 + prior))
+    if smoothing == "oob":
+        out_of_bag = fitted_forest(name, "counts", oob_score=True).oob_votes_
+        codes = np.searchsorted(plain.classes_, real_set("glass").y)
+        trees = out_of_bag.sum(axis=1)
+        shares = [(out_of_bag[np.arange(len(X)), codes] + s / 6) / (trees + s) for s in STRENGTHS]
+        losses = [-np.log(np.maximum(share[trees > 0], LEAST)).sum() for share in shares]
+        assert prior == STRENGTHS[int(np.argmin(losses))]
 
 
 def unseen(model: Any, n: int) -> np.ndarray:

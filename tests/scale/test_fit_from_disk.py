@@ -116,7 +116,7 @@ def test_parquet_with_texts_is_scored_as_in_memory(tmp_path):
             ("hhcart_d", {name: value}, f"{name} {value!r} needs all rows in memory")
             for name, value in {
                 "polish": True, "max_terms": 2, "path": True, "split_cost": 0.1,
-                "refine": "tao", "probabilities": "laplace", "leaf_models": "logistic",
+                "refine": "tao", "probability_strength": 3.0, "leaf_models": "logistic",
             }.items()
         ),
     ],

@@ -22,9 +22,12 @@ from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.leaves import (
     OUT_OF_BAG,
     Leaves,
+    best_prior,
     best_strength,
     branches_of,
     out_of_bag_shares,
+    prior_of,
+    vote_shares,
     votes_of,
 )
 from oblique_cli.estimators.framed import TakesFrames
@@ -42,7 +45,6 @@ from oblique_cli.ground.constraints import (
     Integer,
     Optional,
     Real,
-    Text,
     check,
     rows_of,
 )
@@ -51,7 +53,7 @@ from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, parameter
 from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.payloads import SHARES, Equations
-from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
+from oblique_cli.tree.probabilities import AUTO, COUNTS, DIRICHLET, RULES, with_probabilities
 from oblique_cli.tree.structure import Tree
 
 VOTINGS = ("majority", "mean")
@@ -172,8 +174,8 @@ class CoreForest(LogProbabilities, ClassifierMixin, CoreTrees):
     """Ensemble of classification trees."""
 
     classes_: NDArray[Any]
-    probability_strength_: float  # for forests with `probabilities` other than "counts", like `leaf_probabilities_`
-    leaf_probabilities_: Array
+    probability_strength_: float  # for forests with `probabilities` other than "counts"
+    leaf_probabilities_: Array  # for rules of leaves
     _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
@@ -221,17 +223,18 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         help="Whether a tree votes for one class or gives each class its share of the leaf.",
     )
     probabilities: str = parameter(
-        default="counts",
+        default=DIRICHLET,
         allowed=Choice(RULES),
-        help='Probabilities of a leaf: "counts" follows `voting`. By the others, as in `ObliqueTreeClassifier`, the '
-        "probabilities of the leaves are averaged, whatever `voting` is, and the class of the largest mean is "
-        "predicted (docs/guarantees.md).",
+        help='"counts": the shares of the votes (`voting`). "dirichlet" shrinks these towards equal shares; the '
+        "predicted class stays that of most votes. By the others, as in `ObliqueTreeClassifier`, the probabilities of "
+        "the leaves are averaged, whatever `voting` is, and the class of the largest mean is predicted "
+        "(docs/guarantees.md).",
     )
     probability_strength: float | str = parameter(
-        default=1.0,
-        allowed=Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
-        help='Strength of that smoothing, in units of the least sample weight. "oob" takes the strength of the least '
-        "out-of-bag log loss.",
+        default=AUTO,
+        allowed=Either(Real(0.0), Choice((AUTO, OUT_OF_BAG))),
+        help='Strength of that smoothing: votes of all classes together that "dirichlet" adds, for leaves in units of '
+        'the least sample weight. "auto" is 1; "oob" takes the strength of the least out-of-bag log loss.',
     )
     oob_score: bool = parameter(
         default=False, allowed=Boolean(), help="Whether to score each row by the trees that did not draw it."
@@ -319,10 +322,10 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def _signs(self) -> Signs | None:
         """Return the monotonic constraints of the columns of X; ConfigError with parameters that break them."""
         signs = signs_of(self, self._levels, len(self.classes_))
-        if signs is not None and self.probabilities != COUNTS:
+        if signs is not None and self._smooths_leaves:
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is not kept with probabilities {self.probabilities!r}; set "
-                f"probabilities to {COUNTS!r}."
+                f"probabilities to {DIRICHLET!r} or {COUNTS!r}."
             )
         return signs
 
@@ -371,8 +374,18 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         chooses = self.probabilities != COUNTS and self.probability_strength == OUT_OF_BAG
         return without_rows_out(owner, self.oob_score, "probability_strength" if chooses else None)
 
+    @property
+    def _smooths_leaves(self) -> bool:
+        return self.probabilities not in (COUNTS, DIRICHLET)
+
     def _learn_probabilities(self, table: Table, draw: tuple[bool, int]) -> None:
-        leaves, strength = Leaves(self.forest_.state(), len(self.classes_)), self.probability_strength
+        strength = 1.0 if self.probability_strength == AUTO else self.probability_strength
+        if not self._smooths_leaves:
+            if strength == OUT_OF_BAG:
+                strength = best_prior(self._votes_out_of_bag(table.rows, draw), table.codes, table.weights)
+            self.probability_strength_ = float(strength)
+            return
+        leaves = Leaves(self.forest_.state(), len(self.classes_))
         unit = 1.0 if table.weights is None else float(table.weights.min())
         if strength == OUT_OF_BAG:
             out_of_bag = self._out_of_bag(leaves, table.rows, draw)
@@ -391,9 +404,12 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         numbers = leaves.numbers(np.asarray(self.forest_.apply(X, threads_of(self))))
         return numbers, np.ascontiguousarray((np.asarray(drawn) == 0).T)
 
+    def _votes_out_of_bag(self, X: Array, draw: tuple[bool, int]) -> Array:
+        return np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", threads_of(self), *draw))
+
     def _score_out_of_bag(self, X: Array, codes: NDArray[Any], draw: tuple[bool, int]) -> None:
-        if self.probabilities == COUNTS:
-            votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", threads_of(self), *draw))
+        if not self._smooths_leaves:
+            votes = self._votes_out_of_bag(X, draw)
         else:
             leaves = Leaves(self.forest_.state(), len(self.classes_))
             votes = out_of_bag_shares(self.leaf_probabilities_, *self._out_of_bag(leaves, X, draw))
@@ -427,17 +443,17 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         return np.asarray(self.classes_.take(votes.argmax(axis=1)))
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the share of the votes of each class, or the mean of the `probabilities` of the trees' leaves.
+        """Return the share of the votes of each class, smoothed by `probabilities`, or the mean of those of the leaves.
 
         X : (n, p); returns (n, C), columns in the order of classes_"""
-        return self._votes(X) / len(self.forest_)
+        return vote_shares(self._votes(X), len(self.forest_), prior_of(vars(self)))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the mean number of nodes of a tree, the mean depth, and the mean accuracy of a single tree."""
         codes = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
         rows = self._rows(X)
-        shares = votes_of(self.forest_, rows, self.voting, None, threads_of(self)) / len(self.forest_)
+        shares = vote_shares(votes_of(self.forest_, rows, self.voting, None, threads_of(self)), len(self.forest_))
         right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
         return super().extra_measures(X, y) | {"tree_accuracy": float(right.mean())}
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
-from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_depth
+from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_depth, least_log_loss
 
 OUT_OF_BAG = "oob"
 RIDGES = (0.1, 1.0, 10.0, 100.0)  # candidate penalties for the choice on out-of-bag rows
@@ -61,7 +61,7 @@ class Leaves:
             self.counts[inner] = self.counts[left[inner]] + self.counts[left[inner] + 1]
 
     def shares(self, rule: str, strength: float) -> Array:
-        """Return the probabilities by a rule of `RULES` other than counts, (leaves, C)."""
+        """Return the probabilities by a rule of `RULES` for leaves, other than counts and dirichlet, (leaves, C)."""
         rule_function = RULES[rule]
         assert rule_function is not None
         out = np.empty((len(self._leaves), self.counts.shape[1]))
@@ -85,6 +85,26 @@ def out_of_bag_shares(table: Array, numbers: NDArray[np.int64], unseen: NDArray[
     for at, without in zip(numbers.T, unseen.T, strict=True):
         out[without] += table[at[without]]
     return out
+
+
+def vote_shares(votes: Array, trees: Any, prior: float = 0.0) -> Array:
+    """Return the shares of votes (n, C) of a number of trees, or of (n, 1) numbers: (v_k + s / C) / (trees + s).
+    prior : s, the votes that all classes together have beforehand; the largest share is that of the most votes"""
+    return np.asarray((votes + prior / votes.shape[1]) / (trees + prior))
+
+
+def prior_of(state: Mapping[str, Any]) -> float:
+    """Return the prior of a fitted forest's `vote_shares` from its attributes, 0 without."""
+    return 0.0 if "leaf_probabilities_" in state else state.get("probability_strength_", 0.0)
+
+
+def best_prior(votes: Array, codes: NDArray[Any], weights: Array | None) -> float:
+    """Return the prior of `STRENGTHS` for `vote_shares` with the least log loss of out-of-bag votes (n, C).
+    codes, weights : (n,); the first of equals"""
+    trees = votes.sum(axis=1, keepdims=True)
+    seen = trees[:, 0] > 0.0
+    parts = (votes[seen], codes[seen], None if weights is None else weights[seen])
+    return least_log_loss(STRENGTHS, [(lambda prior: vote_shares(parts[0], trees[seen], prior), *parts[1:])])
 
 
 def best_strength(

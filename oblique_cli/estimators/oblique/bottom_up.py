@@ -26,14 +26,25 @@ from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITER
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering, Shared
 from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array, Ints, Rows
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, FeatureCount, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import (
+    Boolean,
+    Choice,
+    Constraint,
+    Either,
+    FeatureCount,
+    Integer,
+    Optional,
+    Real,
+    Text,
+    check,
+)
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, degrees_of_overlap, grow_below, grow_bottom_up, merge_order
-from oblique_cli.tree.probabilities import RULES, with_probabilities
+from oblique_cli.tree.probabilities import AUTO, DIRICHLET, RULES, strength_of, with_probabilities
 from oblique_cli.tree.splitting import PROPOSERS, Node, Proposer, best_split
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -175,15 +186,15 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         help="A node of these trees is split only if its misclassification rate is above this.",
     )
     probabilities: str = parameter(
-        default="counts",
+        default=DIRICHLET,
         allowed=Choice(RULES),
         help="What `predict_proba` gives for a leaf, as in `ObliqueTreeClassifier` and docs/guarantees.md.",
     )
-    probability_strength: float = parameter(
-        default=1.0,
-        allowed=Real(0.0),
-        help="Strength of that smoothing, in rows. Cross-validation cannot choose it, as it would fit all mixtures "
-        "again.",
+    probability_strength: float | str = parameter(
+        default=AUTO,
+        allowed=Either(Real(0.0), Text(AUTO, f"'{AUTO}'")),
+        help="Strength of that smoothing, in rows, as in `ObliqueTreeClassifier`. Cross-validation cannot choose it, "
+        "as it would fit all mixtures again.",
     )
     criterion: str = parameter(default="twoing", allowed=Choice(CRITERIA), help=AS_IN_HHCART)
     tau: float = parameter(default=0.05, allowed=HHCART.constraints["tau"], help=AS_IN_HHCART)
@@ -302,7 +313,8 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         if self._power:  # the features of the rows were scaled by a power of 2
             thresholds = measured(tree.thresholds, -self._power)
             tree = Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
-        return with_probabilities(tree, self.probabilities, self.probability_strength)
+        strength = strength_of(self.probabilities, self.probability_strength)
+        return with_probabilities(tree, self.probabilities, float(strength))
 
     def _proposer(self, name: str) -> Proposer:
         """Return a heuristic by its name, with those of the parameters tau and sign that it has."""

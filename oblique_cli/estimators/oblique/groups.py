@@ -21,7 +21,7 @@ from oblique_cli.ground.constraints import (
 )
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.criteria import CRITERIA
-from oblique_cli.tree.probabilities import RULES
+from oblique_cli.tree.probabilities import AUTO, DIRICHLET, RULES
 from oblique_cli.tree.pruning import PRUNINGS, PruningRule, RuleParameters
 from oblique_cli.tree.refining import REFINEMENTS, SURROGATES, Settings
 
@@ -174,17 +174,19 @@ class Leaves(Declared, kw_only=True):
     """Predictions of the leaves of a finished tree."""
 
     probabilities: str = parameter(
-        default="counts",
+        default=DIRICHLET,
         allowed=Choice(RULES),
-        help="Probabilities of a leaf: class shares of its training rows, unchanged, or shrunk towards equal shares, "
-        "the shares of the root (m-estimate), or those of the nodes above (hierarchical shrinkage, Agarwal et al. "
-        "2022). Predicted classes stay the most frequent of a leaf. See docs/guarantees.md.",
+        help='Probabilities of a leaf: class shares of its training rows, unchanged ("counts"), or shrunk towards '
+        "equal shares (dirichlet, laplace), the shares of the root (m-estimate), or those of the nodes above "
+        "(hierarchical shrinkage, Agarwal et al. 2022). Predicted classes stay the most frequent of a leaf. See "
+        "docs/guarantees.md.",
     )
     probability_strength: float | str = parameter(
-        default=1.0,
-        allowed=Either(Real(0.0), Text("cv", "'cv'")),
-        help='Strength of that smoothing, in the unit of `min_parent`: rows of each class that "laplace" adds, the '
-        'weight of the root\'s shares in rows, or the lambda of shrinkage. "cv" takes the strength of least log loss '
+        default=AUTO,
+        allowed=Either(Real(0.0), Choice((AUTO, "cv"))),
+        help='Strength of that smoothing, in the unit of `min_parent`: rows of all classes together that "dirichlet" '
+        'adds, rows of each class that "laplace" adds, the weight of the root\'s shares in rows, or the lambda of '
+        'shrinkage. "auto" is 5 for "dirichlet" and 1 for the others; "cv" takes the strength of least log loss '
         "in a 5-fold cross-validation of the training rows, pruning included.",
     )
     leaf_models: str = parameter(

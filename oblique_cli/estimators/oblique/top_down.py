@@ -46,7 +46,7 @@ from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.monotone import Signs, within_order
-from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
+from oblique_cli.tree.probabilities import COUNTS, DIRICHLET, best_strength, strength_of, with_probabilities
 from oblique_cli.tree.pruning import (
     KEPT_ROWS,
     NO_ROWS,
@@ -65,6 +65,7 @@ from oblique_cli.tree.splitting import EQUAL, PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
+CV = "cv"  # of `probability_strength`
 INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabilities` or a penalty of `leaf_models`
 
 
@@ -78,7 +79,7 @@ class ObliqueTreeClassifier(
     tree_ : Tree
         Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
         ``tree_.level_scores`` the scores of levels.
-    probability_strength_ : float, where `probabilities` is not "counts"
+    probability_strength_ : float, where `probabilities` smooths the shares
         The strength, as given or chosen.
     leaf_penalty_ : float, with leaf_models "logistic"
         The penalty, as given or chosen.
@@ -170,7 +171,7 @@ class ObliqueTreeClassifier(
             together. None for independent rows"""
         proposer = self._checked_proposer()
         # Native growth reads rows in single precision without a copy.
-        plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
+        plain = self.refine == NO_REFINEMENT and self.probability_strength != CV and self.leaf_models == NO_MODELS
         native = not self._in_python() and proposer.native_family() is not None
         rows, labels = self._training_rows(X, y, plain and native and self._rule().rows == NO_ROWS)
         self._refuse_levels(proposer)
@@ -220,7 +221,7 @@ class ObliqueTreeClassifier(
             raise ConfigError(f"at of {type(self).__name__} needs path=True in fit.")
         tree, classifier = self.path_.tree(number), copy(self)
         if self.probabilities != COUNTS:
-            tree = self._with_probabilities(tree)
+            tree = self._smoothed(tree)
         classifier.path_ = self.path_.taking(number)
         classifier._take(tree)
         return classifier
@@ -248,9 +249,11 @@ class ObliqueTreeClassifier(
                 "missing to 'impute'."
             )
 
-    def _with_probabilities(self, tree: Tree) -> Tree:
-        smoothed, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
-        return smoothed if signs is None else within_order(smoothed, signs)
+    def _smoothed(self, tree: Tree) -> Tree:
+        smoothed = with_probabilities(tree, self.probabilities, self.probability_strength_)
+        if self.monotonic_cst is None or (signs := self._signs()) is None:
+            return smoothed
+        return within_order(smoothed, signs)
 
     def _refuse_levels(self, proposer: Proposer) -> None:
         if self.levels_ and (self.polish or proposer.is_quantitative()):
@@ -486,20 +489,22 @@ class ObliqueTreeClassifier(
             for part, left_out, fold_draws in draws.folds(growing, INNER_FOLDS, "probability"):
                 yield grow(part, fold_draws), part, left_out
 
-        n = len(growing.X)
-        if self.probabilities != COUNTS:
-            strength = self.probability_strength
+        n, rule = len(growing.X), self.probabilities
+        if rule == DIRICHLET and self.leaf_models != NO_MODELS:
+            rule = COUNTS  # the models start from shares that are never 0
+        if rule != COUNTS:
+            strength = strength_of(rule, self.probability_strength)
             if isinstance(strength, str):
                 parts = ((part, *left_out) for part, _, left_out in folds())
-                strength = 1.0 if n < 2 else best_strength(self.probabilities, parts)
+                strength = 1.0 if n < 2 else best_strength(rule, parts)
             self.probability_strength_ = float(strength)
-            tree = self._with_probabilities(tree)
+            tree = self._smoothed(tree)
         if self.leaf_models == NO_MODELS:
             return tree
         penalty = self.leaf_penalty
         if isinstance(penalty, str):
             smoothed = (
-                (with_probabilities(part, self.probabilities, getattr(self, "probability_strength_", 1.0)), on, out)
+                (with_probabilities(part, rule, getattr(self, "probability_strength_", 1.0)), on, out)
                 for part, on, out in folds()
             )
             penalty = PENALTIES[0] if n < 2 else best_penalty(smoothed)

@@ -216,7 +216,7 @@ def _of_trees(
                 values[block] += game.core.shapley(*summands, *reference, interactions, most_steps, threads)
             except OverflowError:
                 raise ConfigError(_too_many(procedure, tree, most_steps)) from None
-    trees = 1 if procedure.voting == SUM else len(procedure.trees)
+    trees = 1 if procedure.voting == SUM else procedure.votes if procedure.prior else len(procedure.trees)
     values /= len(background) * trees
     if interactions:  # in the form of `shap`: rows add up to the values of columns
         diagonal, halves = np.arange(p), values / 2.0
@@ -224,6 +224,8 @@ def _of_trees(
         halves[:, diagonal, diagonal] = values[:, diagonal, diagonal] - halves.sum(axis=2)
         values = halves
     base /= trees
+    if procedure.prior:
+        base += np.array(procedure.prior[:n_outputs]) / procedure.votes
     if procedure.voting == SUM:
         base += centered(procedure.base, n_outputs) if output == SCORE else procedure.base
     return completed(values, base, len(outputs_of(procedure, output)), output)

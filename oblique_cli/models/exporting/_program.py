@@ -75,6 +75,7 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
         "code": code,
         "other": 1 - code,
         "share": repr(share),
+        "votes": repr(procedure.votes),
         "promise": limits.promise if limits else "",
     }
     functions = []
@@ -123,7 +124,7 @@ def variants_of(source: Source) -> dict[str, str | None]:
     if procedure.is_regression:
         forms["value"] = "" if procedure.n_outputs == 1 else "several"
     else:
-        shares, values, decided = "mean", "totals", "first"
+        shares, values, decided = "smoothed" if procedure.prior else "mean", "totals", "first"
         if procedure.has_scores and added != SHARES:
             shares = "softmax"
         if procedure.threshold:
@@ -250,6 +251,8 @@ def tables_of(source: Source) -> list[Table]:
         tables.append(Table(name, kind, about, [row(procedure, leaf) for leaf in leaves], on_leaves))
     if procedure.base:
         tables.append(Table("BASE", "double", "What is added to the sums of the trees.", procedure.base))
+    if procedure.prior:
+        tables.append(Table("PRIOR", "double", "What is added to the votes of each class.", procedure.prior))
     if procedure.even:
         tables.append(Table("EVEN", "double", "Shares where no sum is positive.", procedure.even))
     if limits:

@@ -42,12 +42,15 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
         ]
     if procedure.even:
         further["even"] = procedure.even
+    if procedure.prior:
+        further |= {"prior": procedure.prior, "votes": procedure.votes}
     if procedure.voting == SUM:
         further["base"] = procedure.base[0] if procedure.is_regression else procedure.base
     if procedure.threshold:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
+    is_plain = kind_of(procedure) in PLAIN and not procedure.has_bounds and not procedure.prior
     return {
-        "schema": SCHEMA if kind_of(procedure) in PLAIN and not procedure.has_bounds else YOUNGER,
+        "schema": SCHEMA if is_plain else YOUNGER,
         "version": __version__,
         "algorithm": procedure.title,
         "task": "regression" if procedure.is_regression else "classification",

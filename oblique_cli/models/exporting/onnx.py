@@ -302,7 +302,10 @@ class _Graph:
                 tree_votes = self._table(shares, self.pick(leaves, t))
                 votes = self.op("Add", votes, tree_votes) if votes else tree_votes
             code = self.op("ArgMax", votes, axis=1, keepdims=1)
-            probabilities = self.op("Div", votes, self.constant(float(n_trees)))
+            total, smoothed = float(n_trees), votes
+            if procedure.prior:
+                total, smoothed = procedure.votes, self.op("Add", votes, self.constant([procedure.prior]))
+            probabilities = self.op("Div", smoothed, self.constant(total))
             if procedure.voting == CLIPPED:
                 code, probabilities = self._clipped(votes)
         else:

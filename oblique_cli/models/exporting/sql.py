@@ -358,6 +358,9 @@ class _Select:
         inner = _layer(list(zip(votes, weights, strict=True)), inner, "weighed", deep + 1)
         total, trees = " + ".join(weights), number(float(len(procedure.trees)))
         shares = [f"{weight} / {trees}" for weight in weights]
+        if procedure.prior:
+            added = zip(weights, procedure.prior, strict=True)
+            shares = [f"({weight} + {number(prior)}) / {number(procedure.votes)}" for weight, prior in added]
         if clipped:
             even = map(number, procedure.even)
             shares = [

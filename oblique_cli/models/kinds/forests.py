@@ -85,8 +85,10 @@ def _goes_together(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> N
         raise ValueError(
             f"parameters.voting must be one of {', '.join(VOTINGS)}. Got {quoted(parameters.get('voting'))}"
         )
-    if ("leaf_probabilities_" in state) != ("probability_strength_" in state):
-        raise ValueError("leaf_probabilities_ and probability_strength_ must both be there, or neither")
+    if "leaf_probabilities_" in state and "probability_strength_" not in state:
+        raise ValueError("leaf_probabilities_ need probability_strength_")
+    if state.get("probability_strength_", 0.0) < 0.0:
+        raise ValueError(f"probability_strength_ must not be negative. Got {state['probability_strength_']}")
     if "leaf_probabilities_" not in state:
         return
     from oblique_cli.tree.structure import check_probabilities

@@ -20,6 +20,8 @@ def _check(fields: Mapping[str, Any]) -> None:
     scores, levels = fields["level_scores"], fields["levels"]
     if scores.shape[1] != sum(levels):
         raise ValueError(f"level_scores must have a column for each of {sum(levels)} levels. Got {scores.shape[1]}")
+    if fields.get("prior", 0.0) < 0.0:
+        raise ValueError(f"prior must not be negative. Got {fields['prior']}")
     if "probabilities" in fields:
         from oblique_cli.tree.structure import check_probabilities
 
@@ -34,7 +36,8 @@ def _tree(fields: dict[str, Any], scope: Scope) -> Any:
     if models is not None and models.level_coef is not None:
         models = replace(models, levels=tuple(int(count) for count in fields["levels"]))
         models.check(models.coef.shape)
-    payload = Classes(fields.pop("probabilities", None), models)
+    prior = fields.pop("prior", None)
+    payload = Classes(fields.pop("probabilities", None), models, None if prior is None else float(prior))
     tree = Tree(coef=fields.pop("coef_"), payload=payload, **fields)
     _ = tree.walker  # the core checks node numbers as well
     return tree
@@ -78,10 +81,11 @@ TREE = Record(
         "missing_left": Maybe(Numbers("bool", ("nodes",))),
         "probabilities": Numbers("float64", ("nodes", "C"), 0),
         "leaf_models": LEAF_MODELS,
+        "prior": REAL,
     },
     _tree,
     _check,
-    frozenset({"probabilities", "leaf_models"}),
+    frozenset({"probabilities", "leaf_models", "prior"}),
 )
 
 

@@ -256,6 +256,9 @@ double oblique_predict(const double *row)
 // == shares mean
     for (int k = 0; k < OBLIQUE_CLASSES; k++)
         shares[k] = totals[k] / $trees.0;
+// == shares smoothed
+    for (int k = 0; k < OBLIQUE_CLASSES; k++)
+        shares[k] = (totals[k] + oblique_prior[k]) / $votes;
 // == shares softmax
     oblique_shares(totals, shares);
 // == shares clipped

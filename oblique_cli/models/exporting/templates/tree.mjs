@@ -154,6 +154,8 @@ function clipped(totals) {
 }
 // == shares mean
 totals.map((total) => total / ROOTS.length)
+// == shares smoothed
+totals.map((total, k) => (total + PRIOR[k]) / $votes)
 // == shares softmax
 sharesOf(totals)
 // == shares clipped
