@@ -23,7 +23,7 @@ from oblique_cli.ground.constraints import FeatureCount, rows_of
 from oblique_cli.scale.growing import Checkpoint, Level, Plan, digest_of, grow, stored
 from oblique_cli.scale.passes import Here
 from oblique_cli.scale.store import GROW, Room, Rows, Store, writing
-from oblique_cli.tree.probabilities import COUNTS
+from oblique_cli.tree.probabilities import COUNTS, VOTES
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
@@ -130,7 +130,7 @@ def grow_forest(
     estimator._drawing = estimator._draws_rows, estimator.max_samples
     estimator.forest_ = forest
     if estimator.probabilities != COUNTS:
-        estimator.probability_strength_ = 1.0
+        estimator.probability_strength_ = VOTES
     return levels
 
 

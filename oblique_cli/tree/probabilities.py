@@ -35,8 +35,8 @@ class Branching(Protocol):
 Nodes = NDArray[Any]
 ROOT = np.zeros(1, dtype=np.intp)  # the root of a single tree
 COUNTS, DIRICHLET = "counts", "dirichlet"  # the shares, and (n_k + s / C) / (n + s) for C classes
-AUTO = "auto"  # strength: of "dirichlet" by rows the least log loss in results/tables/probabilities.csv, 1 otherwise
-ROWS = 5.0
+AUTO = "auto"  # strength: 1, and of "dirichlet" the one of least mean log loss in results/tables/probabilities.csv
+ROWS, VOTES = 5.0, 0.5  # that strength in a tree, and in the votes of a forest
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # candidates for cross-validation
 LEAST = float(np.finfo(np.float64).eps)  # least probability in a log loss, as in the metric `log_loss`
 
@@ -88,10 +88,11 @@ def _divided(values: Array, totals: Array, root: Array) -> Array:
     return np.asarray(np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None]))
 
 
-def strength_of(rule: str, strength: float | str) -> float | str:
-    """Return the strength of a rule for a tree. strength : a number, how it is chosen, or "auto" for the usual one"""
-    usual = ROWS if rule == DIRICHLET else 1.0
-    return usual if strength == AUTO else strength
+def strength_of(rule: str, strength: float | str, usual: float = ROWS) -> float | str:
+    """Return the strength of a rule. strength : a number, how it is chosen, or "auto"; usual : of "dirichlet"."""
+    if strength != AUTO:
+        return strength
+    return usual if rule == DIRICHLET else 1.0
 
 
 # A rule takes children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or the one root, (1,).

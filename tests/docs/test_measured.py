@@ -50,6 +50,25 @@ def third_part() -> list[str]:
     ]
 
 
+def smoothed() -> list[str]:
+    rows = table("tables/probabilities")
+    of_forests = rows["algorithm"].str.endswith("_forest")
+    trees = rows[~of_forests].groupby(["rule", "strength"])[["log loss", "brier"]].mean()
+    forest = rows[rows["algorithm"] == "hhgdt_forest"].groupby(["rule", "strength"])["log loss"].mean()
+    keys = ["data set", "algorithm"]
+    same = rows[rows["rule"].isin(["counts", "dirichlet"])].groupby(keys)["accuracy"].nunique()
+    assert (same == 1).all() and forest["dirichlet"].idxmin() == 0.5 and trees["log loss"]["dirichlet"].idxmin() == 5
+    usual, raw, best = trees.loc["dirichlet", 5], trees.loc["counts", 0], trees.loc["shrinkage", 10]
+    return [
+        f"on {rows['data set'].nunique()} sets of 2 to {rows['classes'].max()} classes",
+        f"log loss {usual['log loss']:.3f} by the default, {raw['log loss']:.3f} by `counts`",
+        f"Brier score {usual['brier']:.3f} and {raw['brier']:.3f}",
+        f"`shrinkage` with 10 has {best['log loss']:.3f}",
+        f"`hhgdt_forest`: log loss {forest['dirichlet', 0.5]:.3f} by the default",
+        f"{forest['counts', 0]:.3f} by `counts`, {forest['shrinkage', 1]:.3f} by `shrinkage` with 1",
+    ]
+
+
 def other_parts() -> list[str]:
     accuracy = table("reproduction/field_confirmation_means", "method")["accuracy"]
     names = {
@@ -319,6 +338,7 @@ def beyond_memory() -> list[str]:
 SECTIONS: dict[str, Callable[[], list[str]]] = {
     "third part": third_part,
     "other parts": other_parts,
+    "smoothed": smoothed,
     "own tables": own_tables,
     "trees": trees,
     "ensembles": ensembles,

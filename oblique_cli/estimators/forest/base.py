@@ -53,7 +53,7 @@ from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, parameter
 from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.payloads import SHARES, Equations
-from oblique_cli.tree.probabilities import AUTO, COUNTS, DIRICHLET, RULES, with_probabilities
+from oblique_cli.tree.probabilities import AUTO, COUNTS, DIRICHLET, RULES, VOTES, strength_of, with_probabilities
 from oblique_cli.tree.structure import Tree
 
 VOTINGS = ("majority", "mean")
@@ -234,7 +234,8 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         default=AUTO,
         allowed=Either(Real(0.0), Choice((AUTO, OUT_OF_BAG))),
         help='Strength of that smoothing: votes of all classes together that "dirichlet" adds, for leaves in units of '
-        'the least sample weight. "auto" is 1; "oob" takes the strength of the least out-of-bag log loss.',
+        'the least sample weight. "auto" is 0.5 for "dirichlet" and 1 for the others; "oob" takes the strength of the '
+        "least out-of-bag log loss.",
     )
     oob_score: bool = parameter(
         default=False, allowed=Boolean(), help="Whether to score each row by the trees that did not draw it."
@@ -379,7 +380,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         return self.probabilities not in (COUNTS, DIRICHLET)
 
     def _learn_probabilities(self, table: Table, draw: tuple[bool, int]) -> None:
-        strength = 1.0 if self.probability_strength == AUTO else self.probability_strength
+        strength = strength_of(self.probabilities, self.probability_strength, VOTES)
         if not self._smooths_leaves:
             if strength == OUT_OF_BAG:
                 strength = best_prior(self._votes_out_of_bag(table.rows, draw), table.codes, table.weights)

@@ -36,7 +36,7 @@ def test_a_refined_tree_is_smaller_and_fits_no_worse_than_its_start(rows):
 
 def test_refine_of_a_heuristic_starts_from_its_own_tree_on_the_threads_it_is_given(rows, monkeypatch):
     X, y = rows
-    plain = HHCARTClassifier(pruning="cv", random_state=3).fit(X, y)
+    plain = HHCARTClassifier(pruning="cv", probabilities="counts", random_state=3).fit(X, y)
     refined = HHCARTClassifier(pruning="cv", refine="tao", random_state=3).fit(X, y)
     assert isinstance(refined.refinement_, Refined)
     assert refined.refinement_.start.to_dict() == plain.tree_.to_dict()

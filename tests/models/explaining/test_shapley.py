@@ -188,7 +188,7 @@ def test_a_plane_of_equal_weights_shares_equally():
     """By hand: the sign of x1 + x2 decides, either feature alone turns it, and both have moved by as much."""
     along = np.linspace(-3.0, 3.0, 13)
     rows = np.array([[a, sign * 0.5 - a] for a in along for sign in (-1, 1)])
-    model = make("hhcart_a").fit(rows, [0, 1] * 13)
+    model = make("hhcart_a", probabilities="counts").fit(rows, [0, 1] * 13)
     values = shap_values(model, [[2.0, 2.0]], [[-1.0, -1.0], [-1.0, -1.0]]).values
     np.testing.assert_allclose(values[0], [[-0.5, 0.5], [-0.5, 0.5]], rtol=0, atol=1e-15)
 
