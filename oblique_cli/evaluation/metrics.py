@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -166,20 +166,28 @@ class Metric:
             raise Undefined(result.removeprefix(UNDEFINED))
         if self.matrix:
             return tuple(tuple(map(Fraction, counts)) for counts in result)
-        return Fraction(result)
+        return result if isinstance(result, Fraction) else Fraction(result)
 
     def combined(self, values: Sequence[Any], rows: Sequence[int]) -> Any:
         """Return the combined value of the folds' values. rows : test rows of each fold"""
         if self.aggregate == POOLED:
-            weighted = (value * n for value, n in zip(values, rows, strict=True))
-            return sum(weighted, Fraction(0)) / sum(rows)
+            return weighted_sum(values, rows) / sum(rows)
         if self.aggregate == MEAN:
-            return sum(values, Fraction(0)) / len(values)
+            return weighted_sum(values, [1] * len(values)) / len(values)
         return tuple(tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*values, strict=True))
 
     def of_repetition(self, rows: Sequence[Row]) -> Any:
         """Return the value of a repetition from the rows of all its folds. Raise Undefined if any fold raises it."""
         return self.combined([self.of(row) for row in rows], [row.n_test for row in rows])
+
+
+def weighted_sum(values: Iterable[Fraction | float], weights: Iterable[int]) -> Fraction:
+    """Return the exact sum of `values` times `weights`, added as whole numbers by denominator."""
+    sums: dict[int, int] = {}
+    for value, weight in zip(values, weights, strict=True):
+        numerator, denominator = value.as_integer_ratio()
+        sums[denominator] = sums.get(denominator, 0) + weight * numerator
+    return sum((Fraction(numerator, denominator) for denominator, numerator in sums.items()), Fraction(0))
 
 
 # Fields that a metric needs, each with an example of its value

@@ -26,7 +26,7 @@ from oblique_cli.errors import ConfigError, cut_list
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.default_pruning import pruning_of
 from oblique_cli.evaluation import published
-from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Undefined, check_scheme
+from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Undefined, check_scheme, weighted_sum
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.sheets import BEST, FAILED, MISSING, OTHER_SETTINGS, SAME, UNFINISHED, Sheet, TextGrid
@@ -442,7 +442,7 @@ def _table_value(
             return TableValue(None, None, number)
         # Exact arithmetic: the order of rows or of sums changes no digit.
         return _value(
-            [sum((Fraction(r.measures[name]) for r in rows), Fraction(0)) / len(rows) for rows in complete], number
+            [weighted_sum([r.measures[name] for r in rows], [1] * len(rows)) / len(rows) for rows in complete], number
         )
     try:
         return _value([METRICS[name].of_repetition(rows) for rows in complete], number)
@@ -473,7 +473,7 @@ def complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]])
     repeats: dict[int, list[tuple[int, int]]] = {}
     for place in places:
         repeats.setdefault(place[0], []).append(place)
-    return [[ok[place] for place in folds] for folds in repeats.values() if ok.keys() >= set(folds)]
+    return [[ok[place] for place in folds] for folds in repeats.values() if all(map(ok.__contains__, folds))]
 
 
 def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:

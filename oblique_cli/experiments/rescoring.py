@@ -45,13 +45,11 @@ def stored(store: Store, run: Run, rows: Sequence[Row]) -> Iterator[tuple[Row, P
 
     Raise ConfigError for a row without predictions, StoreError for predictions that contradict the row's counts."""
     truths: dict[str, Labels] = {}
-    for row in rows:
-        if row.status != "ok":
-            continue
+    good = [row for row in rows if row.status == "ok"]
+    for row, packed in zip(good, store.each_packed(run.name, good), strict=True):
         if row.dataset not in truths:
-            packed = store.labels(run.content["data"][row.dataset])
-            truths[row.dataset] = unpack_labels(packed) if packed else Labels((), np.empty(0))
-        packed = store.packed(run.name, row)
+            known = store.labels(run.content["data"][row.dataset])
+            truths[row.dataset] = unpack_labels(known) if known else Labels((), np.empty(0))
         labels = truths[row.dataset]
         if not packed or not len(labels.y):
             raise ConfigError(

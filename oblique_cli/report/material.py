@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -93,6 +93,7 @@ class Method:
     spec: AlgorithmSpec
     label: str
     code: int
+    computed: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)  # by name and arguments
 
     def rows(self, dataset: str) -> list[Row]:
         """Return the good rows on a data set, by repetition and fold."""
@@ -106,26 +107,30 @@ class Method:
 
     def repetitions(self, dataset: str) -> list[list[Row]]:
         """Return the rows of `tested` of each complete repetition."""
+        if (name := ("repetitions", dataset)) in self.computed:
+            return list(self.computed[name])
         experiment = self.shown.experiment
         apparent = schemes.SCHEMES[experiment.cv.scheme].apparent(experiment.cv)
         done = {(row.repeat, row.fold): row for row in self.tested(dataset)}
         expected = schemes.expected_places(experiment, dataset)
-        return complete(done, [place for place in expected if place not in apparent])
+        self.computed[name] = complete(done, [place for place in expected if place not in apparent])
+        return list(self.computed[name])
 
     def values(self, dataset: str, metric: str) -> list[float]:
         """Return a metric for each fold where it is defined."""
-        return self._each(metric, [[row] for row in self.tested(dataset)])
+        return self._each(metric, dataset, "folds", lambda: [[row] for row in self.tested(dataset)])
 
     def by_repetition(self, dataset: str, metric: str) -> list[float]:
         """Return a metric for each repetition."""
-        return self._each(metric, self.repetitions(dataset))
+        return self._each(metric, dataset, "repetitions", lambda: self.repetitions(dataset))
 
-    def _each(self, metric: str, groups: Sequence[Sequence[Row]]) -> list[float]:
-        values = []
-        for rows in groups:
-            with suppress(Undefined):
-                values.append(float(measured(metric, rows, self.shown.experiment)))
-        return values
+    def _each(self, metric: str, dataset: str, by: str, groups: Callable[[], list[list[Row]]]) -> list[float]:
+        if (name := (metric, dataset, by)) not in self.computed:
+            values = self.computed[name] = []
+            for rows in groups():
+                with suppress(Undefined):
+                    values.append(float(measured(metric, rows, self.shown.experiment)))
+        return list(self.computed[name])
 
 
 def measured(metric: str, rows: Sequence[Row], experiment: Experiment) -> Any:

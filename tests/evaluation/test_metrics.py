@@ -40,6 +40,7 @@ from oblique_cli.evaluation.metrics import (
     Scored,
     Undefined,
     metric,
+    weighted_sum,
 )
 from oblique_cli.experiments import fits, jobs
 from oblique_cli.experiments.running import run
@@ -338,6 +339,9 @@ def test_a_repetition_is_pooled_averaged_or_summed_and_a_value_that_is_missing_i
     rows = [row(2, 3, n_leaves=4, measures=matrices[0]), row(4, 5, n_leaves=7, measures=matrices[1])]
     assert METRICS["accuracy"].of_repetition(rows) == Fraction(600, 8)
     assert METRICS["leaves"].of_repetition(rows) == Fraction(11, 2)
+    values, weights = [0.1, Fraction(1, 3), 7, -2.5e-300, 1e300, 0.1], [3, 2, 5, 1, 4, 0]
+    exact = sum((Fraction(value) * weight for value, weight in zip(values, weights, strict=True)), Fraction(0))
+    assert weighted_sum(values, weights) == exact
     assert METRICS["confusion"].of_repetition(rows) == ((3, 1), (1, 3))
     with pytest.raises(NotMeasured, match="metric mcc is computed when a fold runs"):
         METRICS["mcc"].of(row(1, 2))

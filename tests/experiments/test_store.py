@@ -246,6 +246,28 @@ def test_storing_a_fold_takes_as_few_statements_as_the_first_one(store):
     assert counts == [counts[0] * (i + 1) for i in range(200)] and counts[0] < 10
 
 
+def test_the_rows_of_a_run_are_decoded_once_until_any_process_writes(store, path):
+    store.begin("chapter3", CONTENT, 150)
+    rows = [replace(ROW, key=f"k{i:03}", fold=i, packed=f"bytes {i}".encode()) for i in range(150)]
+    for row in rows:
+        store.append("chapter3", row)
+    statements = []
+    store._db._db.set_trace_callback(statements.append)
+
+    def reads():
+        return sum("FROM rows WHERE run" in statement and "SELECT *" in statement for statement in statements)
+
+    assert store.rows("chapter3") == rows and store.run("chapter3").done == 150 and not store.pending("chapter3", [])
+    assert reads() == 1
+    with Store(path) as another:
+        another.begin("chapter3", CONTENT, 151)
+        another.append("chapter3", replace(ROW, key="other", fold=200))
+    assert len(store.rows("chapter3")) == 151 and reads() == 2
+    store.append("chapter3", replace(ROW, key="mine", fold=201))
+    assert store.run("chapter3").done == 152 and reads() == 3
+    assert list(store.each_packed("chapter3", rows)) == [row.packed for row in rows]
+
+
 def test_many_may_open_a_new_file_at_once(tmp_path):
     def open_with_the_others(path, gate):
         gate.wait()

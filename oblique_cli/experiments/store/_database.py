@@ -50,6 +50,7 @@ class Database:
         self.read_only = False
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._gone: StoreError | None = None
+        self._writes = 0  # transactions of this process
         if (size := len(os.fsencode(path.absolute()))) > LONGEST:
             raise ConfigError(
                 f"the path of the results has {size} bytes, and SQLite takes {LONGEST}: give a shorter folder with "
@@ -152,6 +153,10 @@ class Database:
     def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
         return self._db.execute(statement, values)
 
+    def state(self) -> tuple[int, int]:
+        """Return numbers that change with each transaction that writes, of this and of other processes."""
+        return self._writes, int(self.execute("PRAGMA data_version").fetchone()[0])
+
     def check_pages(self) -> None:
         """Raise StoreError if the structure of the file is damaged. Digests check the values."""
         with self.errors():
@@ -166,6 +171,7 @@ class Database:
         """Return a context for a transaction that is committed as a whole or not at all; DEFERRED for reads."""
         if kind == "IMMEDIATE" and self.read_only:
             raise StoreError(f"{self.path} cannot be written: copy it, or give another folder with --results.")
+        self._writes += kind == "IMMEDIATE"
         self.execute(f"BEGIN {kind}")
         try:
             yield

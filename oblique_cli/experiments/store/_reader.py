@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,6 +47,7 @@ class Reader:
         self.path = Path(path)
         self._db = Database(self.path, must_exist, wait_seconds)
         self._held: dict[str, Held] = {}
+        self._decoded: dict[tuple[str, str], tuple[Any, tuple[list[Any], list[Damage]]]] = {}
         self._checked = False
 
     @property
@@ -173,7 +176,7 @@ class Reader:
         with self._reading(run):
             repeats = self._repeats_requested(run)
             rows = [row for row in self._good(ROWS, run) if repeats is None or row.repeat < repeats]
-        return sorted(rows, key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
+        return sorted(rows, key=attrgetter(*ROWS.place))
 
     def not_asked_for(self, run: str) -> int:
         """Return the number of stored rows of repetitions that the run no longer includes."""
@@ -201,19 +204,29 @@ class Reader:
         return records
 
     def _divided(self, kind: Kind, run: str) -> tuple[list[Any], list[Damage]]:
-        """Return the intact records of a run, and the damage of the others."""
-        records, damage, places = [], [], set()
-        for stored in self._records(kind.table, "run = ?", run):
-            owner, *values, _ = stored
-            if is_intact(kind.table, stored) and owner == run:
-                record: Any = kind.record(values)
-                place = tuple(getattr(record, name) for name in kind.place)
+        """Return the intact records of a run, and the damage of the others; decoded once for one state of the file."""
+        state = self._db.state()
+        before, divided = self._decoded.get((kind.table, run), (None, ([], [])))
+        if before != state:
+            divided = self._checked_records(kind, run)
+            self._decoded[kind.table, run] = state, divided
+        return divided
+
+    def _checked_records(self, kind: Kind, run: str) -> tuple[list[Any], list[Damage]]:
+        stored = self._records(kind.table, "run = ?", run)
+        intact = [record[0] == run and is_intact(kind.table, record) for record in stored]
+        decoded = iter(kind.records([record[1:-1] for record in compress(stored, intact)]))
+        records, damage, places, place_of = [], [], set(), attrgetter(*kind.place)
+        for values, is_good in zip(stored, intact, strict=True):
+            if is_good:
+                record = next(decoded)
+                place = place_of(record)
                 # A damaged index can return one row twice, in place of another row.
                 if place not in places and not contradiction(record):
                     places.add(place)
                     records.append(record)
                     continue
-            damage.append(damage_of(run, kind, values))
+            damage.append(damage_of(run, kind, values[1:-1]))
         return records, damage
 
     # ---- environments ------------------------------------------------------------------------------------------------
@@ -274,22 +287,30 @@ class Reader:
 
     def packed(self, run: str, row: Row) -> bytes:
         """Return the packed predictions of a stored row, b"" if it has none. Raise StoreError if they are damaged."""
-        with self._reading(run):
-            packed = self._packed(run, row.key)
-        if packed is None:
-            raise self._damaged([damage_of(run, ROWS, ROWS.values(row, ""))])
-        return packed
+        return next(self.each_packed(run, [row]))
 
-    def _packed(self, run: str, key: str) -> bytes | None:
-        """Return the predictions of a row, b"" if it has none, None if they are lost or damaged."""
+    def each_packed(self, run: str, rows: Sequence[Row]) -> Iterator[bytes]:
+        """Yield what `packed` returns for each of `rows`; a hundred rows are read by one query."""
+        for first in range(0, len(rows), 100):
+            some = rows[first : first + 100]
+            with self._reading(run):
+                packed = self._packed(run, [row.key for row in some])
+            for row in some:
+                if (predictions := packed.get(row.key, b"")) is None:
+                    raise self._damaged([damage_of(run, ROWS, ROWS.values(row, ""))])
+                yield predictions
+
+    def _packed(self, run: str, keys: Sequence[str]) -> dict[str, bytes | None]:
+        """Return the predictions of rows by key, b"" for a row that has none, None if they are lost or damaged."""
         query = (
             "SELECT rows.predictions, rows.run, rows.key, packed, predictions.digest FROM rows "
-            "LEFT JOIN predictions USING (run, key) WHERE run = ? AND key = ?"
+            f"LEFT JOIN predictions USING (run, key) WHERE run = ? AND key IN ({', '.join('?' * len(keys))})"
         )
-        expected, *stored = self._db.execute(query, (run, key)).fetchone() or ("",)
-        if not expected:
-            return b""
-        return bytes(stored[2]) if stored[-1] == expected and is_intact("predictions", stored) else None
+        packed: dict[str, bytes | None] = {}
+        for expected, *stored in self._db.execute(query, (run, *keys)):
+            intact = not expected or (stored[-1] == expected and is_intact("predictions", stored))
+            packed[stored[1]] = bytes(stored[2] if expected else b"") if intact else None
+        return packed
 
     def labels(self, data: str) -> bytes:
         """Return the packed labels of a data set by its digest, b"" if there are none. Raise StoreError if damaged."""
@@ -330,7 +351,7 @@ class Reader:
                         damage.append(Damage(run, "labels", data, f"the labels of {name}"))
             rows, damaged_rows = self._divided(ROWS, run)
             damage += damaged_rows
-            bare = [row for row in rows if self._packed(run, row.key) is None]
+            bare = [row for row in rows if self._packed(run, [row.key])[row.key] is None]
             damage += [damage_of(run, ROWS, ROWS.values(row, "")) for row in bare]
             return damage + self._divided(TUNINGS, run)[1]
 
@@ -388,7 +409,7 @@ class Reader:
         if damage := self.damage(run):
             raise self._damaged(damage)
         with self._reading(run):
-            rows = [(ROWS, row, self._packed(run, row.key) or b"") for row in self._good(ROWS, run)]
+            rows = [(ROWS, row, self._packed(run, [row.key])[row.key] or b"") for row in self._good(ROWS, run)]
             tunings = [(TUNINGS, tuning, b"") for tuning in self._good(TUNINGS, run)]
             return self._sessions(run)[-1], [*rows, *tunings]
 

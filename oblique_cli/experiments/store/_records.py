@@ -41,10 +41,21 @@ class Kind:
 
     def record(self, values: Sequence[Any]) -> Record:
         """Return the record of these columns."""
-        plain = dict(zip(self.columns, values, strict=True))
-        plain.pop("predictions", None)
-        made: Record = self.type(**{name: json.loads(v) if name in JSON else v for name, v in plain.items()})
-        return made
+        return self.records([values])[0]
+
+    def records(self, rows: Sequence[Sequence[Any]]) -> list[Record]:
+        """Return the record of each of `rows`, decoded by column: equal texts of a column give one shared object."""
+        columns = dict(zip(self.columns, zip(*rows, strict=True), strict=True)) if rows else {}
+        columns.pop("predictions", None)
+        for name in JSON & columns.keys():
+            texts = dict.fromkeys(columns[name])
+            decoded = dict(zip(texts, json.loads(f"[{','.join(texts)}]"), strict=True))
+            columns[name] = tuple(map(decoded.__getitem__, columns[name]))
+        records = [object.__new__(self.type) for _ in rows]
+        # The constructor of a frozen data class takes 7 of 24 microseconds a record.
+        for record, values in zip(records, zip(*columns.values(), strict=True), strict=True):
+            vars(record).update(zip(columns, values, strict=True))
+        return records
 
     def name(self, values: Sequence[Any]) -> str:
         """Return the name of a record for messages: "bupa/gdt r1 f2"."""
@@ -65,12 +76,14 @@ TUNINGS = _kind("tunings", Tuning, ("dataset", "algorithm"))
 
 def seal(table: str, *values: Any) -> str:
     """Return the digest of a record: 32 letters that depend on every bit of `values` and on their types."""
-    text = json.dumps([table, *values], default=lambda value: f"bytes {_digest(value)}")
-    return _digest(text.encode())
+    return _digest(_SEALED.encode([table, *values]).encode())
 
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+_SEALED = json.JSONEncoder(default=lambda value: f"bytes {_digest(value)}")
 
 
 def is_intact(table: str, record: Sequence[Any]) -> bool:
@@ -90,8 +103,7 @@ def contradiction(record: Record) -> bool:
     """Return whether the numbers of a row contradict each other."""
     if not isinstance(record, Row) or record.status != "ok" or not record.per_class:
         return False
-    correct, n = (sum(counts[i] for counts in record.per_class.values()) for i in (0, 1))
-    return (correct, n) != (record.n_correct, record.n_test)
+    return tuple(map(sum, zip(*record.per_class.values(), strict=True))) != (record.n_correct, record.n_test)
 
 
 def same_answer(a: Any, b: Any) -> bool:

@@ -175,7 +175,7 @@ class Store(Reader):
                 where = "key = ? AND status = 'ok' AND environment = ? AND run <> ?"
                 for key in keys:
                     for owner, *values, digest in self._records(kind.table, where, key, held.environment, run):
-                        packed = self._packed(owner, key) if kind is ROWS else b""
+                        packed = self._packed(owner, [key])[key] if kind is ROWS else b""
                         if packed is not None and is_intact(kind.table, (owner, *values, digest)):
                             self._put(kind, run, kind.record(values), held.environment, packed)
                             break
