@@ -48,10 +48,9 @@ def __getattr__(name: str) -> Any:
                 return algorithm.estimator
             if algorithm.former_class == name:
                 raise ImportError(f"{__name__}.{name} is removed; write oblique_cli.make({key!r}, ...).")
-    if name in ("Growth", "Leaves"):
-        raise ImportError(
-            f"{__name__}.{name} is removed; give its parameters flat, as in HHCARTClassifier(max_depth=3)."
-        )
+    if name in ("Growth", "Leaves", "C45", "Discretizer"):
+        owner = "HHCARTClassifier" if name in ("Growth", "Leaves") else "OrthogonalTreesClassifier"
+        raise ImportError(f"{__name__}.{name} is removed; give its parameters flat, as in {owner}(max_depth=3).")
     if name == "Refinement":
         raise ImportError(f"{__name__}.{name} is removed; give its parameters to TAOClassifier.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -57,11 +57,9 @@ from oblique_cli.models.model import Model as Model
 from oblique_cli.models.model import load as load
 from oblique_cli.models.model import save as save
 from oblique_cli.models.verifying.verification import verify as verify
-from oblique_cli.papers.discrete.c45 import C45 as C45
 from oblique_cli.papers.discrete.c45_classifiers import C45BaggingClassifier as C45BaggingClassifier
 from oblique_cli.papers.discrete.c45_classifiers import C45Classifier as C45Classifier
 from oblique_cli.papers.discrete.c45_classifiers import C45ForestClassifier as C45ForestClassifier
-from oblique_cli.papers.discrete.discretizing import Discretizer as Discretizer
 from oblique_cli.papers.discrete.fourier_classifiers import (
     AggregatedFourierTreeClassifier as AggregatedFourierTreeClassifier,
 )

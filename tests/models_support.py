@@ -88,11 +88,11 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     ),
     "complex spectra": made("OrthogonalTreesClassifier", n_estimators=4, random_state=6, energy=1.0),
     "two classes, spectra": made("AggregatedFourierTreeClassifier", y=(Y > 0), n_estimators=4, random_state=6),
-    "parts of parts": made(
+    "quantiles of trees": made(
         "ReconstructedFourierTreeClassifier",
         n_estimators=3,
-        tree=oblique_cli.C45(min_samples_leaf=4),
-        discretizer=oblique_cli.Discretizer(method="quantile"),
+        min_samples_leaf=4,
+        discretization="quantile",
         random_state=6,
     ),
     "missing values in codes": made("C45BaggingClassifier", HOLES, missing="impute", n_estimators=3, random_state=6),

@@ -24,6 +24,7 @@ from contracts import QUICK
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.models import load, save
 
 Case = TypeVar("Case")
 
@@ -224,6 +225,21 @@ def degenerate(name: str, case: str) -> tuple[np.ndarray, np.ndarray]:
     """Rows of DEGENERATE with their classes, whose numbers are the targets of a regression."""
     X, y = DEGENERATE[case](name)
     return X, y.astype(float) if name in REGRESSION else y
+
+
+def same_when_loaded(name: str, X: np.ndarray, y: np.ndarray, folder: Path) -> None:
+    """Fit an algorithm; fail if its file predicts other bits, or if it refuses the rows in other than one sentence."""
+    try:
+        fitted = estimator(name).fit(X, y)
+    except (ConfigError, DataError) as error:
+        assert "\n" not in str(error) and str(error).endswith(".")
+        return
+    save(fitted, folder / "model.json")
+    model = load(folder / "model.json")
+    assert model.predict(X).tobytes() == fitted.predict(X).tobytes()
+    assert model.estimator.predict(X).tobytes() == fitted.predict(X).tobytes()
+    if hasattr(fitted, "predict_proba"):
+        assert model.predict_proba(X).tobytes() == fitted.predict_proba(X).tobytes()
 
 
 def learned(

@@ -23,7 +23,6 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Choice, Constraint
-from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
 from oblique_cli.papers.reproduction.framework.document import filled
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell, agreement
 from oblique_cli.papers.reproduction.framework.study_report import read_cells
@@ -249,8 +248,6 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def meaning(algorithm: Algorithm, name: str) -> str:
     """Return what a parameter of an algorithm means, in a sentence or more; "" if no docstring says so."""
-    if name in getattr(algorithm.estimator, "flat", {}):  # of the C4.5 trees beneath
-        return described(C45Classifier, name)
     if name == algorithm.path_parameter and isinstance(algorithm, TopDown):
         return described(ObliqueTreeClassifier, LIMIT)
     return described(algorithm.estimator, name)

@@ -92,25 +92,17 @@ class Algorithm:
         return "".join(word[:1].upper() + word[1:] for word in words) + suffix
 
     @property
-    def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
-        """Parameters of a part of the estimator that are flat in a configuration (`FourierTreesClassifier`)."""
-        flat: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
-        return flat
-
-    @property
     def parameters(self) -> dict[str, Constraint]:
         """Name -> allowed values, of arrays and callables only the words; without fixed parameters and RUNNERS."""
         closed = {*self.fixed, *self.unused, *RUNNERS}
         table = self.estimator.constraints | getattr(self.estimator, "words", {})
-        table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
         return {name: constraint for name, constraint in table.items() if name not in closed}
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Name -> value of a parameter that a configuration does not set."""
-        values = self.estimator().get_params(deep=True)
-        place = {name: f"{part}__{inner}" for name, (_, part, inner) in self._flat.items()}
-        return {name: values[place.get(name, name)] for name in self.parameters}
+        values = self.estimator().get_params(deep=False)
+        return {name: values[name] for name in self.parameters}
 
     def make(self, random_state: Any = None, **params: Any) -> Any:
         """Return an unfitted estimator; ConfigError for a parameter that is unknown or out of range."""
@@ -155,28 +147,21 @@ class Algorithm:
         return tuple(values[name] for name in names) or None
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        plain = {name: value for name, value in params.items() if name not in self._flat}
-        estimator = self.estimator(**self.fixed, **plain)
-        for name, value in params.items():
-            if name in self._flat and value != self.defaults[name]:
-                _, part, inner = self._flat[name]
-                estimator.set_params(**{f"{part}__{inner}": value})
+        estimator = self.estimator(**self.fixed, **params)
         if "random_state" in estimator.get_params(deep=False):  # other estimators use no random numbers
             estimator.set_params(random_state=random_state)
         return estimator
 
     @cached_property
     def aliases(self) -> Mapping[str, Alias]:
-        """Parameter -> its name in papers; also for parameters of parts that are flat."""
+        """Parameter -> its name in papers."""
         of_class: Mapping[str, Alias] = getattr(self.estimator, "aliases", {})
         closed = {*self.fixed, *self.unused}
-        of_parts = {name: kind.aliases[inner] for name, (kind, _, inner) in self._flat.items() if inner in kind.aliases}
-        return {name: alias for name, alias in of_class.items() if name not in closed} | of_parts
+        return {name: alias for name, alias in of_class.items() if name not in closed}
 
     def meaning(self, name: str) -> str:
         """Return the description of a parameter from its declaration; "" if it is not declared."""
-        owner, _, inner = self._flat.get(name, (self.estimator, "", name))
-        declared = getattr(owner, "parameters", {}).get(inner)
+        declared = getattr(self.estimator, "parameters", {}).get(name)
         return "" if declared is None else str(declared.help)
 
     def current(self, params: Mapping[str, Any]) -> dict[str, Any]:

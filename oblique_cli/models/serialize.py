@@ -171,6 +171,13 @@ def _class_named(name: str) -> Any:
 # A part is an object such as a heuristic. It is written as its registry and its name in that registry.
 PART, MAPPING = "part", "mapping"
 PUBLIC = "public"
+# Groups of parameters in older files, with the parameters that have another name now, "" for one that is gone.
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "growth": {},
+    "leaves": {},
+    "tree": {"max_features": ""},
+    "discretizer": {"method": "discretization"},
+}
 
 
 def plain_parameters(params: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
@@ -186,10 +193,12 @@ def parameters_of(plain: Any, scope: Scope) -> dict[str, Any]:
     grouped: dict[str, Any] = {}
     for name, value in plain.items():
         is_group = isinstance(value, dict)
-        if name in ("growth", "leaves") and (value is None or is_group):  # older files group tree parameters
+        if name in GROUPS and (value is None or is_group):
             is_part = is_group and value.keys() == {PART, "parameters"}
             read, entries = (parameters_of, value["parameters"]) if is_part else (_value, value)
-            grouped.update(read(entries, scope.at(name)) or {})
+            for key, entry in (read(entries, scope.at(name)) or {}).items():
+                grouped[GROUPS[name].get(key, key)] = entry
+            grouped.pop("", None)
         else:  # older files have settings of refinement in `refine`, where only a fit needs them
             values[name] = "tao" if name == "refine" and is_group else _value(value, scope.at(name))
     return values | grouped

@@ -29,6 +29,7 @@ CONFIG = "version: 1\ndataset: iris\nalgorithm: {{name: hhgdt, {}}}\ncv: {{schem
     [
         ("Growth", r"HHCARTClassifier\(max_depth=3\)"),
         ("Leaves", r"HHCARTClassifier\(max_depth=3\)"),
+        ("C45", r"OrthogonalTreesClassifier\(max_depth=3\)"),
         ("Refinement", "TAOClassifier"),
         ("TAORegressor", r"make\('tao_regression', "),
         ("MPRRoFTClassifier", r"make\('mprrof_t', "),

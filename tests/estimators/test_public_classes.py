@@ -4,6 +4,7 @@ import ast
 import inspect
 import io
 import itertools
+import json
 import pickle
 import re
 import subprocess
@@ -26,6 +27,8 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, make, task_of
 from oblique_cli.estimators.oblique.heuristics import CLASSIFIERS, classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Real
+from oblique_cli.models.file_format import digest
+from oblique_cli.papers.discrete.c45 import Growth
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS
@@ -215,8 +218,8 @@ def test_it_passes_scikit_learns_checks_of_parameters_and_is_cloned(cls):
 GRIDS = {
     "HHGDTClassifier": {"epsilon": [0.05, 0.4]},
     "HHCARTForestClassifier": {"max_features": [1, "sqrt", 0.5, None]},
-    "OrthogonalTreesClassifier": {"tree__max_depth": [1, 3]},
-    "ReconstructedFourierTreeClassifier": {"discretizer__n_bins": [2, 3]},
+    "OrthogonalTreesClassifier": {"max_depth": [1, 3]},
+    "ReconstructedFourierTreeClassifier": {"n_bins": [2, 3]},
     "TAOClassifier": {"penalty": [0.01, 0.1]},
 }
 
@@ -254,22 +257,23 @@ def test_a_part_is_reached_through_its_name_and_must_be_an_object():
     assert model.pruning is rule and rule.standard_errors == 1.0
 
 
-def test_the_parts_of_orthogonal_trees_are_checked_and_flat_by_name():
+def test_a_file_with_grouped_parameters_of_orthogonal_trees_loads(tmp_path):
     X, y = example(oblique_cli.OrthogonalTreesClassifier())
-    flat = make("odt", random_state=0, n_trees=3, min_cases=4, discretization="quantile", n_bins=3)
-    nested = oblique_cli.OrthogonalTreesClassifier(
-        weights="uniform",
-        n_estimators=3,
-        tree=oblique_cli.C45(min_samples_leaf=4),
-        discretizer=oblique_cli.Discretizer("quantile", 3),
-        random_state=0,
-    )
-    assert repr(flat) == repr(nested)
-    np.testing.assert_array_equal(flat.fit(X, y).predict_proba(X), nested.fit(X, y).predict_proba(X))
-    with pytest.raises(ConfigError, match=r"^tree of OrthogonalTreesClassifier must be a C45 or None\. Got 'c45'\.$"):
-        oblique_cli.OrthogonalTreesClassifier(tree="c45").fit(X, y)
-    with pytest.raises(ConfigError, match=r"^confidence of the tree of OrthogonalTreesClassifier must be a number in"):
-        oblique_cli.OrthogonalTreesClassifier(tree=oblique_cli.C45(confidence=2)).fit(X, y)
+    model = make("odt", random_state=0, n_trees=3, min_cases=4, discretization="quantile", n_bins=3).fit(X, y)
+    with pytest.raises(ConfigError, match=r"^confidence of OrthogonalTreesClassifier must be a number in"):
+        oblique_cli.OrthogonalTreesClassifier(confidence=2).fit(X, y)
+    path = tmp_path / "model.json"
+    oblique_cli.save(model, path)
+    document = json.loads(path.read_text())
+    flat = document["parameters"]
+    tree = {name: flat.pop(name) for name in Growth.parameters} | {"max_features": None}
+    columns = {"method": flat.pop("discretization"), "n_bins": flat.pop("n_bins"), "max_levels": flat.pop("max_levels")}
+    for name, of, group in (("tree", "C45", tree), ("discretizer", "Discretizer", columns)):
+        flat[name] = {"part": ["public", of], "parameters": group}
+    path.write_text(json.dumps({**document, "digest": digest(document)}))
+    loaded = oblique_cli.load(path)
+    assert loaded.estimator.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
 @BY_CLASS

@@ -1,14 +1,11 @@
 """Metrics: against scikit-learn and by hand, the contract that all of them keep, and one from outside the package."""
 
-import ast
 import importlib.util
 import inspect
 import itertools
 import json
 import textwrap
-from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import oblique_cli
 from oblique_cli import config
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
@@ -151,27 +147,6 @@ def test_the_metrics_that_are_promised_are_there():
     for named in (SHOWN, TESTED):
         for task, names in named.items():
             assert all(METRICS[name].suits(task) and not METRICS[name].matrix for name in names)
-
-
-def test_no_second_list_of_metrics_exists():
-    """Outside the registry no tuple, list or set holds two names of metrics of classification or size."""
-    names = {name for name, one in METRICS.items() if one.task != REGRESSION}
-    package = Path(oblique_cli.__file__).parent
-    # What every line of a table has for those who read it as data, and the sizes of a fitted tree by their attributes.
-    allowed = {"tables.py": {"accuracy", "leaves"}, "fit.py": {"leaves", "n_terms", "depth"}}
-    for path in package.rglob("*.py"):
-        if path == package / "evaluation" / "metrics.py":
-            continue
-        text = path.read_text(encoding="utf-8")
-        if sum(f'"{name}"' in text for name in names) < 2:
-            continue
-        for node in ast.walk(ast.parse(text)):
-            # "fit" and "predict" are methods of estimators as well, and "tune" is a key of configurations.
-            if isinstance(node, ast.Tuple | ast.List | ast.Set):
-                held = {n.value for n in node.elts if isinstance(n, ast.Constant)} & (
-                    names - {"tune", "fit", "predict"}
-                )
-                assert len(held) < 2 or allowed.get(path.name) == held, (path, held)
 
 
 # ---- against scikit-learn, and by hand -------------------------------------------------------------------------------
@@ -542,19 +517,6 @@ def test_parameters_are_chosen_by_the_metric(tmp_path, algorithm, parameter, gri
     assert jobs.content(asked, [real_set("bupa")])["cv"]["tune_metric"] == name
 
 
-def test_accuracy_by_name_chooses_what_accuracy_chooses(tmp_path):
-    found = []
-    for name in ("", ", metric: accuracy"):
-        text = NESTED % ("gdt", "epsilon", "[0.05, 0.1, 0.2, 0.3, 0.4]", "x")
-        path = tmp_path / f"n{len(found)}.yaml"
-        path.write_text(text.replace(", metric: x", name))
-        asked = config.load(path, allow_outside=True)
-        with Store(tmp_path / "oblique.sqlite") as store:
-            assert run(asked, store, n_jobs=1).exit_code == 0
-            found.append([(one.chosen, one.n_correct) for one in store.rows(asked.name)])
-    assert found[0] == found[1]
-
-
 # ---- from outside ----------------------------------------------------------------------------------------------------
 
 OWN = '''
@@ -654,21 +616,6 @@ def test_a_value_of_nan_is_undefined_and_a_matrix_has_a_place_for_every_class_of
     assert found == {"worst_recall": "undefined: it came out as nan"}
     scored = Scored(np.array([0, 1]), np.array([0, 0]), 4, lambda: np.eye(2), None, None)
     assert np.array(METRICS["confusion"].evaluate(scored)).shape == (4, 4)
-
-
-def test_a_metric_of_a_model_gets_the_model_and_the_rows():
-    seen = []
-
-    def of_model(model, X):
-        """What it is given."""
-        seen.append((model, X))
-        return 2
-
-    one = metrics.Metric("own", of_model, "own", "", True, ANY_TASK, MODEL, "mean")
-    scored = Scored(np.zeros(1), np.zeros(1), 2, lambda: np.eye(2), "model", "rows")
-    assert one.evaluate(scored) == 2.0 and seen == [("model", "rows")]
-    assert metrics._fault(one) is None and metrics._fault(replace(one, needs=ROW)) is not None
-    assert metric.__doc__
 
 
 ELEVEN = "x,y\n" + "".join(f"{i % 11 + i / 1000},{i % 11 + 1}\n" for i in range(110))

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from oblique_cli.data import load
-from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.bottom_up import svm_plane
-from oblique_cli.estimators.oblique.clusters import Clustering
-from oblique_cli.ground.nouns import Job
 from oblique_cli.papers.reproduction.framework import choice_of_reading, document, study_report
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell, is_wide
 from oblique_cli.papers.reproduction.framework.studies import StudyRequest
@@ -49,12 +45,6 @@ def test_bias_is_a_paired_t_test_over_data_sets():
     assert found.verdict == "agrees, biased"
     assert (str(found.cells), str(found.other_methods)) == ("8 of 8", "0 of 8")
     assert found.rank_of_methods == pytest.approx(1.0) and math.isnan(found.rank_of_sets)
-
-
-def test_sizes_are_compared_by_their_ratio():
-    cells = [replace(cell, metric="n_leaves", ours=2.0 * (cell.ours or 0)) for cell in table(a=0.0, b=1.0, c=2.0)]
-    whole = power.table_verdicts(cells)[0].biases[0]
-    assert whole.mean == pytest.approx(100 * (2 * (71 / 70) ** 0.5 - 1), abs=0.05)
 
 
 def test_without_spread_or_sets_there_is_no_bias():
@@ -216,17 +206,6 @@ def test_a_machine_of_ours_is_the_estimator_s_own_and_sizes_change_its_plane():
     assert few[f"libsvm, {causes.BY_SIZE}"] > few["libsvm, variance 1 at the node"]
 
 
-def test_the_cost_of_a_machine_is_that_of_the_best_cross_validation():
-    data = load("wine")
-    estimator = make("butif_svm", components="bic", standardize=False, covariance_regularization=0.1)
-    clustering = Clustering(**{name: getattr(estimator, name) for name in Clustering.__dataclass_fields__})
-    machine = causes.MACHINES[0]
-    row = causes.machines_step(Job("key", "wine", "machines", 0, 0, 20260101), data, clustering, [machine])
-    of_costs = [row.measures[f"{machine.name} | {cost:g}"] for cost in causes.COSTS]
-    assert row.measures[f"{machine.name} | {causes.CHOSEN}"] in of_costs and len(row.measures) == len(of_costs) + 1
-    assert min(of_costs) > 85.0
-
-
 # ---- readings ---
 
 
@@ -282,12 +261,6 @@ def test_faults_in_stored_cells_do_what_is_stored():
         row = rows[turn.fault, turn.after.metric]
         assert row["turned"] == ("yes" if turn.turned else "no")
         assert row["with it"] == f"{turn.after.verdict} ({turn.after.cells})"
-
-
-def test_nothing_planted_turns_nothing():
-    for fault in faults.PLANTED:
-        cells = [c for c in document.studied(RESULTS)[fault.study] if c.table == fault.table]
-        assert not any(turn.turned for turn in faults.turns(fault.name, cells, cells))
 
 
 def test_wrong_trees_are_grown_and_compared_on_the_same_sets(tmp_path):

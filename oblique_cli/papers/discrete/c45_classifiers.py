@@ -10,41 +10,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Integer, Optional
-from oblique_cli.papers.discrete.c45 import C45, Growth, Rows
+from oblique_cli.papers.discrete.c45 import C45, Rows
 from oblique_cli.papers.discrete.coded_classifier import (
     Bag,
     BaggedTreesClassifier,
-    DiscreteClassifier,
-    Rest,
+    C45Parameters,
     Samples,
     SeveralDiscreteTrees,
     SingleDiscreteTree,
 )
 from oblique_cli.papers.discrete.discrete_tree import class_shares
-from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
 from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import Spectrum
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import parameter
 
 
-class _Discretization(Declared):
-    """Parameters of discretization, with their names in a classifier that has all parameters."""
-
-    discretization: str = Discretizer.parameters["method"]  # type: ignore[assignment]
-
-
-class _FlatParameters(Growth, _Discretization, Bins, Rest, DiscreteClassifier):
-    """Parameters of tree and columns as parameters of the classifier."""
-
-    def _learner(self) -> C45:
-        return C45(**{name: getattr(self, name) for name in Growth.parameters})
-
-    def _discretizer(self) -> Discretizer:
-        return Discretizer(method=self.discretization, n_bins=self.n_bins, max_levels=self.max_levels)
-
-
-class C45Classifier(_FlatParameters, SingleDiscreteTree):
+class C45Classifier(C45Parameters, SingleDiscreteTree):
     """A C4.5-style tree: gain ratio, a branch for every value, pessimistic pruning (Quinlan 1993).
 
     Attributes
@@ -78,7 +60,7 @@ class C45Classifier(_FlatParameters, SingleDiscreteTree):
         return spectrum_of(self.tree_, self._indicator(self.tree_), max_order=max_order)
 
 
-class C45BaggingClassifier(Bag, Samples, _FlatParameters, SeveralDiscreteTrees, BaggedTreesClassifier):
+class C45BaggingClassifier(Bag, Samples, C45Parameters, SeveralDiscreteTrees, BaggedTreesClassifier):
     """Bagged C4.5-style trees: each grown on rows drawn with replacement, all voting (Breiman 1996).
 
     Attributes

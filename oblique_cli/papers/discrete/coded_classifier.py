@@ -24,9 +24,9 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
-from oblique_cli.papers.discrete.c45 import C45, Rows
+from oblique_cli.papers.discrete.c45 import C45, Growth, Rows
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, counted_labels, describe, indicators, node_texts
-from oblique_cli.papers.discrete.discretizing import Discretizer, coded
+from oblique_cli.papers.discrete.discretizing import Bins, Discretizer, coded
 from oblique_cli.papers.discrete.domain import Domain, Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import Spectrum, combination
@@ -242,6 +242,22 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
         self.n_nodes_ = sum(tree.n_nodes for tree in trees)
         self.n_leaves_ = sum(tree.n_leaves for tree in trees)
         self.depth_ = max(tree.depth for tree in trees)
+
+
+class _Discretization(Declared):
+    """Parameter of discretization, with its name in a classifier."""
+
+    discretization: str = Discretizer.parameters["method"]  # type: ignore[assignment]
+
+
+class C45Parameters(Growth, _Discretization, Bins, Rest, DiscreteClassifier):
+    """Parameters of the trees and of the coding of columns."""
+
+    def _learner(self) -> C45:
+        return C45(**{name: getattr(self, name) for name in Growth.parameters})
+
+    def _discretizer(self) -> Discretizer:
+        return Discretizer(method=self.discretization, n_bins=self.n_bins, max_levels=self.max_levels)
 
 
 class SingleDiscreteTree(SingleTree, DiscreteClassifier):

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.parts import WithParts
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
-from oblique_cli.papers.discrete.c45 import C45, Growth
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.papers.discrete.coded_classifier import (
     Bag,
     BaggedTreesClassifier,
-    Rest,
+    C45Parameters,
     Samples,
     SeveralDiscreteTrees,
     SingleDiscreteTree,
 )
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, counted_labels
-from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
 from oblique_cli.papers.discrete.domain import Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import (
@@ -37,8 +32,6 @@ from oblique_cli.papers.discrete.spectrum import (
 )
 from oblique_cli.papers.discrete.tcfs import TIE, ClassShares, tree_from_spectrum
 from oblique_cli.parameters import Declared, parameter
-
-Part = TypeVar("Part", C45, Discretizer)
 
 
 class Spectra(Declared):
@@ -66,50 +59,8 @@ class Spectra(Declared):
     )
 
 
-class Parts(Declared):
-    """Parameters of the bagged trees. Both parts are flat in configurations and in `make`."""
-
-    tree: C45 | None = parameter(
-        default=None,
-        help="How the bagged trees are grown and pruned (`oblique_cli.C45`), with parameters ``tree__max_depth`` and "
-        "so on; None is C45(). Flat in configurations and in `make`, as in `C45BaggingClassifier`.",
-    )
-    discretizer: Discretizer | None = parameter(
-        default=None,
-        help="How columns of numbers become codes (`oblique_cli.Discretizer`), with parameters ``discretizer__method`` "
-        "and so on; None is Discretizer(). Flat as `tree` is.",
-    )
-
-
-def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
-    """Return a converter of a part's parameter that replaces None by a new object."""
-    return lambda value: made_of() if value is None else None
-
-
-class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, BaggedTreesClassifier):
+class FourierTreesClassifier(Spectra, Bag, Samples, C45Parameters, BaggedTreesClassifier):
     """Base of the three classifiers: bagged C4.5-style trees and their truncated spectra."""
-
-    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"tree": _default(C45), "discretizer": _default(Discretizer)}
-    # Configurations are flat: parameter -> its part and its name in the part.
-    flat: ClassVar[Mapping[str, tuple[type[C45] | type[Discretizer], str, str]]] = {
-        **{name: (C45, "tree", name) for name in Growth.parameters},
-        "discretization": (Discretizer, "discretizer", "method"),
-        **{name: (Discretizer, "discretizer", name) for name in Bins.parameters},
-    }
-
-    def _learner(self) -> C45:
-        return self._checked_part("tree", C45)
-
-    def _discretizer(self) -> Discretizer:
-        return self._checked_part("discretizer", Discretizer)
-
-    def _checked_part(self, name: str, kind: type[Part]) -> Part:
-        part = getattr(self, name)
-        part = kind() if part is None else part
-        if not isinstance(part, kind):
-            raise ConfigError(f"{name} of {type(self).__name__} must be a {kind.__name__} or None. Got {part!r}.")
-        check(part.get_params(), kind.constraints, f"the {name} of {type(self).__name__}")
-        return part
 
     def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
         # These trees are functions over the whole domain, without training rows.

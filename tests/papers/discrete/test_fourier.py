@@ -1,6 +1,5 @@
 """Fourier spectra of discrete trees: exact both ways, equal by every route, sparse, and refused where too large."""
 
-import math
 import tracemalloc
 from fractions import Fraction
 
@@ -14,8 +13,8 @@ from hypothesis import strategies as st
 from oblique_cli.papers.discrete import spectrum as fourier
 from oblique_cli.papers.discrete.c45 import C45, Rows
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder, describe
-from oblique_cli.papers.discrete.domain import Domain, phases
-from oblique_cli.papers.discrete.extraction import bytes_a_term, count_terms, node_means, spectrum_of, transform
+from oblique_cli.papers.discrete.domain import Domain
+from oblique_cli.papers.discrete.extraction import bytes_a_term, count_terms, node_means, spectrum_of
 from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, TooLarge
 from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
 
@@ -82,12 +81,6 @@ def exclusive_or(domain, first, second):
 # -- domain and basis --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cardinality", range(1, 9))
-def test_the_table_of_one_feature_is_the_formula(cardinality):
-    p, x = np.indices((cardinality, cardinality))
-    np.testing.assert_allclose(phases(cardinality), np.exp(2j * np.pi * p * x / cardinality), atol=1e-14)
-
-
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
 def test_keys_give_their_partitions_back_and_differ_where_they_do(cardinalities, seed):
@@ -145,14 +138,6 @@ def _rows_of(points, spectrum):
     return [place[tuple(j)] for j in spectrum.partitions().tolist()]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_both_methods_give_the_same_keys_and_coefficients(seed):
-    tree, values = random_tree(seed, [2, 4, 3, 2, 5, 2], classes=3, rows=200)
-    paths, table = (spectrum_of(tree, values, method=method) for method in ("paths", "table"))
-    np.testing.assert_array_equal(paths.keys, table.keys)
-    np.testing.assert_allclose(paths.weights, table.weights, atol=1e-13)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_the_inverse_transform_is_the_tree_on_a_sample_of_a_large_domain(seed):
     rng = np.random.default_rng(seed)
@@ -187,15 +172,6 @@ def test_the_count_of_terms_is_what_an_enumeration_finds(max_order):
             ways = np.convolve(ways, [1, size - 1])
         terms += own * int(ways[:limit].sum())
     assert count_terms(tree, max_order) == terms
-
-
-@given(st.lists(st.integers(2, 5), min_size=1, max_size=4), st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
-def test_the_fast_transform_is_the_sum_over_all_points(sizes, seed):
-    domain = Domain(sizes)
-    f = np.random.default_rng(seed).normal(size=math.prod(sizes))
-    points = points_of(domain)
-    np.testing.assert_allclose(transform(f, sizes), psi(domain, points, points).T @ f / len(points), atol=1e-12)
 
 
 def test_one_leaf_and_a_function_that_is_zero():

@@ -13,11 +13,9 @@ from covering import few
 from fourier_oracles import evaluated
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import data
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.papers.discrete.c45 import C45, Rows, added_errors
 from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
@@ -64,13 +62,6 @@ def test_rows_without_a_known_value_give_a_model_that_predicts_a_known_class(nam
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_not_fitted_says_so(name):
-    for ask in (lambda m: m.predict([[0.0]]), lambda m: m.spectrum(), lambda m: m.value_names()):
-        with pytest.raises(NotFittedError):
-            ask(make(name))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_missing_values_take_the_most_frequent_code(name):
     X, y, X_test, _ = spect()
     usual = np.array([np.argmax(np.bincount(column.astype(int))) for column in X.T], dtype=float)
@@ -80,15 +71,6 @@ def test_missing_values_take_the_most_frequent_code(name):
     np.testing.assert_array_equal(model.predict(with_holes), model.predict(filled))
     with pytest.raises(ValueError, match="NaN"):
         small(name).fit(X, y).predict(with_holes)
-
-
-def test_cuts_are_learned_from_the_rows_of_fit_alone():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
-    a = small("aft").fit(X, y)
-    b = small("aft").fit(X, y)
-    a.predict(1000 * X)
-    assert [c.cuts.tolist() for c in a.columns_] == [c.cuts.tolist() for c in b.columns_]
 
 
 # -- C4.5 --------------------------------------------------------------------------------------------------------------
@@ -323,23 +305,7 @@ def test_wide_data_of_three_classes_and_many_levels_has_complex_spectra_and_real
 # -- the table of algorithms -------------------------------------------------------------------------------------------
 
 
-def test_odt_and_odt_lr_differ_in_their_weights_and_nothing_else():
-    assert make("odt").weights == "uniform" and make("odt_lr").weights == "least_squares"
-    with pytest.raises(ConfigError, match="odt has no parameter 'weights'"):
-        make("odt", weights="uniform")
-
-
 # -- commands ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_configuration_runs_and_keeps_what_the_estimator_measures(call):
-    (call.folder / "odt.yaml").write_text(
-        "version: 1\ndatasets: [spect]\nalgorithms: [c45, {name: odt_lr, n_trees: 5, paper_protocol: true}]\n"
-        "cv: {scheme: split, repeats: 2}\n"
-    )
-    assert call("run", "odt.yaml", "--quiet", "-j", "1").code == 0
-    out = json.loads(call("table", "odt", "--format", "json").out)
-    assert "spect" in json.dumps(out)
 
 
 def test_oblique_tree_prints_rules_of_one_tree_and_refuses_many(call):

@@ -1,6 +1,5 @@
 """Hierarchies against oracles at every step, the worked examples of the dissertation, and degenerate matrices."""
 
-import itertools
 from types import SimpleNamespace
 
 import hierarchy_oracles as oracles
@@ -179,17 +178,6 @@ def test_every_division_takes_away_the_edge_that_leaves_the_purest_and_then_the_
         assert tree.heights[join] == pytest.approx(max(possible)[1] / (len(left) * (len(both) - len(left))))
 
 
-def test_classes_that_alternate_on_a_line_are_joined_along_it_and_two_groups_come_out_pure():
-    # Figure 5.3's point: neighbors of one class are joined although others are closer.
-    places = np.array([0.0, 1.0, 2.1, 10.0, 11.0, 12.1])
-    codes = np.array([0, 0, 0, 1, 1, 1])
-    tree, _ = staxac(pdist(places[:, None]), codes)
-    assert {members(tree, int(c)) for c in tree.children[-1]} == {frozenset({0, 1, 2}), frozenset({3, 4, 5})}
-    D, _ = example(3, 9)  # of one class every cluster is pure
-    tree, _ = staxac(from_square(D), np.zeros(9, dtype=int))
-    assert Taxonomy.of(tree, np.zeros(9, dtype=int)).purity.tolist() == [1.0] * 17
-
-
 # ---- the rivals ------------------------------------------------------------------------------------------------------
 
 
@@ -329,16 +317,6 @@ def depth_of(root, wanted):
             return depth
         open_ += [(child, depth + 1) for child in (node.left, node.right) if child]
     raise AssertionError
-
-
-def test_thresholds_between_two_neighbors_give_the_clustering_of_the_upper_one():
-    D, codes = example(11, 30)
-    taxonomy = Taxonomy.of(staxac(from_square(D), codes)[0], codes)
-    thresholds = measures.purity_thresholds(taxonomy)
-    assert len(thresholds) > 2
-    for low, high in itertools.pairwise(thresholds):
-        middle = measures.extract_clusters(taxonomy, (low + high) / 2)
-        np.testing.assert_array_equal(middle, measures.extract_clusters(taxonomy, high))
 
 
 def test_complexity_is_0_at_best_and_n_minus_c_over_2n_at_worst():

@@ -103,9 +103,6 @@ def test_a_matrix_with_labels_by_name_becomes_newick(call):
     assert "3 objects, x 2, y 1" in text.out
     for content, labels, message in (
         (MATRIX.replace("5,0", "6,0"), "r,y\nq,x\np,x\n", "d.csv: a dissimilarity matrix must be symmetric: 'q'"),
-        (MATRIX.replace("5", "-5"), "r,y\nq,x\np,x\n", "the dissimilarity of 'q' and 'r' must be 0 or more. Got -5."),
-        (MATRIX.replace("5", "nan"), "r,y\nq,x\np,x\n", "must be a finite number. Got nan."),
-        (MATRIX.replace("r,4,5,0", "r,4,5,1"), "r,y\nq,x\np,x\n", "of 'r' to itself must be 0. Got 1"),
         (MATRIX, "x\ny\n", "labels.csv: 3 objects need 3 labels. Got 2."),
     ):
         (call.folder / "d.csv").write_text(content)
@@ -143,7 +140,7 @@ def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
     ended = call(*words)
     assert ended.code == 0, ended.err
     assert "purity_threshold" in ended.out and "STAXAC+EUREKA" in ended.out
-    assert "Pure clusters of STAXAC by its proximity graph" in ended.out
+    assert "Section on eureka by both readings of algorithm 1" in ended.out
     cells = study_report.read_cells(call.folder / "results" / "reproduction" / "taxonomy_quick_only.csv")
     assert {cell.dataset for cell in cells} == {"iris"}
     first = next(cell for cell in cells if cell.metric == "purity_threshold")

@@ -23,7 +23,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.dissimilarities import Condensed, pairwise
-from oblique_cli.papers.hierarchy.hierarchies import GRAPHS, Taxonomy, avalanche, neighbor_joining, staxac, upgma
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy, avalanche, neighbor_joining, staxac, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
@@ -77,8 +77,8 @@ def taxonomy(request: StudyRequest) -> StudyResult:
     _sequences(request, results)
     for section in SECTIONS:
         tables += _by_claims(request, section, results, notes)
-    tables += [_ties(request), editing.accuracies(results), _readings(request)]
-    tables += [editing.readings(request), *editing.folds_and_limits(request)]
+    tables += [_ties(request), editing.accuracies(results), editing.readings(request)]
+    tables += editing.folds_and_limits(request)
     # Open: the dissertation has no statement, or two random draws differ within chance.
     direction = {True: "the same", False: "not the same", None: "open"}
     rows = tuple((*texts, direction[holds]) for *texts, holds in results.findings)
@@ -353,43 +353,3 @@ def _by_claims(request: StudyRequest, section: Section, results: Results, notes:
 
 def _plain(cell: Cell) -> str:
     return "-" if cell.ours is None else f"{cell.ours:.3g}" + (f" ± {cell.ours_sd:.2g}" if cell.ours_sd else "")
-
-
-def _readings(request: StudyRequest) -> ExtraTable:
-    """Return the results of STAXAC by each reading of its merge candidates, beside the printed numbers."""
-    printed = {
-        IRIS: "11 clusters: 50 44 37 10 and smaller",
-        "house_votes_complete": "2 subclasses, 90% of the rows; above 15 rows a cluster",
-        "bupa": "5 subclasses, 26.38% of the rows; below 5 rows a cluster",
-        "breast_cancer_wisconsin": "M 5-modal; above 15 rows a cluster",
-        "art1_sequences": "15 nodes, 4 changes",
-        "art2_sequences": "17 nodes, 6 changes",
-    }
-    rows = []
-    for name, text in printed.items():
-        if not request.wants("dataset", name):
-            continue
-        if name in LABELLED_SETS:
-            shown = [_of_sequences(request, name, graph) for graph in GRAPHS]
-        else:
-            data, scaling = editing.dataset_of(name, request.data_dir, request.offline)
-            shown = [_of_clusters(taxonomy_of(data, scaling, graph)) for graph in GRAPHS]
-        rows.append((name, text, *shown))
-    caption = f"Pure clusters of STAXAC by its proximity graph (subclasses have {SIGMA} rows or more)"
-    return ExtraTable("readings", caption, ("data set", "published", *GRAPHS), tuple(rows))
-
-
-def _of_clusters(taxonomy: Taxonomy) -> str:
-    sizes = taxonomy.tree.sizes[measures.extract_clusters(taxonomy, 1.0)]
-    large = sizes[sizes >= SIGMA]
-    return (
-        f"{len(sizes)} clusters, {len(large)} subclasses with {100 * large.sum() / taxonomy.n:.1f}%; largest "
-        f"{' '.join(map(str, sizes[:4]))}; complexity {measures.classification_complexity(taxonomy):.3f}"
-    )
-
-
-def _of_sequences(request: StudyRequest, name: str, graph: str) -> str:
-    draws = drawn(request.seed, name, range(SEQUENCE_DRAWS[request.profile]))
-    trees = [Taxonomy.of(staxac(condensed, codes, graph)[0], codes) for condensed, codes in draws]
-    sizes, changes = fmean(measures.edited_size(t, 1.0) for t in trees), fmean(map(measures.family_changes, trees))
-    return f"{sizes:.1f} nodes, {changes:.1f} changes"
