@@ -257,24 +257,28 @@ def test_single_precision_gives_the_tree_of_the_rounded_matrix(method):
     np.testing.assert_allclose(double.heights, single.heights, rtol=1e-6)
 
 
-def test_the_core_refuses_what_does_not_fit():
-    d, y = np.ones(3), np.zeros(3, dtype=np.int32)
-    with pytest.raises(ValueError, match="n \\(n - 1\\) / 2"):
-        _core.avalanche(d, 4)
-    with pytest.raises(ValueError, match="n \\(n - 1\\) / 2"):
-        _core.staxac(d, y[:2], 1)
-    with pytest.raises(ValueError, match="codes from 0"):
-        _core.staxac(d, y + 1, 1)
-    for edges, message in (([0], "pairs"), ([0, 3], "two of the objects"), ([1, 1], "two different")):
-        with pytest.raises(ValueError, match=message):
-            _core.staxac(d, y, 1, np.array(edges, dtype=np.int32))
-    with pytest.raises(ValueError, match="as many columns as rows"):
-        _core.neighbor_joining(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="not made anew"):
-        _core.staxac(d, y, 1, np.array([0, 1], dtype=np.int32), True)
-    for start, message in (([], "at least one"), ([3], "rising row numbers"), ([1, 0], "rising row numbers")):
-        with pytest.raises(ValueError, match=message):
-            _core.climb_representatives(np.zeros((3, 3)), y, 1, 0.1, np.array(start, dtype=np.int32))
+ONES, ZEROS, SQUARE = np.ones(3), np.zeros(3, dtype=np.int32), np.zeros((3, 3))
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        ("avalanche", (ONES, 4), r"n \(n - 1\) / 2"),
+        ("staxac", (ONES, ZEROS[:2], 1), r"n \(n - 1\) / 2"),
+        ("staxac", (ONES, ZEROS + 1, 1), "codes from 0"),
+        ("staxac", (ONES, ZEROS, 1, np.array([0], dtype=np.int32)), "pairs"),
+        ("staxac", (ONES, ZEROS, 1, np.array([0, 3], dtype=np.int32)), "two of the objects"),
+        ("staxac", (ONES, ZEROS, 1, np.array([1, 1], dtype=np.int32)), "two different"),
+        ("staxac", (ONES, ZEROS, 1, np.array([0, 1], dtype=np.int32), True), "not made anew"),
+        ("neighbor_joining", (np.ones((2, 3)),), "as many columns as rows"),
+        ("climb_representatives", (SQUARE, ZEROS, 1, 0.1, np.array([], dtype=np.int32)), "at least one"),
+        ("climb_representatives", (SQUARE, ZEROS, 1, 0.1, np.array([3], dtype=np.int32)), "rising row numbers"),
+        ("climb_representatives", (SQUARE, ZEROS, 1, 0.1, np.array([1, 0], dtype=np.int32)), "rising row numbers"),
+    ],
+)
+def test_the_core_refuses_what_does_not_fit(function, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(_core, function)(*arguments)
 
 
 # ---- EUREKA ----------------------------------------------------------------------------------------------------------

@@ -140,7 +140,6 @@ def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
     ended = call(*words)
     assert ended.code == 0, ended.err
     assert "purity_threshold" in ended.out and "STAXAC+EUREKA" in ended.out
-    assert "Section on eureka by both readings of algorithm 1" in ended.out
     cells = study_report.read_cells(call.folder / "results" / "reproduction" / "taxonomy_quick_only.csv")
     assert {cell.dataset for cell in cells} == {"iris"}
     first = next(cell for cell in cells if cell.metric == "purity_threshold")

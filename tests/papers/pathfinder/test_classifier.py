@@ -299,16 +299,6 @@ def test_the_grid_is_chosen_by_errors_and_rejections_on_the_training_rows():
     assert model.grid_size_ == min(scores, key=lambda size: (scores[size], size))
 
 
-def test_order_and_units_of_the_data_do_not_matter():
-    data = real_set("wine")
-    order = np.random.default_rng(0).permutation(data.n)
-    a = PathfinderClassifier(8).fit(data.X, data.y)
-    b = PathfinderClassifier(8).fit(data.X[order], data.y[order])
-    assert a.tree_.to_dict() == b.tree_.to_dict()
-    scaled = PathfinderClassifier(8).fit(data.X * 4.0 + 8.0, data.y)
-    assert scaled.n_leaves_ == a.n_leaves_
-
-
 def test_degenerate_data_have_a_stated_answer():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3))

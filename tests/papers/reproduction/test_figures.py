@@ -502,8 +502,3 @@ def test_a_csv_of_ones_own_is_drawn(call):
     (call.folder / "my.csv").write_text("".join(["length,width,kind\n", *rows]))
     ended = call("tree", "--csv", "my.csv", "--target", "kind", "--format", "png", "--output", "my.png")
     assert ended.code == 0 and (call.folder / "my.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_picture_needs_a_file(call):
-    ended = call("tree", "iris", "--format", "png")
-    assert ended.code == 2 and "--format png needs --output, the file to draw to" in ended.err
