@@ -58,8 +58,10 @@ def case(number: int) -> tuple[str, np.ndarray, np.ndarray]:
     name = NAMES[int(rng.integers(len(NAMES)))]
     n, p = int(rng.choice((4, 6, 9, 15, 40, 90))), int(rng.choice((1, 2, 3, 5, 12, 70, 130)))
     X = np.floor(3 * rng.uniform(size=(n, p))) if name in DISCRETE else rng.normal(size=(n, p))
-    for change in [one for one in CHANGES if rng.random() < 0.2] or [CHANGES[int(rng.integers(len(CHANGES)))]]:
-        change(rng, X)
+    with np.errstate(over="ignore"):
+        for change in [one for one in CHANGES if rng.random() < 0.2] or [CHANGES[int(rng.integers(len(CHANGES)))]]:
+            change(rng, X)
+    np.clip(X, -1e300, 1e300, out=X)
     if name in REGRESSION:
         return name, X, rng.normal(size=n) * 10.0 ** rng.choice((-300, 0, 0, 0, 0, 90))
     kinds = (

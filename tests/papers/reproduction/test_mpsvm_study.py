@@ -40,6 +40,8 @@ def test_the_printed_ranks_give_the_printed_statistics(section: str):
         test = significance_tests.friedman([mean[m, "average_rank"] for m in methods], 44)
         assert test.chi2 == pytest.approx(mean[text, "friedman_chi2"], abs=0.01)
         assert test.f == pytest.approx(mean[text, "friedman_F"], abs=0.015)
+        critical = significance_tests.critical_difference(len(methods), 44)
+        assert critical == pytest.approx(mean.get((text, "nemenyi_critical_difference"), critical), abs=0.006)
 
 
 def test_a_small_run_has_a_cell_for_every_printed_number_and_the_tables(tmp_path):
