@@ -125,11 +125,13 @@ def test_text_that_is_not_strict_json_is_refused(path, before, after, sentence):
 @pytest.mark.parametrize("name", ["save", "load", "make", "ALGORITHMS", "Tree", "os.system", 3])
 def test_a_part_that_is_no_class_of_parameters_is_refused(tmp_path, name):
     path = tmp_path / "model.json"
-    save(CASES["parts of parts"]()[0], path)
+    save(CASES["quantiles of trees"]()[0], path)
     document = json.loads(path.read_text())
-    document["parameters"]["tree"] = {"part": ["public", name], "parameters": {"path": "x", "model": 1}}
+    document["parameters"]["energy"] = {"part": ["public", name], "parameters": {"path": "x", "model": 1}}
     path.write_text(json.dumps({**document, "digest": digest(document)}))
-    with pytest.raises(DataError, match=r"parameters\.tree names .*, which is no class of oblique_cli with parameters"):
+    with pytest.raises(
+        DataError, match=r"parameters\.energy names .*, which is no class of oblique_cli with parameters"
+    ):
         _ = load(path).estimator
     assert not (tmp_path / "x").exists()
 

@@ -53,6 +53,11 @@ class Illustration:
     seed: int
     draw: Draw
 
+    @property
+    def __wrapped__(self) -> Draw:
+        """Return the drawing function, by which the registry finds the figure's file."""
+        return self.draw
+
 
 def _fault(figure: Any) -> str | None:
     """Return the error message for a figure, without its name, or None."""
