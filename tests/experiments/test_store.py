@@ -249,8 +249,8 @@ def test_storing_a_fold_takes_as_few_statements_as_the_first_one(store):
 def test_the_rows_of_a_run_are_decoded_once_until_any_process_writes(store, path):
     store.begin("chapter3", CONTENT, 150)
     rows = [replace(ROW, key=f"k{i:03}", fold=i, packed=f"bytes {i}".encode()) for i in range(150)]
-    for row in rows:
-        store.append("chapter3", row)
+    for stored in rows:
+        store.append("chapter3", stored)
     statements = []
     store._db._db.set_trace_callback(statements.append)
 
