@@ -68,6 +68,7 @@ def test_quotes_hold_delimiters_which_do_not_count_and_line_ends():
         (b"a,class\n", "my.csv: there are no rows below the header"),
         (b"a,class\n1,x\n2,y,z\n", "my.csv: line 3 has 3 fields, the header has 2"),
         (b"a,b,a\n1,2,3\n", "my.csv: columns 1 and 3 are both named 'a'"),
+        (b"a,a,class\n1,2,3\n", "my.csv: columns 1 and 2 are both named 'a'"),
         (b",a,class\n0,1,x\n", "my.csv: column 1 has no name in the header"),
         (b"1,2.5,3\n4,5,6\n", "my.csv: the first row holds only numbers; it must be a header with the column names"),
         (b"a,class\n1,caf\xe9\n", "my.csv: line 1 or one soon after it is not utf-8 text"),
