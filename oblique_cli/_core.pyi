@@ -483,6 +483,9 @@ class Game:
         leaf_start: NDArray[np.int64],
         leaf_feature: Codes,
         intercepts: Doubles,
+        product_start: NDArray[np.int64],
+        product_feature: Codes,
+        product_coef: Doubles,
         sum_start: NDArray[np.int64],
         term_coef: Doubles,
         term_source: Codes,
@@ -496,11 +499,13 @@ class Game:
         splits: Doubles,
         leaves: Doubles,
         slots: Doubles,
+        factors: Doubles,
         background_splits: Doubles,
         background_leaves: Doubles,
         background_slots: Doubles,
+        background_factors: Doubles,
         interactions: bool = False,
         limit: int = ...,
         n_threads: int = 1,
     ) -> Doubles: ...
-    def values(self, splits: Doubles, leaves: Doubles, slots: Doubles) -> Doubles: ...
+    def values(self, splits: Doubles, leaves: Doubles, slots: Doubles, factors: Doubles) -> Doubles: ...

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, partial, reduce
+from itertools import combinations
 from operator import add
 from pathlib import Path
 from typing import Any
@@ -152,13 +153,15 @@ def leaf_models(
     depth: int = 2,
     *,
     squares: bool = True,
+    products: bool = True,
     levels: bool = False,
     gaps: bool = False,
     threshold: float | None = None,
 ) -> Case:
     """A tree with random models in its leaves, which no fit has made: some coefficients 0, some large.
 
-    levels : the last column has four levels, which the tree and the models score; threshold : of the first class
+    products : of all pairs of numbers, with squares only; levels : the last column has four levels, which the tree
+    and the models score; threshold : of the first class
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(120, n_features)) * 10.0 ** rng.integers(-3, 4, n_features) + rng.normal(size=n_features)
@@ -184,7 +187,10 @@ def leaf_models(
     if levels:
         coef[:, :, last] = curve[:, :, last] = center[last] = 0.0
         scale[last] = 1.0
-    own = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
+    own: dict[str, Any] = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
+    pairs = [*combinations(range(n_features - levels), 2)] if squares and products else []
+    if pairs:
+        own |= {"pairs": np.array(pairs), "pair_coef": drawn(len(pairs))}
     models = LeafModels(center, scale, coef, intercept, curve if squares else None, **own)
     estimator.tree_ = tree.with_leaf_models(models)
     labels = tuple(f"class {k}" for k in range(n_classes))
@@ -597,12 +603,18 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
 
 def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) -> tuple[str, list[float]]:
     scores = list(leaf["intercepts"])
-    for part in leaf["parts"]:
+
+    def deviations(part: dict[str, Any]) -> tuple[float, float]:
         x = cells[part["column"]]
         if "level" in part:
             x = float(x != x if part["level"] is None else x == part["level"])
         z = 0.0 if x != x else min(max((x - part["center"]) / part["scale"], -1e100), 1e100)
-        near = min(max(z, -3.0), 3.0)
+        return z, min(max(z, -3.0), 3.0)
+
+    for part in leaf["parts"]:
+        z, near = deviations(part)
+        if "times" in part:
+            z = near * deviations(part["times"])[1]
         for k in range(len(scores)):
             scores[k] += part["coefficients"][k] * z
             if "squares" in part:
@@ -815,9 +827,11 @@ def _by_said_scores(lines: list[str], rule: str, deviations: dict[str, np.ndarra
         text = line.removeprefix(f"    score of {quoted(procedure.classes[code])} = ")
         for name in sorted(deviations, key=len, reverse=True):
             place = f"D[{list(deviations).index(name)}]"
-            text = text.replace(name, place).replace(f"square{name[1:]}", f"S({place})")
+            text = text.replace(name, place)
+            text = text.replace(f"square{name[1:]}", f"S({place})").replace(f"near{name[1:]}", f"N({place})")
         square = lambda z: (np.clip(z, -3, 3) ** 2 - 1) / np.sqrt(2)  # noqa: E731
-        scores.append(np.zeros(n) + eval(text, {"D": list(deviations.values()), "S": square}))
+        known = {"D": list(deviations.values()), "S": square, "N": partial(np.clip, a_min=-3, a_max=3)}
+        scores.append(np.zeros(n) + eval(text, known))
         codes.append(code)
     assert rule.endswith(" then the class of the largest score")
     return np.array(procedure.classes, dtype=object)[np.array(codes)[np.argmax(scores, axis=0)]]

@@ -58,8 +58,8 @@ def explain(params: Params = declare.group(Params)) -> None:
     The output has the splits on the path, the distance of the row from each, the columns with the largest terms, the
     training rows of the leaf, and, for a leaf with a model, the contribution of each column to the log odds. It also
     has the nearest change of the row to another class, in standard deviations of the training columns, verified by
-    predicting the changed row. This change is exact; for models with squares a lower bound of the distance is given.
-    Columns of levels and missing cells stay unchanged (docs/explaining.md).
+    predicting the changed row. This change is exact; for models with squares or products a lower bound of the distance
+    is given. Columns of levels and missing cells stay unchanged (docs/explaining.md).
 
     --shap adds exact Shapley values, also for forests: the contribution of each column to the difference between the
     prediction and its mean over the rows of --background. Without --row, it prints the mean absolute value of each

@@ -120,10 +120,12 @@
 
   // ---- the model of a leaf ----
   const within = (value, far) => Math.min(Math.max(value, -far), far);
+  // `level` of a product, kind 3, is the feature of its second factor.
   const termOf = ([kind, j, level, weight], row) => {
     if (kind === 2) return row[j] === level ? weight : 0;
-    const z = row[j] === null ? 0 : within((row[j] - models.center[j]) / models.scale[j], 1e100) || 0;
-    return weight * (kind === 1 ? within(z, models.far) ** 2 : z);
+    const of = (i) => row[i] === null ? 0 : within((row[i] - models.center[i]) / models.scale[i], 1e100) || 0;
+    const z = of(j), near = within(z, models.far);
+    return weight * (kind === 3 ? near * within(of(level), models.far) : kind === 1 ? near ** 2 : z);
   };
   // Scores of a row in a leaf, in the order of its models.
   const scoresOf = (place, row) => nodes[place].m.map(([, , start, terms]) =>
@@ -155,7 +157,11 @@
 
   const contributions = (place, cells, row, { label, next }) => {
     const [start, terms] = difference(place, label, next), parts = new Map();
-    for (const term of terms) parts.set(fieldOf.get(term[1]), (parts.get(fieldOf.get(term[1])) || 0) + termOf(term, row));
+    for (const term of terms) {
+      const key = [...new Set(term[0] === 3 ? [fieldOf.get(term[1]), fieldOf.get(term[2])] : [fieldOf.get(term[1])])].join();
+      parts.set(key, (parts.get(key) || 0) + termOf(term, row));
+    }
+    const nameOf = (key) => key.split(",").map((k) => `${fields[k].n} = ${cellText(k)}`).join(" × ");
     const cellText = (k) => {
       const value = cells[k] ?? fields[k].u ?? null;
       return value === null ? "missing" : fields[k].l ? fields[k].l[value] ?? "any other" : number(value);
@@ -163,13 +169,13 @@
     const sorted = [...parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     const total = sorted.reduce((sum, part) => sum + part[1], start);
     return [element("h3", {}, `The typed row: why ${classes[label]}, not ${classes[next]}`),
-      barTable([["start", start], ...sorted.map(([k, part]) => [`${fields[k].n} = ${cellText(k)}`, part]), ["together", total]],
+      barTable([["start", start], ...sorted.map(([k, part]) => [nameOf(k), part]), ["together", total]],
         "Part", "log odds")];
   };
 
   // The part of each score that a column has, by its value, all on one scale.
   const curves = (place) => {
-    const scores = nodes[place].m, used = new Set(scores.flatMap((score) => score[3].map((term) => fieldOf.get(term[1]))));
+    const scores = nodes[place].m, used = new Set(scores.flatMap((score) => score[3].filter(([kind]) => kind !== 3).map((term) => fieldOf.get(term[1]))));
     const cells = inputs.length ? typed() : [], width = 170, height = 84;
     const drawn = [...used].sort((a, b) => a - b).map((k) => {
       const field = fields[k];

@@ -304,7 +304,16 @@ REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
 _TAO = "Carreira-Perpinan & Tavallali (2018)"
 _LANDWEHR = "Landwehr, Hall & Frank (2005)"
 _LOGISTIC = ".oblique.logistic:LogisticTreeClassifier"
-_OF_RIDGE = ("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps")
+_OF_RIDGE = (
+    "leaf_penalty",
+    "squares",
+    "products",
+    "max_terms",
+    "all_terms_price",
+    "n_penalties",
+    "surrogate",
+    "max_sweeps",
+)
 _PAPER: dict[str, Any] = {
     "base": "gain_ratio", "models": "logit_boost", "refine": "none", "criterion": "entropy", "min_parent": 14,
     "min_samples_leaf": 15, "max_depth": None, "log_loss_weight": 0.0, "doubling_price": 0.0,

@@ -21,7 +21,7 @@ from oblique_cli.data.own.cell_forms import IN_MINUTES
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.codecs import resolved
 from oblique_cli.models.kinds import KINDS
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED, LEVEL, SQUARE
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED, LEVEL, PRODUCT, SQUARE
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.columns import Column
@@ -124,19 +124,41 @@ class Scaled:
         return min(max(z, -FARTHEST), FARTHEST)
 
 
+def near(z: float) -> float:
+    """Return a `Scaled` as a factor, limited to FARTHEST_SQUARED."""
+    return min(max(z, -FARTHEST_SQUARED), FARTHEST_SQUARED)
+
+
 def square_of(z: float) -> float:
-    """Return the square of a `Scaled` as scores define it: (z^2 - 1) / sqrt(2), z limited to FARTHEST_SQUARED."""
-    bounded = min(max(z, -FARTHEST_SQUARED), FARTHEST_SQUARED)
+    """Return the square of a `Scaled` as scores define it: (near(z)^2 - 1) / sqrt(2)."""
+    bounded = near(z)
     return (bounded * bounded - 1.0) * HALF_ROOT
 
 
 @dataclass(frozen=True)
 class Part:
-    """The contribution of a column to scores: coef[k] * z + curve[k] * square_of(z) for class `Scores.classes[k]`."""
+    """The contribution of a column to scores: coef[k] * z + curve[k] * square_of(z) for class `Scores.classes[k]`.
+
+    With a second column `other`, the contribution is that of their product: coef[k] * near(z) * near(z of other).
+    """
 
     column: Scaled
     coef: tuple[float, ...]
     curve: tuple[float, ...] = ()  # () without squares
+    other: Scaled | None = None
+
+    @property
+    def columns(self) -> tuple[Scaled, ...]:
+        """The column, or the two of a product."""
+        return (self.column,) if self.other is None else (self.column, self.other)
+
+    def of(self, cells: Sequence[float]) -> list[float]:
+        """Return the contribution to each score. cells : values of `Procedure.columns`"""
+        z, *rest = (column.of(float(cells[column.cell])) for column in self.columns)
+        if rest:
+            z = near(z) * near(rest[0])
+        curve = [bend * square_of(z) for bend in self.curve] or [0.0] * len(self.coef)
+        return [coef * z + bend for coef, bend in zip(self.coef, curve, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -156,11 +178,7 @@ class Scores:
         """Return the scores of a row, in the order of `classes`. cells : values of `Procedure.columns`"""
         scores = list(self.intercept)
         for part in self.parts:
-            z = part.column.of(float(cells[part.column.cell]))
-            for k, coef in enumerate(part.coef):
-                scores[k] += coef * z
-            for k, curve in enumerate(part.curve):
-                scores[k] += curve * square_of(z)
+            scores = [score + amount for score, amount in zip(scores, part.of(cells), strict=True)]
         return scores
 
 
@@ -240,7 +258,7 @@ class Steps:
         for leaf in filter(None, self.leaves):
             yield from ((term.cell, term.level, True) for output in leaf.each for term in output.terms)
             if leaf.scores:
-                columns = (part.column for part in leaf.scores.parts)
+                columns = chain.from_iterable(part.columns for part in leaf.scores.parts)
                 yield from ((column.cell, column.level, not leaf.scores.takes_missing) for column in columns)
 
 
@@ -322,7 +340,13 @@ class Procedure:
     def scaled(self) -> tuple[Scaled, ...]:
         """All standardized columns of the scores, without repetition."""
         models = (leaf.scores.parts for leaf in self.leaves if leaf.scores is not None)
-        return tuple(dict.fromkeys(part.column for parts in models for part in parts))
+        return tuple(dict.fromkeys(column for parts in models for part in parts for column in part.columns))
+
+    @property
+    def pairs(self) -> tuple[tuple[Scaled, ...], ...]:
+        """The two columns of all products of the scores, without repetition."""
+        parts = chain.from_iterable(leaf.scores.parts for leaf in self.leaves if leaf.scores is not None)
+        return tuple(dict.fromkeys(part.columns for part in parts if part.other is not None))
 
     @property
     def has_bounds(self) -> bool:
@@ -609,18 +633,23 @@ def _scores(
     coefficients."""
     models = tree.leaf_models
     coefs: dict[Scaled, list[Any]] = {}
+    products = []
+
+    def scaled(j: int) -> Scaled:
+        return Scaled(*columns[j], float(models.center[j]), float(models.scale[j]))
+
     for term, weights in zip(models.terms, models.weights(node).T, strict=True):
         if weights.any():
             j = term.feature
-            if term.kind == LEVEL:
-                column = Scaled(columns[j][0], codes[j][term.level], 0.0, 1.0)
-            else:
-                cell, level = columns[j]
-                column = Scaled(cell, level, float(models.center[j]), float(models.scale[j]))
+            if term.kind == PRODUCT:
+                products.append(Part(scaled(j), tuple(weights.tolist()), other=scaled(term.other)))
+                continue
+            column = scaled(j) if term.kind != LEVEL else Scaled(columns[j][0], codes[j][term.level], 0.0, 1.0)
             coefs.setdefault(column, [None, None])[term.kind == SQUARE] = tuple(weights.tolist())
     none = (0.0,) * len(classes.known)
     parts = tuple(Part(column, coef or none, curve or ()) for column, (coef, curve) in coefs.items())
-    return Scores(classes.known, tuple(models.intercept[node].tolist()), parts, tree.missing_left is not None)
+    intercept = tuple(models.intercept[node].tolist())
+    return Scores(classes.known, intercept, (*parts, *products), tree.missing_left is not None)
 
 
 def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import level_codes
-from oblique_cli.tree.payloads import LeafModels, squares, standardized
+from oblique_cli.tree.payloads import LeafModels, products, squares, standardized
 from oblique_cli.tree.probabilities import least_log_loss
 from oblique_cli.tree.structure import Tree
 
@@ -31,12 +32,13 @@ Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), w
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # candidates for cross-validation
 TOLERANCE = 1e-13  # convergence tolerance, for the loss of one row
 LIGHT = 0.01  # rows that together have less than this share of the weight do not define the unit
-TERMS = LINEAR, SQUARES = "linear", "squares"  # terms of a model: features, or features and their squares
+TERMS = LINEAR, SQUARES, PRODUCTS = "linear", "squares", "products"  # of a model: features; squares too; products too
+NO_PAIRS: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
 
 
 class ModelColumns:
-    """Columns of leaf models: quantitative features and their squares in standard deviations, and indicators of levels,
-    standardized; no indicator for the first of two levels, nor for a level of all rows or of no row.
+    """Columns of leaf models: quantitative features, their squares and products of `pairs` in standard deviations, and
+    indicators of levels, standardized; no indicator for the first of two levels, nor for a level of all rows or none.
     levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for missing; v : (n,) weights"""
 
     def __init__(self, levels: Sequence[int], X: Array, v: Array) -> None:
@@ -45,6 +47,7 @@ class ModelColumns:
         self.used = [j for j, count in enumerate(levels) if not count]
         # The square of a feature of two values adds no information.
         self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
+        self.pairs = NO_PAIRS  # (P, 2) features whose products are columns
         self._shown: list[tuple[int, int, int]] = []  # feature, code, and column of `LeafModels.level_coef`
         shares, begin = [], 0
         for j, count in enumerate(levels):
@@ -59,11 +62,13 @@ class ModelColumns:
         self._deviation = np.sqrt(self._mean * (1.0 - self._mean))
 
     def of(self, X: Array, terms: str) -> Array:
-        """Return the columns of rows X (n, p): features, their squares if `terms` is "squares", and levels; (n, q)."""
+        """Return the columns of rows X (n, p): features, squares, products, as of `terms`, and levels; (n, q)."""
         z = standardized(X, self.center, self.scale)
         parts = [z[:, self.used]]
-        if terms == SQUARES:
+        if terms != LINEAR:
             parts.append(squares(z[:, self.bent]))
+        if terms == PRODUCTS:
+            parts.append(products(z, self.pairs))
         if self._shown:
             there = np.column_stack([X[:, j] == level for j, level, _ in self._shown])
             parts.append((there - self._mean) / self._deviation)
@@ -80,17 +85,21 @@ class ModelColumns:
         coef = np.zeros((n_nodes, n_classes, len(self.levels)))
         coef[:, :, self.used] = scores[:, :, : len(self.used)]
         curve, at = None, len(self.used)
-        if terms == SQUARES:
+        further: dict[str, Any] = {}
+        if terms != LINEAR:
             curve = np.zeros_like(coef)
             curve[:, :, self.bent] = scores[:, :, at : at + len(self.bent)]
             at += len(self.bent)
+        if terms == PRODUCTS and len(self.pairs):
+            further = {"pairs": self.pairs, "pair_coef": scores[:, :, at : at + len(self.pairs)]}
+            at += len(self.pairs)
         intercept = scores[:, :, -1]
         if not self._shown:
-            return LeafModels(self.center, self.scale, coef, intercept, curve)
+            return LeafModels(self.center, self.scale, coef, intercept, curve, **further)
         of_levels = np.zeros((n_nodes, n_classes, sum(self.levels)))
         of_levels[:, :, self.indicators[0]] = level_weights = scores[:, :, at:-1] / self._deviation
         intercept = intercept - level_weights @ self._mean
-        return LeafModels(self.center, self.scale, coef, intercept, curve, of_levels, self.levels)
+        return LeafModels(self.center, self.scale, coef, intercept, curve, of_levels, self.levels, **further)
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:

@@ -22,11 +22,12 @@ from math import log2
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Ints
-from oblique_cli.tree.leaf_models import LINEAR, ModelColumns, unit_of
-from oblique_cli.tree.payloads import softmax
+from oblique_cli.tree.leaf_models import LINEAR, NO_PAIRS, PRODUCTS, SQUARES, ModelColumns, unit_of
+from oblique_cli.tree.payloads import near, softmax, standardized
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -36,6 +37,9 @@ MODELS = (RIDGE, LOGIT_BOOST)
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # ridge penalties, in rows, candidates for cross-validation
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
 REFINED = 2  # number of starts that are refined: the best ones after pruning
+SCREENED_AT = 3.0  # penalty of the models whose excess the search for products uses
+MOST_PRODUCTS, ROUNDS = 60, 3  # products that are columns at most, and rounds in which they are chosen
+MOST_FACTORS = 60  # features of largest effects whose products are screened
 LEAST_SHARE = 1e-300  # least share, so that its logarithm is finite
 EQUAL = 1e-9  # cross-validation losses closer than this are equal
 
@@ -72,11 +76,48 @@ class ModelRows:
 
     def columns(self, terms: str, X: Array | None = None) -> Array:
         """Return the columns of the models, (n, q). X : (n, p) rows other than the training rows"""
+        if terms == PRODUCTS and terms not in self._of_rows:
+            self.seen.pairs = screened_products(self)
         if X is not None:
             return self.seen.of(X, terms)
         if terms not in self._of_rows:
             self._of_rows[terms] = self.seen.of(self.X, terms)
         return self._of_rows[terms]
+
+
+def screened_products(rows: ModelRows) -> NDArray[np.int64]:
+    """Return the products that lower the bound of the loss (Böhning 1992) of one leaf most: pairs of features, (P, 2).
+
+    They are chosen in rounds, each by the excess of a model with all products of earlier rounds. Factors are the
+    features of the largest coefficients in the first of these models, of values or squares."""
+    columns, w = rows.columns(SQUARES), rows.weights
+    z = near(standardized(rows.X, rows.seen.center, rows.seen.scale))
+    everything, root = np.zeros(len(z), dtype=np.int32), np.array([-1], dtype=np.int32)
+    factors: list[int] = []
+    chosen: list[tuple[int, int]] = []
+    start = None
+    for k in range(ROUNDS):
+        more = [(z[:, i] * z[:, j])[:, None] for i, j in chosen]
+        A = np.ascontiguousarray(np.hstack([columns, *more]))
+        inputs = (A, rows.codes, w, rows.n_classes, everything, root, SCREENED_AT, 0, 1e-3, start)
+        model = np.asarray(_core.node_models(*inputs))[0]
+        if not k:
+            effects = np.zeros(rows.X.shape[1])
+            for places, of in ((rows.seen.used, 0), (rows.seen.bent, len(rows.seen.used))):
+                effects[places] += (model[:, of : of + len(places)] ** 2).sum(axis=0)
+            factors = sorted(sorted(rows.seen.used, key=lambda j: -effects[j])[:MOST_FACTORS])
+            f = np.ascontiguousarray(z[:, factors])
+            bound = 0.5 * (f**2 * w[:, None]).T @ f**2 + SCREENED_AT
+            taken = np.tril(np.ones_like(bound)) > 0.0
+        excess = softmax(A @ model[:, :-1].T + model[:, -1])
+        excess[np.arange(len(z)), rows.codes] -= 1.0
+        falls = sum((((f * (of_class * w)[:, None]).T @ f) ** 2 for of_class in excess.T), np.zeros_like(bound)) / bound
+        falls[taken] = -1.0
+        best = np.argsort(-falls, axis=None, kind="stable")[: -(-MOST_PRODUCTS // ROUNDS)]
+        for i, j in zip(*np.unravel_index(best[falls.flat[best] > 0.0], falls.shape), strict=True):
+            taken[i, j] = True
+            chosen.append((factors[i], factors[j]))
+    return np.array(sorted(chosen), dtype=np.int64) if chosen else NO_PAIRS
 
 
 class NodeModels:
@@ -274,17 +315,17 @@ def choose(
         for trial in trials:
             candidates += trial.members(hows[0][len(hows[0]) // 2])
         trials = sorted(trials, key=least_loss)[:REFINED]
+    places = {}
     for trial in trials:
         place = len(hows[0]) // 2
         for each in hows:
-            # In both directions while the loss falls; its place is where other starts and models with squares begin.
-            candidates += trial.members(each[place])
-            for step in (-1, 1):
-                while 0 <= place + step < len(each):
-                    candidates += trial.members(each[place + step])
-                    if trial.loss(each[place + step], log_loss_weight) >= trial.loss(each[place], log_loss_weight):
-                        break
-                    place += step
+            if each[0].terms != PRODUCTS:  # its place is where models with squares begin
+                place = trial.walk(each, place, log_loss_weight, candidates)
+        places[trial] = place
+    if hows[-1][0].terms == PRODUCTS:
+        best_trial = min(trials, key=least_loss)
+        most_loss = least_loss(best_trial)
+        best_trial.walk(hows[-1], places[best_trial], log_loss_weight, candidates, most_loss)
     if settings is not None and folds:
         for trial in sorted(trials, key=least_loss)[:REFINED]:
             best = trial.best(log_loss_weight)
@@ -376,6 +417,20 @@ class _Trial:
             for k in range(number)
         ]
         return list(self.candidates[how])
+
+    def walk(
+        self, path: Sequence[How], place: int, weight: float, candidates: list[Candidate], most_loss: float = np.inf
+    ) -> int:
+        """Add the members of a path of penalties from a place on, in both directions while the loss falls; return the
+        place of least loss. most_loss : the path ends at its first place unless its loss is lower"""
+        candidates += self.members(path[place])
+        for step in (-1, 1) if self.loss(path[place], weight) < most_loss else ():
+            while 0 <= place + step < len(path):
+                candidates += self.members(path[place + step])
+                if self.loss(path[place + step], weight) >= self.loss(path[place], weight):
+                    break
+                place += step
+        return place
 
     def of_folds(self, chosen: Candidate) -> list[Tree]:
         """Return the trees of the folds, cut as a member of the sequence on all rows is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from oblique_cli.tree.structure import Tree
 
 
-VALUE, SQUARE, LEVEL = "value", "square", "level"  # kinds of terms in a leaf's model
+VALUE, SQUARE, PRODUCT, LEVEL = "value", "square", "product", "level"  # kinds of terms in a leaf's model
 FARTHEST = 1e100  # cap of a feature in standard deviations, so that a score stays finite
-FARTHEST_SQUARED = 3.0  # cap before squaring, in standard deviations: the square of an outlier would dominate the score
+FARTHEST_SQUARED = 3.0  # cap of factors, in standard deviations: the square of an outlier would dominate the score
 
 
 class Frozen:
@@ -78,17 +78,19 @@ class Payload(Frozen, ABC):
 
 class Term(NamedTuple):
     """Term of a coefficient of a leaf's model.
-    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level; feature
-    : its position; level : its code, -1 for the other kinds"""
+    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); PRODUCT, that of two features, each
+    limited by `near`; LEVEL, 1 in rows of a level; feature : its position; level : its code, -1 for the other kinds;
+    other : position of the second factor of a PRODUCT, else -1"""
 
     kind: str
     feature: int
     level: int = -1
+    other: int = -1
 
 
 @dataclass(frozen=True, eq=False)
 class LeafModels(Frozen):
-    """Scores of classes as linear functions of features, of their squares and of levels, one set for each leaf.
+    """Scores of classes as linear functions of features, of their squares, products and levels, one set for each leaf.
 
     center, scale : (p,)             of each feature; a missing value counts as its center
     coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
@@ -96,7 +98,9 @@ class LeafModels(Frozen):
     curve         : (n_nodes, C, p)  of the squares (`squares`), or None where there are none
     level_coef    : (n_nodes, C, S)  of the levels of qualitative features, in the columns that `Tree.level_columns`
                                      has; a level never seen adds nothing. None where there are none
-    levels        : p counts         those of the tree, 0 for a quantitative feature; with level_coef only"""
+    levels        : p counts         those of the tree, 0 for a quantitative feature; with level_coef only
+    pairs         : (P, 2)           positions of the two features of each product, the smaller first; None without
+    pair_coef     : (n_nodes, C, P)  of the products of `near` values, or None where there are none"""
 
     center: Array
     scale: Array
@@ -105,13 +109,25 @@ class LeafModels(Frozen):
     curve: Array | None = None
     level_coef: Array | None = None
     levels: tuple[int, ...] | None = None
+    pairs: NDArray[np.int64] | None = None
+    pair_coef: Array | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pairs is not None:
+            pairs = self.pairs.astype(np.int64)
+            pairs.flags.writeable = False
+            object.__setattr__(self, "pairs", pairs)
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """Terms with a coefficient in some leaf: values, squares, then levels, each by feature."""
+        """Terms with a coefficient in some leaf: values, squares, products, then levels, each by feature."""
         terms = [Term(VALUE, int(j)) for j in np.flatnonzero(self.coef.any(axis=(0, 1)))]
         if self.curve is not None:
             terms += [Term(SQUARE, int(j)) for j in np.flatnonzero(self.curve.any(axis=(0, 1)))]
+        if self.pair_coef is not None:
+            multiplied = np.asarray(self.pair_coef.any(axis=(0, 1)))
+            terms += [each for each, there in zip(self._product_terms, multiplied, strict=True) if there]
         if self.level_coef is not None:
             used = np.asarray(self.level_coef.any(axis=(0, 1)))
             terms += [each for each, there in zip(self._level_terms, used, strict=True) if there]
@@ -119,22 +135,31 @@ class LeafModels(Frozen):
 
     def weights(self, leaf: int) -> Array:
         """Return the coefficients of a leaf in the order of `terms`, (C, len(terms))."""
-        at = {each: column for column, each in enumerate(self._level_terms)}
-        sources = {VALUE: self.coef, SQUARE: self.curve, LEVEL: self.level_coef}
+        at = {each: place for of_kind in (self._level_terms, self._product_terms) for place, each in enumerate(of_kind)}
+        sources = {VALUE: self.coef, SQUARE: self.curve, PRODUCT: self.pair_coef, LEVEL: self.level_coef}
         weights = np.zeros((self.intercept.shape[1], len(self.terms)))
         for i, term in enumerate(self.terms):
             source = sources[term.kind]
             assert source is not None
-            weights[:, i] = source[leaf, :, at[term] if term.kind == LEVEL else term.feature]
+            weights[:, i] = source[leaf, :, at.get(term, term.feature)]
         return weights
 
     def columns(self, X: Array) -> Array:
         """Return the values of the terms for rows X (n, p), in the order of `terms`; (n, len(terms)). Up to rounding, a
         score is the intercept plus the weights times these values."""
         z, columns = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
-        for i, (kind, j, level) in enumerate(self.terms):
-            columns[:, i] = X[:, j] == level if kind == LEVEL else z[:, j] if kind == VALUE else squares(z[:, j])
+        for i, (kind, j, level, other) in enumerate(self.terms):
+            if kind == LEVEL:
+                columns[:, i] = X[:, j] == level
+            elif kind == PRODUCT:
+                columns[:, i] = near(z[:, j]) * near(z[:, other])
+            else:
+                columns[:, i] = z[:, j] if kind == VALUE else squares(z[:, j])
         return columns
+
+    @property
+    def _product_terms(self) -> list[Term]:
+        return [Term(PRODUCT, i, other=j) for i, j in ([] if self.pairs is None else self.pairs.tolist())]
 
     @property
     def _level_terms(self) -> list[Term]:
@@ -151,6 +176,8 @@ class LeafModels(Frozen):
             scores[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
             if self.curve is not None:
                 scores[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
+            if self.pairs is not None and self.pair_coef is not None:
+                scores[rows] += np.einsum("np,cp->nc", products(z[rows], self.pairs), self.pair_coef[leaf])
         if self.level_coef is not None:
             begin = 0
             for j, count in enumerate(self.levels or ()):
@@ -166,14 +193,14 @@ class LeafModels(Frozen):
 
     def at(self, nodes: Sequence[int] | NDArray[np.intp]) -> LeafModels:
         """Return the models of some nodes, in this order."""
-        curve, level_coef = (None if array is None else array[nodes] for array in (self.curve, self.level_coef))
-        parts = (self.coef[nodes], self.intercept[nodes], curve, level_coef)
-        return LeafModels(self.center, self.scale, *parts, self.levels)
+        arrays = {name: getattr(self, name) for name in ("coef", "intercept", "curve", "level_coef", "pair_coef")}
+        parts: dict[str, Any] = {name: None if of is None else of[nodes] for name, of in arrays.items()}
+        return replace(self, **parts)
 
     @property
     def n_coefficients(self) -> int:
         """Number of coefficients other than 0, intercepts not counted."""
-        arrays = (self.coef, self.curve, self.level_coef)
+        arrays = (self.coef, self.curve, self.pair_coef, self.level_coef)
         return sum(int(np.count_nonzero(array)) for array in arrays if array is not None)
 
     def n_terms(self, leaf: int) -> int:
@@ -191,6 +218,8 @@ class LeafModels(Frozen):
             "intercept": (n_nodes, n_classes),
             "curve": (n_nodes, n_classes, n_features),
             "level_coef": (n_nodes, n_classes, sum(self.levels or ())),
+            "pairs": (len(self._product_terms), 2),
+            "pair_coef": (n_nodes, n_classes, len(self._product_terms)),
         }
         for name, shape in shapes.items():
             array = getattr(self, name)
@@ -319,8 +348,19 @@ def standardized(X: Array, center: Array, scale: Array) -> Array:
     return z
 
 
+def near(z: Array) -> Array:
+    """Return standardized features, limited to FARTHEST_SQUARED."""
+    return np.asarray(np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED))
+
+
 def squares(z: Array) -> Array:
-    """Return (z^2 - 1) / sqrt(2) of standardized features, with z^2 at most FARTHEST_SQUARED^2: for a normal feature it
-    has mean 0 and standard deviation 1."""
-    bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
+    """Return (z^2 - 1) / sqrt(2) of standardized features, with z limited by `near`: for a normal feature it has mean 0
+    and standard deviation 1."""
+    bounded = near(z)
     return np.asarray((bounded * bounded - 1.0) * np.sqrt(0.5))
+
+
+def products(z: Array, pairs: NDArray[np.int64]) -> Array:
+    """Return the products of pairs of standardized features (n, p), each limited by `near`; (n, P). pairs : (P, 2)"""
+    bounded = near(z)
+    return np.asarray(bounded[:, pairs[:, 0]] * bounded[:, pairs[:, 1]])

@@ -29,7 +29,14 @@ from oblique_cli.tree.structure import Tree
 
 ByGroup = tuple[Array, Array]  # (G, K) misclassified weight of each group of rows, (G,) what the groups weigh
 
+PRICE, PRICED_ROWS = 0.01, 1000
 TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al. 1984)
+
+
+def price_of(price: float | str, n: int) -> float:
+    """Return the price of twice the leaves for n training rows: "auto" is PRICE up to PRICED_ROWS rows, and beyond them
+    falls as standard errors do."""
+    return PRICE * min(1.0, (PRICED_ROWS / n) ** 0.5) if isinstance(price, str) else price
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,22 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from oblique_cli.ground.nodes import BLANK, Indicator, spoken
-from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE, LeafModels, Term
+from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, PRODUCT, SQUARE, VALUE, LeafModels, Term
 from oblique_cli.tree.reading import number
 
-SQUARED = "²"
+SQUARED, TIMES = "²", f"{BLANK}×{BLANK}"
 MOST_SCORES = 12  # number of classes of a leaf whose scores are shown
 
 
 @dataclass(frozen=True)
 class CardTerm:
     """Term of a score.
-    kind, feature, level : as of `payloads.Term`; name : as in the sum, "age", "age²", "(island is Biscoe)"; weight :
-    coefficient of the name"""
+    kind, feature, level, other : as of `payloads.Term`; name : as in the sum, "age", "age²", "age × height",
+    "(island is Biscoe)"; weight : coefficient of the name"""
 
     kind: str
     feature: int
     level: int
+    other: int
     name: str
     weight: float
 
@@ -60,7 +61,7 @@ def scores_of(
 ) -> tuple[Score, ...]:
     """Return the scores of a leaf: one for each class, or for two classes the difference in favor of `first`.
     feature_names : (p,), an `Indicator` for a feature that is a level; class_names : (C,); raw : terms in the original
-    units, except squares; most : terms that `formula` shows, None for all; the others are counted"""
+    units, except squares and products; most : terms that `formula` shows, None for all; the others are counted"""
     weights, intercepts = models.weights(leaf), models.intercept[leaf]
     if len(weights) == 2:
         sign = 1.0 if first == 1 else -1.0
@@ -103,7 +104,10 @@ def _named(
     precision: int,
 ) -> str:
     """Return the name of a term in a sum. spelled : whether to write out standard deviations"""
-    kind, feature, level = term
+    kind, feature, level, other = term
+    if kind == PRODUCT:
+        factors = (Term(VALUE, feature), Term(VALUE, other))
+        return TIMES.join(_named(models, each, names, level_names, spelled, precision) for each in factors)
     name = names[feature]
     if kind == LEVEL:
         known = level_names.get(feature, ())
@@ -150,4 +154,6 @@ def notes_of(models: LeafModels, classes: Sequence[str], first: int, raw: bool) 
     if SQUARE in kinds:
         what = "a square" if raw else f"the square of this, as age{SQUARED} for age,"
         notes.append(f"{what[0].upper()}{what[1:]} is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
+    if PRODUCT in kinds:
+        notes.append(f"Each factor of a product is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
     return notes

@@ -6,7 +6,7 @@ from contracts import grow, real_set
 
 import oblique_cli._core as _core
 from oblique_cli import LogisticTreeClassifier
-from oblique_cli.tree.leaf_models import LINEAR, SQUARES, ModelColumns
+from oblique_cli.tree.leaf_models import PRODUCTS, SQUARES, TERMS, ModelColumns
 from oblique_cli.tree.logistic_trees import How, ModelRows, NodeModels, refined_path
 from oblique_cli.tree.refining import PlaneSpace, Settings, penalties_of
 from oblique_cli.tree.stopping import Stopping
@@ -24,8 +24,9 @@ def objective_of(tree, rows, space, how, penalty):
     more = 0.0
     for leaf in np.flatnonzero(tree.is_leaf):
         added = [ours.coef[leaf] - root.coef[0]]
-        if ours.curve is not None:
-            added.append(ours.curve[leaf] - root.curve[0])
+        for name in ("curve", "pair_coef"):
+            if getattr(ours, name) is not None:
+                added.append(getattr(ours, name)[leaf] - getattr(root, name)[0])
         b = ours.intercept[leaf] - root.intercept[0]
         if ours.level_coef is not None:
             raw = (ours.level_coef[leaf] - root.level_coef[0])[:, of_levels]
@@ -37,7 +38,7 @@ def objective_of(tree, rows, space, how, penalty):
 
 
 @pytest.mark.parametrize("case", ["plain", "weights", "levels", "missing", "one leaf"])
-@pytest.mark.parametrize("terms", [LINEAR, SQUARES])
+@pytest.mark.parametrize("terms", TERMS)
 def test_the_returned_tree_is_the_one_whose_objective_was_lowered(case, terms):
     X, y, levels, weights = GLASS.X.copy(), GLASS.y.astype(np.int32), None, None
     rng = np.random.default_rng(0)
@@ -76,6 +77,25 @@ def test_an_estimator_keeps_the_models_of_the_run():
     assert found.chosen.member == -1 and found.tree is model.tree_
     expected = objective_of(model.tree_, rows, space, found.chosen.how, found.run.penalty)
     assert found.run.objective[-1] == pytest.approx(expected, abs=1e-9)
+
+
+def test_products_whose_effect_is_missing_are_screened_and_become_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 9)) * np.arange(1, 10)
+    y = (X[:, 1] * X[:, 4] - 0.5 * X[:, 2] * X[:, 7] > 0).astype(np.int32)
+    rows = ModelRows(X, y, 2)
+    columns, linear = rows.columns(PRODUCTS), rows.columns(SQUARES)
+    pairs = rows.seen.pairs.tolist()
+    assert [1, 4] in pairs and [2, 7] in pairs and len(pairs) == len({tuple(pair) for pair in pairs}) <= 36
+    assert all(i < j for i, j in pairs) and pairs == sorted(pairs)
+    np.testing.assert_array_equal(columns[:, :18], linear)
+    z = np.clip((X - X.mean(axis=0)) / X.std(axis=0), -3.0, 3.0)
+    np.testing.assert_allclose(columns[:, 18:], np.column_stack([z[:, i] * z[:, j] for i, j in pairs]), atol=1e-9)
+    # The same products of rows in another order, and of no other rows.
+    order = rng.permutation(400)
+    again = ModelRows(X[order], y[order], 2)
+    assert again.columns(PRODUCTS).shape == columns.shape and again.seen.pairs.tolist() == pairs
+    assert rows.columns(PRODUCTS, X[:3]).tobytes() == np.ascontiguousarray(columns[:3]).tobytes()
 
 
 def test_columns_are_features_squares_and_indicators_of_levels():

@@ -11,7 +11,7 @@ from oblique_cli.drawing.view import text_of, view_of
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.tree.payloads import LeafModels, standardized
 from oblique_cli.tree.reading import Units
-from oblique_cli.tree.scorecards import SQUARED, scores_of
+from oblique_cli.tree.scorecards import SQUARED, notes_of, scores_of
 
 NUMBER = r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?)"
 TERM = re.compile(rf" ([+-]) ({NUMBER})[ {BLANK}](\(\(.*?\){SQUARED}|\(.*?\){SQUARED}?|[^ ]+)")
@@ -44,7 +44,8 @@ def bent():
 def test_the_printed_card_gives_the_scores_of_the_model(bent, classes, raw, first):
     X, two, three = bent
     y = two if classes == 2 else three
-    model = LogisticTreeClassifier("axis_parallel", refine="none", max_depth=1, folds=2, random_state=0).fit(X, y)
+    how = {"products": False, "max_depth": 1, "folds": 2, "random_state": 0}
+    model = LogisticTreeClassifier("axis_parallel", **how).fit(X, y)
     tree, names = model.tree_, list("abcd")
     models, leaves = tree.leaf_models, tree.apply(X)
     assert models.curve is not None
@@ -96,6 +97,15 @@ def test_levels_and_indicators_stand_in_brackets():
     assert said[1] == "1 + 1 (island is Dream)"
     assert said[2] == "2 - 2 (job is sea man) + 1 (island is Dream)"
     assert models.n_terms(0) == 5
+
+
+def test_a_product_has_the_names_of_both_features():
+    models = by_hand(pairs=np.array([[0, 1]]), pair_coef=[[[0.5], [0.0], [-2.0]]], center=[1.0, 0.0])
+    said = [scores_of(models, 0, [Indicator("island", "Dream"), "age"], list("abc"), raw=raw) for raw in (False, True)]
+    texts = [[score.formula.replace(BLANK, " ") for score in scores] for scores in said]
+    assert texts[0] == ["0 + 0.5 (island is Dream) × age", "1", "2 - 2 (island is Dream) × age"]
+    assert texts[1][0] == "0 + 0.5 (((island is Dream) - 1) / 1) × ((age - 0) / 1)"
+    assert models.n_terms(0) == 2 and "factor of a product" in notes_of(models, list("abc"), 0, raw=False)[-1]
 
 
 def test_a_leaf_whose_model_has_no_term_says_its_class():

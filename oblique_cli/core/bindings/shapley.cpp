@@ -11,19 +11,26 @@ using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device
 class Game {
  public:
   Game(Codes left, Codes right, Doubles thresholds, Offsets split_start, Codes split_feature, Offsets leaf_start,
-       Codes leaf_feature, Matrix intercepts, Offsets sum_start, Doubles term_coef, Codes term_source, Codes term_lane,
-       Codes slot_feature, Codes missing_left, size_t n_features)
+       Codes leaf_feature, Matrix intercepts, Offsets product_start, Codes product_feature, Matrix product_coef,
+       Offsets sum_start, Doubles term_coef, Codes term_source, Codes term_lane, Codes slot_feature, Codes missing_left,
+       size_t n_features)
       : left_(std::move(left)), right_(std::move(right)), split_feature_(std::move(split_feature)),
-        leaf_feature_(std::move(leaf_feature)), term_source_(std::move(term_source)), term_lane_(std::move(term_lane)),
-        slot_feature_(std::move(slot_feature)), missing_left_(std::move(missing_left)),
-        thresholds_(std::move(thresholds)), term_coef_(std::move(term_coef)), split_start_(std::move(split_start)),
-        leaf_start_(std::move(leaf_start)), sum_start_(std::move(sum_start)), intercepts_(std::move(intercepts)) {
+        leaf_feature_(std::move(leaf_feature)), product_feature_(std::move(product_feature)),
+        term_source_(std::move(term_source)), term_lane_(std::move(term_lane)), slot_feature_(std::move(slot_feature)),
+        missing_left_(std::move(missing_left)), thresholds_(std::move(thresholds)), term_coef_(std::move(term_coef)),
+        split_start_(std::move(split_start)), leaf_start_(std::move(leaf_start)),
+        product_start_(std::move(product_start)), sum_start_(std::move(sum_start)), intercepts_(std::move(intercepts)),
+        product_coef_(std::move(product_coef)) {
     const size_t n = left_.shape(0);
     require(n >= 1 && right_.shape(0) == n && thresholds_.shape(0) == n && intercepts_.shape(0) == n &&
                 missing_left_.shape(0) == n,
             "the arrays of a tree must all have one entry per node");
     check_offsets(split_start_, n, split_feature_.shape(0));
     check_offsets(leaf_start_, n, leaf_feature_.shape(0));
+    check_offsets(product_start_, n, product_coef_.shape(0));
+    require(product_feature_.shape(0) == 2 * product_coef_.shape(0) && product_coef_.shape(1) == intercepts_.shape(1),
+            "every product must have two features, and a coefficient for each output");
+    check_codes(product_feature_, n_features);
     check_sums(n);
     check_codes(slot_feature_, n_features);
     check_codes(split_feature_, n_features);
@@ -45,6 +52,9 @@ class Game {
                     leaf_start_.data(),
                     leaf_feature_.data(),
                     intercepts_.data(),
+                    product_start_.data(),
+                    product_feature_.data(),
+                    product_coef_.data(),
                     sum_start_.data(),
                     term_coef_.data(),
                     term_source_.data(),
@@ -54,11 +64,11 @@ class Game {
                     slot_feature_.shape(0)};
   }
 
-  nb::object shapley(const Matrix& splits, const Matrix& leaves, const Matrix& slots, const Matrix& background_splits,
-                     const Matrix& background_leaves, const Matrix& background_slots, bool interactions, size_t limit,
-                     int n_threads) const {
-    const SumRows rows = rows_of(splits, leaves, slots),
-                  background = rows_of(background_splits, background_leaves, background_slots);
+  nb::object shapley(const Matrix& splits, const Matrix& leaves, const Matrix& slots, const Matrix& factors,
+                     const Matrix& background_splits, const Matrix& background_leaves, const Matrix& background_slots,
+                     const Matrix& background_factors, bool interactions, size_t limit, int n_threads) const {
+    const SumRows rows = rows_of(splits, leaves, slots, factors),
+                  background = rows_of(background_splits, background_leaves, background_slots, background_factors);
     const size_t n = rows.n, p = tree_.n_features, k = tree_.n_outputs;
     std::vector<double> out(n * p * (interactions ? p : 1) * k, 0.0);
     try {
@@ -72,8 +82,8 @@ class Game {
     return array(std::move(out), {n, p, k});
   }
 
-  nb::object values(const Matrix& splits, const Matrix& leaves, const Matrix& slots) const {
-    const SumRows rows = rows_of(splits, leaves, slots);
+  nb::object values(const Matrix& splits, const Matrix& leaves, const Matrix& slots, const Matrix& factors) const {
+    const SumRows rows = rows_of(splits, leaves, slots, factors);
     std::vector<double> out(rows.n * tree_.n_outputs, 0.0);
     without_lock([&] { sum_values(tree_, rows, out.data()); });
     return array(std::move(out), {rows.n, tree_.n_outputs});
@@ -103,19 +113,21 @@ class Game {
     }
   }
 
-  SumRows rows_of(const Matrix& splits, const Matrix& leaves, const Matrix& slots) const {
+  SumRows rows_of(const Matrix& splits, const Matrix& leaves, const Matrix& slots, const Matrix& factors) const {
     require(splits.shape(1) == split_feature_.shape(0) &&
                 leaves.shape(1) == leaf_feature_.shape(0) * intercepts_.shape(1) &&
                 slots.shape(1) == slot_feature_.shape(0) && leaves.shape(0) == splits.shape(0) &&
-                slots.shape(0) == splits.shape(0),
-            "rows must have a summand for every entry of the tree, and a value for every slot");
-    return {splits.shape(0), splits.data(), leaves.data(), slots.data()};
+                slots.shape(0) == splits.shape(0) && factors.shape(0) == splits.shape(0) &&
+                factors.shape(1) == product_feature_.shape(0),
+            "rows must have a summand for every entry of the tree, and a value for every slot and factor");
+    return {splits.shape(0), splits.data(), leaves.data(), slots.data(), factors.data()};
   }
 
-  Codes left_, right_, split_feature_, leaf_feature_, term_source_, term_lane_, slot_feature_, missing_left_;
+  Codes left_, right_, split_feature_, leaf_feature_, product_feature_, term_source_, term_lane_, slot_feature_,
+      missing_left_;
   Doubles thresholds_, term_coef_;
-  Offsets split_start_, leaf_start_, sum_start_;
-  Matrix intercepts_;
+  Offsets split_start_, leaf_start_, product_start_, sum_start_;
+  Matrix intercepts_, product_coef_;
   SumTree tree_;
 };
 
@@ -123,17 +135,18 @@ class Game {
 
 void bind_shapley(nb::module_& m) {
   nb::class_<Game>(m, "Game", "A tree whose splits and leaves are sums over features (core/shapley/cubes.hpp).")
-      .def(nb::init<Codes, Codes, Doubles, Offsets, Codes, Offsets, Codes, Matrix, Offsets, Doubles, Codes, Codes,
-                    Codes, Codes, size_t>(),
+      .def(nb::init<Codes, Codes, Doubles, Offsets, Codes, Offsets, Codes, Matrix, Offsets, Codes, Matrix, Offsets,
+                    Doubles, Codes, Codes, Codes, Codes, size_t>(),
            "left"_array, "right"_array, "thresholds"_array, "split_start"_array, "split_feature"_array,
-           "leaf_start"_array, "leaf_feature"_array, "intercepts"_array, "sum_start"_array, "term_coef"_array,
-           "term_source"_array, "term_lane"_array, "slot_feature"_array, "missing_left"_array, "n_features"_a)
-      .def("shapley", &Game::shapley, "splits"_array, "leaves"_array, "slots"_array, "background_splits"_array,
-           "background_leaves"_array, "background_slots"_array, "interactions"_a = false, "limit"_a = SIZE_MAX,
-           "n_threads"_a = 1,
+           "leaf_start"_array, "leaf_feature"_array, "intercepts"_array, "product_start"_array, "product_feature"_array,
+           "product_coef"_array, "sum_start"_array, "term_coef"_array, "term_source"_array, "term_lane"_array,
+           "slot_feature"_array, "missing_left"_array, "n_features"_a)
+      .def("shapley", &Game::shapley, "splits"_array, "leaves"_array, "slots"_array, "factors"_array,
+           "background_splits"_array, "background_leaves"_array, "background_slots"_array, "background_factors"_array,
+           "interactions"_a = false, "limit"_a = SIZE_MAX, "n_threads"_a = 1,
            "Shapley values added up over the background rows, (n, p, K), or interaction indices, (n, p, p, K), with "
            "Shapley values on the diagonal; OverflowError where a row takes more steps than the limit.")
-      .def("values", &Game::values, "splits"_array, "leaves"_array, "slots"_array,
+      .def("values", &Game::values, "splits"_array, "leaves"_array, "slots"_array, "factors"_array,
            "What the tree says of each row, (n, K).");
 }
 

@@ -72,6 +72,8 @@ class Cubes {
     x_ = rows.splits + i * splits, z_ = background.splits + j * splits;
     x_leaves_ = rows.leaves + i * leaves, z_leaves_ = background.leaves + j * leaves;
     x_slots_ = rows.slots + i * tree_.n_slots, z_slots_ = background.slots + j * tree_.n_slots;
+    const size_t factors = 2 * static_cast<size_t>(tree_.product_start[tree_.n_nodes]);
+    x_factors_ = rows.factors + i * factors, z_factors_ = background.factors + j * factors;
     out_ = out;
     ++pair_;
     down(0);
@@ -203,7 +205,7 @@ class Cubes {
   Both leaf(size_t node) {
     Both sums;
     const size_t a = n_in_, b = n_out_;
-    std::array<double, K> constant{}, gaps{};
+    std::array<double, K> constant{}, gaps{}, joint{};  // joint: of products whose features are both free
     const double* intercept = tree_.intercepts + node * tree_.n_outputs + first_;
     for (size_t k = 0; k < count_; ++k) constant[k] = intercept[k];
     for (int64_t e = tree_.leaf_start[node]; e < tree_.leaf_start[node + 1]; ++e) {
@@ -213,19 +215,43 @@ class Cubes {
       const double* z = z_leaves_ + static_cast<size_t>(e) * tree_.n_outputs + first_;
       for (size_t k = 0; k < count_; ++k) {
         constant[k] += state == kIn ? x[k] : z[k];
-        if (state != kFree) continue;
-        const double gap = x[k] - z[k];
-        gaps[k] += gap;
-        to(feature, k) += gap * weights_(a, b);
-        if (interactions_) add_pairs_of(feature, k, gap);
+        if (state == kFree) add_gap(feature, k, x[k] - z[k], gaps);
+      }
+    }
+    for (int64_t q = tree_.product_start[node]; q < tree_.product_start[node + 1]; ++q) {
+      const int32_t* pair = tree_.product_feature + 2 * q;
+      const auto f = static_cast<size_t>(pair[0]), g = static_cast<size_t>(pair[1]);
+      const double *x = x_factors_ + 2 * q, *z = z_factors_ + 2 * q;
+      const double* coef = tree_.product_coef + static_cast<size_t>(q) * tree_.n_outputs + first_;
+      const double at_f = state_[f] == kIn ? x[0] : z[0], at_g = state_[g] == kIn ? x[1] : z[1];
+      for (size_t k = 0; k < count_; ++k) {
+        constant[k] += coef[k] * at_f * at_g;
+        if (state_[f] == kFree) add_gap(f, k, coef[k] * (x[0] - z[0]) * at_g, gaps);
+        if (state_[g] == kFree) add_gap(g, k, coef[k] * (x[1] - z[1]) * at_f, gaps);
+        if (state_[f] != kFree || state_[g] != kFree) continue;
+        const double both = coef[k] * (x[0] - z[0]) * (x[1] - z[1]);
+        add_gap(f, k, both, joint, 1);
+        to(g, k) += both * weights_(a + 1, b);
+        if (!interactions_) continue;
+        add_pairs_of(g, k, both, 1);
+        add_pair(f, g, k, both * weights_(a, b));
       }
     }
     if (a) add(sums.in, constant, weights_(a - 1, b));
     if (b) add(sums.out, constant, weights_(a, b - 1));
     add(sums.in, gaps, weights_(a, b));
     if (b) add(sums.out, gaps, weights_(a + 1, b - 1));
-    if (interactions_) add_pairs(constant, gaps);
+    add(sums.in, joint, weights_(a + 1, b));
+    if (b) add(sums.out, joint, weights_(a + 2, b - 1));
+    if (interactions_) add_pairs(constant, gaps, joint);
     return sums;
+  }
+
+  // The cube game of the fixed features, a free one, and `more` other free ones.
+  void add_gap(size_t feature, size_t k, double gap, std::array<double, K>& sum, size_t more = 0) {
+    sum[k] += gap;
+    to(feature, k) += gap * weights_(n_in_ + more, n_out_);
+    if (interactions_) add_pairs_of(feature, k, gap, more);
   }
 
   static void add(std::array<double, K>& sums, const std::array<double, K>& values, double weight) {
@@ -233,25 +259,31 @@ class Cubes {
   }
 
   // Pairs of a free feature of a linear leaf with the fixed ones.
-  void add_pairs_of(size_t feature, size_t k, double gap) {
-    const size_t a = n_in_, b = n_out_;
+  void add_pairs_of(size_t feature, size_t k, double gap, size_t more) {
+    const size_t a = n_in_ + more, b = n_out_;
     for (const size_t other : ins_) add_pair(feature, other, k, gap * weights_(a - 1, b));
     for (const size_t other : outs_) add_pair(feature, other, k, -gap * weights_(a, b - 1));
   }
 
   // Pairs of fixed features.
-  void add_pairs(const std::array<double, K>& constant, const std::array<double, K>& gaps) {
+  void add_pairs(const std::array<double, K>& constant, const std::array<double, K>& gaps,
+                 const std::array<double, K>& joint) {
     const size_t a = n_in_, b = n_out_;
     for (size_t k = 0; k < count_; ++k) {
       for (size_t i = 0; i < a; ++i) {
         for (size_t j = 0; j < i; ++j)
-          add_pair(ins_[i], ins_[j], k, constant[k] * weights_(a - 2, b) + gaps[k] * weights_(a - 1, b));
+          add_pair(ins_[i], ins_[j], k,
+                   constant[k] * weights_(a - 2, b) + gaps[k] * weights_(a - 1, b) + joint[k] * weights_(a, b));
         for (size_t j = 0; j < b; ++j)
-          add_pair(ins_[i], outs_[j], k, -constant[k] * weights_(a - 1, b - 1) - gaps[k] * weights_(a, b - 1));
+          add_pair(
+              ins_[i], outs_[j], k,
+              -constant[k] * weights_(a - 1, b - 1) - gaps[k] * weights_(a, b - 1) - joint[k] * weights_(a + 1, b - 1));
       }
       for (size_t i = 0; i < b; ++i)
         for (size_t j = 0; j < i; ++j)
-          add_pair(outs_[i], outs_[j], k, constant[k] * weights_(a, b - 2) + gaps[k] * weights_(a + 1, b - 2));
+          add_pair(
+              outs_[i], outs_[j], k,
+              constant[k] * weights_(a, b - 2) + gaps[k] * weights_(a + 1, b - 2) + joint[k] * weights_(a + 2, b - 2));
     }
   }
 
@@ -293,7 +325,7 @@ class Cubes {
   size_t n_in_ = 0, n_out_ = 0, steps_ = 0;
   bool interactions_ = false;
   const double *x_ = nullptr, *z_ = nullptr, *x_leaves_ = nullptr, *z_leaves_ = nullptr;
-  const double *x_slots_ = nullptr, *z_slots_ = nullptr;
+  const double *x_slots_ = nullptr, *z_slots_ = nullptr, *x_factors_ = nullptr, *z_factors_ = nullptr;
   double* out_ = nullptr;
 };
 
@@ -325,6 +357,7 @@ void shapley_values(const SumTree& tree, const SumRows& rows, const SumRows& bac
 void sum_values(const SumTree& tree, const SumRows& rows, double* out) {
   const auto splits = static_cast<size_t>(tree.split_start[tree.n_nodes]);
   const auto entries = static_cast<size_t>(tree.leaf_start[tree.n_nodes]);
+  const auto n_products = static_cast<size_t>(tree.product_start[tree.n_nodes]);
   for (size_t i = 0; i < rows.n; ++i) {
     const double* x = rows.splits + i * splits;
     size_t node = 0;
@@ -338,6 +371,11 @@ void sum_values(const SumTree& tree, const SumRows& rows, double* out) {
       double sum = tree.intercepts[node * tree.n_outputs + k];
       for (int64_t e = tree.leaf_start[node]; e < tree.leaf_start[node + 1]; ++e)
         sum += rows.leaves[(i * entries + static_cast<size_t>(e)) * tree.n_outputs + k];
+      for (auto q = static_cast<size_t>(tree.product_start[node]);
+           q < static_cast<size_t>(tree.product_start[node + 1]); ++q) {
+        const double* factors = rows.factors + 2 * (i * n_products + q);
+        sum += tree.product_coef[q * tree.n_outputs + k] * factors[0] * factors[1];
+      }
       out[i * tree.n_outputs + k] += sum;
     }
   }

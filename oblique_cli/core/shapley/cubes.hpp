@@ -22,6 +22,10 @@ struct SumTree {
   const int64_t* leaf_start;     // n_nodes + 1 offsets into the next
   const int32_t* leaf_feature;
   const double* intercepts;  // n_nodes * n_outputs
+  // Products of two features in leaves: their values are the factors of a row, times a coefficient for each output.
+  const int64_t* product_start;    // n_nodes + 1 offsets into the next two
+  const int32_t* product_feature;  // two different features each
+  const double* product_coef;      // number of products * n_outputs
   // The same splits in the order of summation of growth, which decides where rounding could matter. Sum s < n_nodes
   // belongs to a node; the sums behind are rotated features, which terms name by ~(s - n_nodes); any other source is a
   // slot of a row.
@@ -36,9 +40,10 @@ struct SumTree {
 // The contributions of the entries of a tree for each row. An infinite summand decides the side of the row.
 struct SumRows {
   size_t n;
-  const double* splits;  // n * number of entries of splits
-  const double* leaves;  // n * number of entries of leaves * n_outputs
-  const double* slots;   // n * n_slots: numbers, NaN if missing, and 1 or 0 for a level
+  const double* splits;   // n * number of entries of splits
+  const double* leaves;   // n * number of entries of leaves * n_outputs
+  const double* slots;    // n * n_slots: numbers, NaN if missing, and 1 or 0 for a level
+  const double* factors;  // n * number of products * 2
 };
 
 // Thrown if the cubes of one row exceed the limit.

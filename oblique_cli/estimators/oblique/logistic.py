@@ -26,6 +26,7 @@ from oblique_cli.tree.logistic_trees import (
     boosting_steps,
     choose,
 )
+from oblique_cli.tree.pruning import price_of
 from oblique_cli.tree.refining import REFINEMENTS, PlaneSpace, Settings
 from oblique_cli.tree.structure import Tree
 
@@ -34,10 +35,10 @@ LIMITS = ("criterion", "min_parent", "min_samples_leaf", "min_weight_fraction_le
 SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
 
 
-def ridge_paths(penalty: float | str, squares: bool) -> list[list[How]]:
-    """Return a path of ridge penalties for models of features alone, and one for models with squares."""
+def ridge_paths(penalty: float | str, squares: bool, products: bool = False) -> list[list[How]]:
+    """Return a path of ridge penalties for models of features alone, one with squares, and one with products too."""
     path = PENALTIES if isinstance(penalty, str) else (float(penalty),)
-    return [[How(each, terms=terms) for each in path] for terms in (TERMS if squares else TERMS[:1])]
+    return [[How(each, terms=terms) for each in path] for terms in TERMS[: 1 + squares + (squares and products)]]
 
 
 class LogisticTreeClassifier(
@@ -106,6 +107,11 @@ class LogisticTreeClassifier(
         help='Whether models of "ridge" may have a term for the square of each feature as well, taken at most 3 '
         "standard deviations from its mean; cross-validation chooses between models with them and without.",
     )
+    products: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Whether models with squares may have terms for products of two features as well.",
+    )
     refine: str = parameter(
         default="none",
         allowed=Choice(REFINEMENTS),
@@ -128,11 +134,12 @@ class LogisticTreeClassifier(
         help="Weight of the log loss beside the misclassified share when cross-validation compares trees. Errors of "
         "small sets are coarse; the log loss distinguishes trees with equal errors.",
     )
-    doubling_price: float = parameter(
-        default=0.01,
-        allowed=Real(0.0),
-        help="Least gain for doubling the leaves in that comparison: one point of error, or its equivalent in log "
-        "loss. With 0 a tree of a hundred leaves replaces one of ten for any gain.",
+    doubling_price: float | str = parameter(
+        default=AUTO,
+        allowed=Either(Real(0.0), Text(AUTO, f"'{AUTO}'")),
+        help="Least gain for doubling the leaves in that comparison, in error or its equivalent in log loss. "
+        '"auto" is 0.01 up to 1,000 rows and 0.01 sqrt(1000 / n) for n rows more, as standard errors fall. With 0 a '
+        "tree of a hundred leaves replaces one of ten for any gain.",
     )
     max_terms: int | str | None = parameter(  # type: ignore[assignment]  # of models in leaves, not of planes
         default=AUTO,
@@ -192,7 +199,7 @@ class LogisticTreeClassifier(
             steps = self.steps
             hows = [[How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]]
         else:
-            hows = ridge_paths(self.leaf_penalty, self.squares)
+            hows = ridge_paths(self.leaf_penalty, self.squares, self.products)
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))
@@ -201,7 +208,7 @@ class LogisticTreeClassifier(
             settings,
             self.n_penalties,
             self.log_loss_weight,
-            self.doubling_price,
+            price_of(self.doubling_price, len(rows.X)),
             max_terms=AUTO_TERMS if isinstance(self.max_terms, str) else self.max_terms,
             all_terms_price=self.all_terms_price if isinstance(self.max_terms, str) else None,
         )

@@ -30,23 +30,31 @@ from oblique_cli.models.explaining.nearest import (
 from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, as_model
-from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, Term, procedure_of, square_of
+from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, Term, procedure_of
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import of_classes
 
 MOST_TRIED = 20  # leaves that are searched for whole numbers after a nearer change without them
 
 
+TIMES = " × "
+
+
+def cell_text(value: float | str | None) -> str:
+    """Return the text of a cell's value."""
+    return "missing" if value is None else f"{value:.6g}" if isinstance(value, float) else value
+
+
 @dataclass(frozen=True)
 class Contribution:
-    """Contribution of one column to the distance of a row from a hyperplane.
+    """Contribution of one column, or of a product, to the distance of a row from a hyperplane or to a score.
 
     amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None if a
             number is missing
     """
 
-    column: str  # its name
-    value: float | str | None  # of the row: a number, a level, or None if missing
+    column: str  # its name, of a product "age × height"
+    value: float | str | None  # of the row: a number, a level, None if missing; of a product "30 × 1.8"
     amount: float | None
 
 
@@ -179,8 +187,8 @@ def explain(
     least 1e-6 standard deviations inside the leaf (1e-10 if the leaf is thinner), the nearest one in the Euclidean
     distance in standard deviations. Whole numbers may become fractions, which the result marks. In a tree with
     models in its leaves there is a program for each leaf and class, the row's own leaf included, and more inequalities:
-    one for each class that the score must exceed. With squares among these the nearest of several searches is taken,
-    and `at_least` says how near any change can be.
+    one for each class that the score must exceed. With squares or products among these the nearest of several searches
+    is taken, and `at_least` says how near any change can be.
 
     Raises ConfigError for a model without a tree, a forest, a row that does not fit or an unknown name.
     """
@@ -300,10 +308,13 @@ class _Query:
             return prediction
         return self.procedure.classes[self.model.fitted.state["classes_"].tolist().index(prediction)]
 
-    def contribution(self, j: int, amount: float) -> Contribution:
-        """Return the contribution of a column; NaN if its number is missing."""
+    def contribution(self, j: int, amount: float, *others: int) -> Contribution:
+        """Return the contribution of a column, or of its product with others; NaN if its number is missing."""
         value = shown(self.procedure, j, self.raw_row)
-        return Contribution(self.procedure.cells[j].name, value, None if math.isnan(amount) else amount)
+        if others:
+            value = TIMES.join(cell_text(shown(self.procedure, k, self.raw_row)) for k in (j, *others))
+        name = TIMES.join(self.procedure.cells[k].name for k in (j, *others))
+        return Contribution(name, value, None if math.isnan(amount) else amount)
 
     def amount(self, term: Term) -> float:
         """Return the value of a term."""
@@ -357,18 +368,14 @@ class _Query:
         if len(reached) == 1:
             return explanation
         rival = max((k for k in range(len(reached)) if k != predicted), key=lambda k: reached[k])
-        amounts: dict[int, float] = {}
+        amounts: dict[tuple[int, ...], float] = {}
         for part in scores.parts:
-            cell = part.column.cell
-            z = part.column.of(float(self.filled[cell]))
-            amount = (part.coef[predicted] - part.coef[rival]) * z
-            if part.curve:
-                amount += (part.curve[predicted] - part.curve[rival]) * square_of(z)
-            amounts[cell] = amounts.get(cell, 0.0) + amount
-        order = sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
+            added, cells = part.of(self.filled.tolist()), tuple(dict.fromkeys(column.cell for column in part.columns))
+            amounts[cells] = amounts.get(cells, 0.0) + added[predicted] - added[rival]
+        order = sorted(amounts, key=lambda cells: (-abs(amounts[cells]), cells))
         return replace(
             explanation,
-            equation=tuple(self.contribution(j, amounts[j]) for j in order),
+            equation=tuple(self.contribution(cells[0], amounts[cells], *cells[1:]) for cells in order),
             intercept=scores.intercept[predicted] - scores.intercept[rival],
             against=self.procedure.classes[scores.classes[rival]],
         )
@@ -427,7 +434,7 @@ class _Query:
                 change = self._change(candidate, solve)
                 if change is not None:
                     best = _better(best, change)
-                    # Without squares the search is exact, also that for whole numbers.
+                    # Without squares and products the search is exact, also that for whole numbers.
                     bound = bound if region.over else max(bound, change.distance)
                     break
             at_least = min(at_least, bound)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from oblique_cli import _core
 from oblique_cli.ground.arrays import Array
-from oblique_cli.models.procedure import HALF_ROOT, MAJORITY, MISSING, NUMBER, Lane, Leaf, Procedure, Steps, Term
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
+from oblique_cli.models.procedure import MAJORITY, MISSING, NUMBER, Lane, Leaf, Part, Procedure, Scaled, Steps, Term
+from oblique_cli.tree.payloads import FARTHEST, near, squares
 
 Item = TypeVar("Item")
 
@@ -82,43 +82,52 @@ class _Sums:
 class TreeGame:
     """One tree as the core takes it, and the conversion of rows to summands.
 
-    parts : of the models in leaves, in the order of their entries: cell and its contribution to the outputs
+    parts : of the models in leaves, in the order of their entries: cell and its contribution to the outputs; factors :
+    of the products in leaves, two columns each
     """
 
     core: Any
     splits: Summands
     slots: tuple[tuple[int, int], ...]  # column and level of each value that splits add up in the order of growth
     parts: tuple[_Part, ...]
+    factors: tuple[Scaled, ...]
     n_outputs: int
 
-    def summands(self, X: Array) -> tuple[Array, Array, Array]:
-        """Return the summands of rows for splits, (n, entries), and for leaves, (n, entries * outputs), and slots."""
+    def summands(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Return the summands of rows for splits, (n, entries), and for leaves, (n, entries * outputs), slots, and
+        factors, (n, 2 * products)."""
         leaves = np.hstack([np.empty((len(X), 0)), *(part.of(X) for part in self.parts)])
         slots = [_holds(X[:, column], level) for column, level in self.slots]
-        return self.splits.of(X), leaves, np.ascontiguousarray(np.array(slots).reshape(len(slots), len(X)).T)
+        factors = [near(_deviations(column, X)) for column in self.factors]
+        first, second = (np.ascontiguousarray(np.array(of).reshape(len(of), len(X)).T) for of in (slots, factors))
+        return self.splits.of(X), leaves, first, second
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The contribution of one column to the outputs in a leaf: all its terms and scaled columns."""
+    """The contribution of one column to the outputs in a leaf: all its terms, scaled columns and their products."""
 
     cell: int
     terms: tuple[Term, ...]
-    scaled: tuple[tuple[Any, Array, Array | None], ...]  # a `Scaled`, coefficients and those of its square
+    scaled: tuple[tuple[tuple[Scaled, ...], Array, Array | None], ...]  # of `Part`s: coefficients, those of the square
     n_outputs: int
 
     def of(self, X: Array) -> Array:
         added = np.zeros((len(X), self.n_outputs))
         for term in self.terms:
             added[:, 0] += term.coef * _holds(X[:, term.cell], term.level)
-        for column, coef, curve in self.scaled:
-            x = _holds(X[:, column.cell], column.level)
-            z = np.nan_to_num(np.clip((x - column.center) / column.scale, -FARTHEST, FARTHEST), nan=0.0)
-            added += z[:, None] * coef
+        for columns, coef, curve in self.scaled:
+            z, *rest = (_deviations(column, X) for column in columns)
+            added += (near(z) * near(rest[0]) if rest else z)[:, None] * coef
             if curve is not None:
-                bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-                added += ((bounded * bounded - 1.0) * HALF_ROOT)[:, None] * curve
+                added += squares(z)[:, None] * curve
         return added
+
+
+def _deviations(column: Scaled, X: Array) -> Array:
+    """Return a column in standard deviations, (n,)."""
+    x = _holds(X[:, column.cell], column.level)
+    return np.nan_to_num(np.clip((x - column.center) / column.scale, -FARTHEST, FARTHEST), nan=0.0)
 
 
 def _holds(values: Array, level: int) -> Array:
@@ -140,8 +149,9 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
     features: list[int] = []
     sums = _Sums(len(players))
     missing_left = np.zeros(tree.n_nodes, np.int32)
-    starts, leaf_starts = [0], [0]
+    starts, leaf_starts, product_starts = [0], [0], [0]
     parts: list[_Part] = []
+    products: list[tuple[Part, Array]] = []
     intercepts = np.zeros((tree.n_nodes, n_outputs))
     thresholds = np.zeros(tree.n_nodes)
     for node in range(tree.n_nodes):
@@ -156,24 +166,28 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
                 features.append(cell)
         else:
             sums.add(())
-            intercepts[node], own_parts = _leaf(procedure, tree.leaf(node), output, n_outputs)
-            parts += own_parts
+            intercepts[node], leaf_parts, leaf_products = _leaf(procedure, tree.leaf(node), output, n_outputs)
+            parts, products = parts + leaf_parts, products + leaf_products
         starts.append(len(features))
         leaf_starts.append(len(parts))
+        product_starts.append(len(products))
     for lane in tree.rotated:
         sums.add((lane,))
     columns = zip(*terms, strict=True) if terms else ((),) * 5
     types = (np.float64, np.int64, np.int64, np.bool_, np.int64)
     coef, column, level, sides, entry = (np.array(*pair) for pair in zip(columns, types, strict=True))
+    factors = tuple(column for part, _ in products for column in part.columns)
     core = _core.Game(
         np.array(tree.left, np.int32), np.array(tree.right, np.int32), thresholds,
         np.array(starts, np.int64), np.array(features, np.int32),
         np.array(leaf_starts, np.int64), np.array([part.cell for part in parts], np.int32), intercepts,
+        np.array(product_starts, np.int64), np.array([column.cell for column in factors], np.int32),
+        np.array([coef for _, coef in products], np.float64).reshape(len(products), n_outputs),
         *sums.arrays(), np.array([players[column] for column, _ in sums.slots], np.int32), missing_left,
         len(procedure.cells),
     )  # fmt: skip
     summands = Summands(coef, column, level, sides, entry, len(features))
-    return TreeGame(core, summands, tuple(sums.slots), tuple(parts), n_outputs)
+    return TreeGame(core, summands, tuple(sums.slots), tuple(parts), factors, n_outputs)
 
 
 def grouped(items: Iterable[Item], cell_of: Callable[[Item], int]) -> dict[int, tuple[Item, ...]]:
@@ -191,25 +205,30 @@ def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
     return [Term(term.coef * part.coef, part.cell, part.level) for part in tree.rotated[term.cell - n_columns]]
 
 
-def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tuple[Array, list[_Part]]:
-    """Return the constant of a leaf, and the contributions of columns."""
+def _leaf(
+    procedure: Procedure, leaf: Leaf, output: str, n_outputs: int
+) -> tuple[Array, list[_Part], list[tuple[Part, Array]]]:
+    """Return the constant of a leaf, the contributions of cells, and products of two cells with their coefficients."""
     if output == VALUE:
         terms = grouped(leaf.terms, lambda term: term.cell)
-        return np.array([leaf.intercept]), [_Part(cell, of_cell, (), 1) for cell, of_cell in terms.items()]
+        return np.array([leaf.intercept]), [_Part(cell, of_cell, (), 1) for cell, of_cell in terms.items()], []
     if output == PROBABILITY:
         if procedure.voting == MAJORITY:
-            return np.arange(n_outputs) == leaf.label, []
-        return np.array(leaf.shares[:n_outputs]), []
+            return np.arange(n_outputs) == leaf.label, [], []
+        return np.array(leaf.shares[:n_outputs]), [], []
     # Scores less their mean over the classes: adding a number to all scores leaves probabilities the same.
     assert leaf.scores is not None
     parts = []
-    for cell, of_cell in grouped(leaf.scores.parts, lambda part: part.column.cell).items():
+    products = [part for part in leaf.scores.parts if len({column.cell for column in part.columns}) > 1]
+    of_one_cell = [part for part in leaf.scores.parts if part not in products]
+    for cell, of_cell in grouped(of_one_cell, lambda part: part.column.cell).items():
         scaled = tuple(
-            (part.column, centered(part.coef, n_outputs), centered(part.curve, n_outputs) if part.curve else None)
+            (part.columns, centered(part.coef, n_outputs), centered(part.curve, n_outputs) if part.curve else None)
             for part in of_cell
         )
         parts.append(_Part(cell, (), scaled, n_outputs))
-    return centered(leaf.scores.intercept, n_outputs), parts
+    with_coefs = [(part, centered(part.coef, n_outputs)) for part in products]
+    return centered(leaf.scores.intercept, n_outputs), parts, with_coefs
 
 
 def centered(values: Sequence[float], n_outputs: int) -> Array:

@@ -1,13 +1,14 @@
 """The nearest row that a leaf with linear models of the classes gives to another class.
 
 A leaf predicts the class with the largest score. The difference of two scores is a sum of one function per column,
-linear or, with squares, quadratic within three standard deviations and linear beyond. If it is linear, the rows of
-class k are a polyhedron, whose nearest row is exact (`nearest.least_distance`). With squares the set
-may not be convex: SLSQP starts from several rows, and the nearest result counts.
+linear or, with squares, quadratic within three standard deviations and linear beyond, and of products of columns. If
+it is linear, the rows of class k are a polyhedron, whose nearest row is exact (`nearest.least_distance`). With squares
+or products the set may not be convex: SLSQP starts from several rows, and the nearest result counts.
 
 Then only a lower bound is certain. The Lagrangian is a sum over columns, each of whose minima is one of a few
 numbers, so the dual function is known exactly for any multipliers, and no row is nearer than its value (weak duality).
-Where the bound equals the distance of the change, no row is nearer.
+Where the bound equals the distance of the change, no row is nearer. A product is no sum over columns; there the bound
+is that of the larger |a| (u^2 + v^2) / 2 >= a u v.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.nearest import MARGINS, Candidate, Polyhedron, Solve, changed_by, least_distance
-from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scores, square_of
+from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scaled, Scores, near, square_of
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 PROVEN = 1e-4  # largest relative gap between a distance and its lower bound at which the distance counts as minimal
@@ -30,11 +32,24 @@ ROUNDS = 8  # of programs with tangents instead of squares
 PUSHED = 3  # columns that are moved, one at a time, to where their squares help most
 
 
+class Factor(NamedTuple):
+    """A factor of a product: start + rate * u[column]."""
+
+    column: int
+    start: float
+    rate: float
+
+    def at(self, u: Array) -> float:
+        """Return its value."""
+        return self.start + self.rate * float(u[self.column])
+
+
 @dataclass(frozen=True)
 class Lead:
     """Score of a class less that of another one, for changes u of the free columns in standard deviations.
 
     constant + sum over columns of slope * z + bend * square_of(z), z = start + rate * u; all but constant (n,)
+    products : of each its amount, and column, start and rate of its two factors, which `near` limits
     """
 
     constant: float
@@ -42,24 +57,49 @@ class Lead:
     rate: Array
     slope: Array
     bend: Array
+    products: tuple[tuple[float, Factor, Factor], ...] = ()
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether the lead is no linear function."""
+        return bool(self.bend.any() or self.products)
 
     def of(self, u: Array) -> float:
         """Return the lead."""
         z = self.start + self.rate * u
-        return float(self.constant + self.slope @ z + self.bend @ _squares(z))
+        of_products = sum(amount * near(a.at(u)) * near(b.at(u)) for amount, a, b in self.products)
+        return float(self.constant + self.slope @ z + self.bend @ _squares(z) + of_products)
 
     def gradient(self, u: Array) -> Array:
         """Return its derivatives, (n,)."""
         z = self.start + self.rate * u
         inside = np.abs(z) < FARTHEST_SQUARED
         derivatives: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
+        for amount, *factors in self.products:
+            for moving, other in (factors, factors[::-1]):
+                if abs(moving.at(u)) < FARTHEST_SQUARED:
+                    derivatives[moving.column] += amount * moving.rate * near(other.at(u))
         return derivatives
+
+    @property
+    def separable(self) -> Lead:
+        """A lead that is nowhere less and has no products."""
+        bend, constant = self.bend.copy(), self.constant
+        for amount, *factors in self.products:
+            for factor in factors:
+                constant += 0.5 * abs(amount) * (1.0 if factor.rate else near(factor.start) ** 2)
+                bend[factor.column] += 0.5 * abs(amount) / HALF_ROOT if factor.rate else 0.0
+        return replace(self, constant=constant, bend=bend, products=()) if self.products else self
 
     @cached_property
     def size(self) -> float:
         """An upper bound of the length of the gradient."""
         steepest = np.abs(self.slope) + np.abs(self.bend) * 2.0 * HALF_ROOT * FARTHEST_SQUARED
-        return float(np.linalg.norm(self.rate * steepest))
+        steepest = np.abs(self.rate) * steepest
+        for amount, *factors in self.products:
+            for factor in factors:
+                steepest[factor.column] += abs(amount * factor.rate) * FARTHEST_SQUARED
+        return float(np.linalg.norm(steepest))
 
 
 def leads(
@@ -80,9 +120,17 @@ def leads(
             continue
         constant = scores.intercept[leader] - scores.intercept[rival] - log_odds
         start, rate, slope, bend = (np.zeros(len(row)) for _ in range(4))
+        products: list[tuple[float, Factor, Factor]] = []
         for part in scores.parts:
             column, j = part.column, part.column.cell
             a = part.coef[leader] - part.coef[rival]
+            if part.other is not None:
+                x, y = (_factor(each, row, deviations, free) for each in part.columns)
+                products.append((a, x, y))
+                for factor in (x, y):
+                    if factor.rate:
+                        start[factor.column], rate[factor.column] = factor.start, factor.rate
+                continue
             b = part.curve[leader] - part.curve[rival] if part.curve else 0.0
             if column.level == NUMBER and free[j]:
                 start[j], rate[j] = (row[j] - column.center) / column.scale, deviations[j] / column.scale
@@ -90,8 +138,18 @@ def leads(
             else:
                 z = column.of(float(row[j]))
                 constant += a * z + b * square_of(z)
-        by_rival.append(Lead(constant, start, rate, slope, bend))
+        moving = tuple(product for product in products if product[0] and (product[1].rate or product[2].rate))
+        constant += sum(a * near(x.start) * near(y.start) for a, x, y in products if not (x.rate or y.rate))
+        by_rival.append(Lead(constant, start, rate, slope, bend, moving))
     return by_rival
+
+
+def _factor(column: Scaled, row: Array, deviations: Array, free: NDArray[np.bool_]) -> Factor:
+    """Return a column as a factor, fixed unless it is a free number."""
+    j = column.cell
+    if column.level == NUMBER and free[j]:
+        return Factor(j, float(row[j] - column.center) / column.scale, float(deviations[j]) / column.scale)
+    return Factor(j, column.of(float(row[j])), 0.0)
 
 
 @dataclass(frozen=True)
@@ -113,7 +171,7 @@ class Region:
     @cached_property
     def dual(self) -> tuple[float, Array]:
         """A lower bound of that length from the dual program, and the u of its multipliers."""
-        return _dual(self.G, self.h, self.over)
+        return _dual(self.G, self.h, tuple(lead.separable for lead in self.over))
 
     @property
     def at_least(self) -> float:
@@ -146,8 +204,8 @@ def regions(
             if any(lead.size == 0.0 and lead.constant <= 0.0 for lead in over):
                 continue  # no free column takes part
             moving = [lead for lead in over if lead.size > 0.0]
-            rows, offsets = _half_spaces([lead for lead in moving if not lead.bend.any()], G.shape[1])
-            curved = tuple(lead for lead in moving if lead.bend.any())
+            rows, offsets = _half_spaces([lead for lead in moving if not lead.is_curved], G.shape[1])
+            curved = tuple(lead for lead in moving if lead.is_curved)
             planes, borders = np.vstack([G, rows]), np.append(h, offsets)
             u = least_distance(planes, borders)
             if u is not None:
@@ -208,7 +266,9 @@ def _searched(region: Region, margin: float) -> list[Array]:
     from scipy.optimize import minimize
 
     n = region.G.shape[1]
-    moving = np.flatnonzero(region.G.any(axis=0) | np.any([lead.rate != 0.0 for lead in region.over], axis=0))
+    moves = region.G.any(axis=0) | np.any([lead.rate != 0.0 for lead in region.over], axis=0)
+    moves[[factor.column for lead in region.over for _, *factors in lead.products for factor in factors]] = True
+    moving = np.flatnonzero(moves)
     G, h = region.G[:, moving], region.h + margin
 
     def whole(part: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.ground.strict_yaml import printable
-from oblique_cli.models.explaining.explanation import ColumnChange, Contribution, Explanation, Step
+from oblique_cli.models.explaining.explanation import ColumnChange, Contribution, Explanation, Step, cell_text
 from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE
 from oblique_cli.models.explaining.nearest import MARGINS
 from oblique_cli.models.explaining.shapley import ShapleyValues, mean_sizes
@@ -136,8 +136,7 @@ def _sum(parts: Sequence[Contribution]) -> str:
 
 
 def _cell(part: Contribution) -> str:
-    value = "missing" if part.value is None else f"{part.value:.6g}" if isinstance(part.value, float) else part.value
-    return f"{printable(part.column)} {printable(value)}"
+    return f"{printable(part.column)} {printable(cell_text(part.value))}"
 
 
 @dataclass(frozen=True)

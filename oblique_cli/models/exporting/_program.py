@@ -169,17 +169,22 @@ def _models_of(procedure: Procedure, leaf: Leaf) -> tuple[Any, ...]:
 def _scores_of(procedure: Procedure, leaf: Leaf) -> tuple[Any, ...]:
     scores = leaf.scores
     assert scores is not None
-    parts = [
-        (part.column.cell, part.column.level, part.column.center, part.column.scale, squared, values)
-        for part in scores.parts
-        for squared, values in enumerate((part.coef, part.curve))
-        if any(values)
-    ]
+    parts = []
+    for part in scores.parts:
+        of_kinds = [(part.column, 0, part.coef), (part.column, 1, part.curve)]
+        if part.other is not None:
+            of_kinds = [(part.column, 2, (0.0,) * len(part.coef)), (part.other, 3, part.coef)]
+        for column, kind, values in of_kinds:
+            if kind == 2 or any(values):
+                parts.append((column.cell, column.level, column.center, column.scale, kind, values))
     return scores.intercept, Rows("part", tuple(parts))
 
 
 _IN_MODELS = "intercept, and least and largest number where some leaf has bounds"
-_IN_PARTS = "column, level (-1 the number, -2 missing), center, scale, whether of the square, coefficients"
+_IN_PARTS = (
+    "column, level (-1 the number, -2 missing), center, scale, kind, coefficients. Kind 0 is the value, 1 its square,\n"
+    "2 a factor and 3 its product with the part before"
+)
 # By the quantity that a leaf adds: the name of the table, the kind of its rows, a comment, and the row of a leaf.
 _LEAVES: dict[str, tuple[str, str, str, Callable[[Procedure, Leaf], tuple[Any, ...]]]] = {
     OUTPUTS: ("OUTPUTS", "double", "Numbers, shares or scores of each leaf.", outputs_of),

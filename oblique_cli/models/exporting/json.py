@@ -7,10 +7,11 @@ from typing import Any
 
 from oblique_cli import __version__
 from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporter, kind_of
-from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Steps
+from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Scaled, Steps
 
 SCHEMA = "oblique-export/1"
 YOUNGER = "oblique-export/2"  # version of a document with keys that readers of the first version do not know
+WITH_PRODUCTS = "oblique-export/3"  # of scores with products of two columns
 
 
 @exporter("json", "the model as plain steps in JSON", ".json", kinds=KINDS)
@@ -50,7 +51,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     is_plain = kind_of(procedure) in PLAIN and not procedure.has_bounds and not procedure.prior
     return {
-        "schema": SCHEMA if is_plain else YOUNGER,
+        "schema": WITH_PRODUCTS if procedure.pairs else SCHEMA if is_plain else YOUNGER,
         "version": __version__,
         "algorithm": procedure.title,
         "task": "regression" if procedure.is_regression else "classification",
@@ -94,10 +95,10 @@ def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
     if leaf.scores is not None:
         parts: list[dict[str, Any]] = []
         for part in leaf.scores.parts:
-            column = part.column
-            entry = {"column": column.cell, "center": column.center, "scale": column.scale, "coefficients": part.coef}
-            squares = {"squares": part.curve} if part.curve else {}
-            parts.append({**entry, **_level(column.level), **squares})
+            further: dict[str, Any] = {"squares": part.curve} if part.curve else {}
+            if part.other is not None:
+                further = {"times": _scaled(part.other)}
+            parts.append({**_scaled(part.column), "coefficients": part.coef, **further})
         return {"scored": leaf.scores.classes, "intercepts": leaf.scores.intercept, "parts": parts}
     label = {} if procedure.voting == CLIPPED else {"class": leaf.label}
     return {**label, "shares": leaf.shares}
@@ -110,6 +111,10 @@ def _terms(lane: Lane, n_columns: int) -> list[dict[str, Any]]:
         place = {"rotated": beyond} if beyond >= 0 else {"column": term.cell}
         entries.append({"coefficient": term.coef, **place, **_level(term.level)})
     return entries
+
+
+def _scaled(column: Scaled) -> dict[str, Any]:
+    return {"column": column.cell, "center": column.center, "scale": column.scale, **_level(column.level)}
 
 
 def _level(level: int) -> dict[str, int | None]:

@@ -329,13 +329,17 @@ class _Graph:
         procedure = self.procedure
         scored, scaled = procedure.scored, procedure.scaled
         place = {column: j for j, column in enumerate(scaled)}
-        coef = np.zeros((len(self.leaf_numbers), len(scored), 2 * len(scaled)))
+        pairs = procedure.pairs
+        coef = np.zeros((len(self.leaf_numbers), len(scored), 2 * len(scaled) + len(pairs)))
         intercept = np.zeros((len(self.leaf_numbers), len(scored), 1))
         for i, (_, node) in enumerate(self.leaf_numbers):
             leaf_scores = procedure.tree.leaf(node).scores
             assert leaf_scores is not None
             intercept[i, :, 0] = leaf_scores.intercept
             for part in leaf_scores.parts:
+                if part.other is not None:
+                    coef[i, :, 2 * len(scaled) + pairs.index(part.columns)] = part.coef
+                    continue
                 coef[i, :, place[part.column]] = part.coef
                 coef[i, :, len(scaled) + place[part.column]] = part.curve or 0.0
         leaf = self.op("Reshape", leaves, self.constant([-1], np.int64))
@@ -348,7 +352,9 @@ class _Graph:
             z = self.op("Where", self.pick(self.missing, at), self.constant(0.0), z)
             near = self.op("Clip", z, self.constant(-FARTHEST_SQUARED), self.constant(FARTHEST_SQUARED))
             square = self.op("Sub", self.op("Mul", near, near), self.constant(1.0))
-            columns = self.op("Concat", z, self.op("Mul", square, self.constant(HALF_ROOT)), axis=1)
+            factors = [self.pick(near, [place[pair[k]] for pair in pairs]) for k in (0, 1)] if pairs else []
+            products = [self.op("Mul", *factors)] if pairs else []
+            columns = self.op("Concat", z, self.op("Mul", square, self.constant(HALF_ROOT)), *products, axis=1)
             columns = self.op("Unsqueeze", columns, self.constant([2], np.int64))
             scores = self.op("Add", self.op("MatMul", self._table(coef, leaf), columns), scores)
         scores = self.op("Squeeze", scores, self.constant([2], np.int64))

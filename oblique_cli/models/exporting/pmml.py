@@ -225,7 +225,7 @@ class _Document:
 
     def _model(self, scores: Scores) -> Element:
         """Return the RegressionModel of a leaf."""
-        columns = {part.column for part in scores.parts}
+        columns = {column for part in scores.parts for column in part.columns}
         fields = [
             self._code_of_level(j)
             for j in self.codes
@@ -233,6 +233,11 @@ class _Document:
         ]
         summands: list[tuple[str, tuple[float, ...]]] = []
         for i, part in enumerate(scores.parts):
+            if part.other is not None:
+                summands.append((self._new(f"product {i}"), part.coef))
+                factors = (_bounded(self._deviations(column), FARTHEST_SQUARED) for column in part.columns)
+                fields.append(_derived(summands[-1][0], _applied("*", *factors)))
+                continue
             deviations = self._deviations(part.column)
             summands.append((self._new(f"deviation {i}"), part.coef))
             fields.append(_derived(summands[-1][0], deviations))

@@ -37,19 +37,21 @@ def scores_of(procedure: Procedure, node: int, precision: int) -> list[str]:
     for k, code in enumerate(scores.classes):
         pieces = [("-" if scores.intercept[k] < 0 else "+", f"{abs(scores.intercept[k]):.{precision}g}")]
         for part in scores.parts:
-            for values, square in ((part.coef, False), (part.curve, True)):
+            form = "z" if part.other is None else "near"
+            name = " * ".join(_deviation(procedure, column, form) for column in part.columns)
+            for values, text in ((part.coef, name), (part.curve, _deviation(procedure, part.column, "square"))):
                 if values and values[k]:
                     sign, size = "-" if values[k] < 0 else "+", f"{abs(values[k]):.{precision}g}"
-                    pieces.append((sign, f"{size} * {_deviation(procedure, part.column, square)}"))
+                    pieces.append((sign, f"{size} * {text}"))
         lines.append(f"score of {quoted(procedure.classes[code])} = {joined(pieces)}")
     return lines
 
 
-def _deviation(procedure: Procedure, column: Scaled, square: bool = False) -> str:
+def _deviation(procedure: Procedure, column: Scaled, form: str = "z") -> str:
     name = quoted(procedure.cells[column.cell].name)
     if column.level != NUMBER:
         name += f" is {level_of(procedure, Term(1.0, column.cell, column.level))}"
-    return f"{'square' if square else 'z'}({name})"
+    return f"{form}({name})"
 
 
 def _deviations(procedure: Procedure, precision: int) -> list[str]:
@@ -65,4 +67,5 @@ def _deviations(procedure: Procedure, precision: int) -> list[str]:
         name, center = quoted(procedure.cells[column.cell].name), f"{abs(column.center):.{precision}g}"
         gone = "; 0 where it is missing" if procedure.cells[column.cell].fill is None and not procedure.needed else ""
         lines.append(f"#   {deviation}: ({name} {sign} {center}) / {column.scale:.{precision}g}{gone}")
-    return [*lines, "#", "# and square(...): (z * z - 1) / sqrt(2), where z is at most 3 from 0."]
+    near = "near(...): z, but at most 3 from 0"
+    return [*lines, "#", f"# {near}, and square(...): (near * near - 1) / sqrt(2)."]

@@ -236,10 +236,12 @@ class _Select:
         tree, scaled, o = self.procedure.tree, self.procedure.scaled, self.prefix
         held = [(node, leaf_scores) for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
         place = {column: j for j, column in enumerate(scaled)}
-        bent = {place[part.column] for _, leaf_scores in held for part in leaf_scores.parts if part.curve}
+        parts = [part for _, leaf_scores in held for part in leaf_scores.parts]
+        bent = {place[part.column] for part in parts if part.curve}
+        factors = {place[column] for part in parts if part.other for column in part.columns}
         of_rows = [(leaf, f"{o}leaf"), *((self._deviations(column), f"{o}z{j}") for j, column in enumerate(scaled))]
         inner = _layer(of_rows, "", "scaled", depth + 3)
-        if bent:
+        if bent or factors:
             outer = number(square_of(FARTHEST_SQUARED))
             columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
             for j in sorted(bent):
@@ -247,6 +249,11 @@ class _Select:
                 columns.append(
                     (f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}")
                 )
+            most = FARTHEST_SQUARED
+            for j in sorted(factors):
+                z = f"{o}z{j}"
+                limited = f"CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END"
+                columns.append((limited, f"{o}n{j}"))
             inner = _layer(columns, inner, "bent", depth + 2)
         scores = []
         for k in range(len(self.procedure.scored)):
@@ -254,10 +261,11 @@ class _Select:
             for node, leaf_scores in held:
                 pieces = [number(leaf_scores.intercept[k])]
                 for part in leaf_scores.parts:
-                    for values, name in ((part.coef, "z"), (part.curve, "q")):
+                    at = [place[column] for column in part.columns]
+                    name = f"{o}z{at[0]}" if part.other is None else f"{o}n{at[0]} * {o}n{at[1]}"
+                    for values, factor in ((part.coef, name), (part.curve, f"{o}q{at[0]}")):
                         if values and values[k]:
-                            sign = "-" if values[k] < 0 else "+"
-                            pieces.append(f"{sign} {number(abs(values[k]))} * {o}{name}{place[part.column]}")
+                            pieces.append(f"{'-' if values[k] < 0 else '+'} {number(abs(values[k]))} * {factor}")
                 cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
             indent = "  " * (depth + 2)
             scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))

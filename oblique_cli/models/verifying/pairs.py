@@ -15,7 +15,18 @@ from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import MAJORITY, NUMBER, Leaf, Procedure, Steps
-from oblique_cli.models.verifying.polyhedra import MARGIN, Form, Frame, Program, Shape, Square, Undecided, plain_terms
+from oblique_cli.models.verifying.polyhedra import (
+    MARGIN,
+    Factor,
+    Form,
+    Frame,
+    Product,
+    Program,
+    Shape,
+    Square,
+    Undecided,
+    plain_terms,
+)
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 SATURATED = 30.0  # log odds beyond which a probability has too few digits to show a difference
@@ -150,7 +161,7 @@ class Joint:
                 yield from inside(program, self.effort, [*self.frame.numbers.values(), *changed])
                 return
             v = self._highest(program, form)
-            if v is not None and after is not None and not after.squares:
+            if v is not None and after is not None and not after.places:
                 clear = program.also(self.after(after.vector[None]), np.array([SATURATED - after.constant]))
                 if (shown := self._highest(clear, form)) is not None:
                     yield shown
@@ -173,7 +184,17 @@ class Joint:
                 key = (place, square.start, square.rate)
                 amounts[key] = amounts.get(key, 0.0) + sign * square.amount
         remaining = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
-        return Form(vector, first.constant - second.constant, remaining)
+        of_factors: dict[tuple[Factor, Factor], float] = {}
+        for product in first.products:
+            of_factors[product.factors] = of_factors.get(product.factors, 0.0) + product.amount
+        for product in second.products:
+            f, g = (factor._replace(place=self._place_after(factor.place)) for factor in product.factors)
+            of_factors[f, g] = of_factors.get((f, g), 0.0) - product.amount
+        products = tuple(Product(amount, factors) for factors, amount in of_factors.items() if amount)
+        return Form(vector, first.constant - second.constant, remaining, products)
+
+    def _place_after(self, place: int) -> int:
+        return self.frame.n + self.places.index(place) if place in self.places else place
 
 
 def saying(frame: Frame, procedure: Procedure, leaf: Leaf, of: int) -> Says:
@@ -244,23 +265,33 @@ def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
 def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator[Array]:
     """Yield solutions in one leaf whose slope along the column has the wrong sign.
 
-    The slope is that of a line in each of three ranges of the column: within the reach of its square and beyond.
+    The slope is that of a line in each of three ranges of the column: within the reach of its square or products and
+    beyond. A product adds its amount times the rate and the other factor.
     """
     frame, (place,) = joint.frame, joint.places
     column_squares = [square for square in form.squares if square.place == place]
-    if not column_squares:
+    pairs = [(product.amount, f, g) for product in form.products for f, g in (product.factors, product.factors[::-1])]
+    column_products = [(amount, f, g) for amount, f, g in pairs if f.place == place and f.rate]
+    if not column_squares and not column_products:
         if joint.direction is not None and joint.direction * form.vector[place] < 0.0:
             yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None)
         return
-    (square,), direction = column_squares, joint.direction or 1
-    ends = sorted((z - square.start) / square.rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
-    bend = 2.0 * square.amount * square.rate * np.sqrt(0.5)
+    direction = joint.direction or 1
+    factors = [
+        Factor(*key)
+        for key in {(s.place, s.start, s.rate) for s in column_squares} | {f for _, f, _ in column_products}
+    ]
+    ((_, start, rate),) = factors  # a column has one unit
+    ends = sorted((z - start) / rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
+    bend = 2.0 * sum(square.amount for square in column_squares) * rate * np.sqrt(0.5)
+    one = Factor(place, 1.0, 0.0)
+    others = tuple(Product(-direction * amount * rate, (one, g)) for amount, _, g in column_products)
     for low, high, bent in ((-np.inf, ends[0], False), (ends[0], ends[1], True), (ends[1], np.inf, False)):
         vector = np.zeros(frame.n)
         constant = -direction * float(form.vector[place])
         if bent:  # the slope is vector + bend * (start + rate * v)
-            vector[place] = -direction * bend * square.rate
-            constant -= direction * bend * square.start
+            vector[place] = -direction * bend * rate
+            constant -= direction * bend * start
         box = replace(shape, low=shape.low.copy(), high=shape.high.copy())
         box.low[place], box.high[place] = max(box.low[place], low), min(box.high[place], high)
         if box.low[place] >= box.high[place]:
@@ -268,7 +299,8 @@ def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator
         program = joint.program(box, box)
         joint.effort.pairs += 1
         try:
-            wrong = joint._highest(program, Form(joint.before(vector[None])[0], constant))
+            slope = Form(joint.before(vector[None])[0], constant, products=others if bent else ())
+            wrong = joint._highest(program, slope)
         except Undecided:
             joint.effort.undecided += 1
             continue
@@ -311,11 +343,10 @@ def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Sa
             for form in forms:
                 yield from joint.candidates(a, b, form)
                 if a is not b or joint.goes:
-                    squares = tuple(replace(square, amount=-square.amount) for square in form.squares)
-                    yield from joint.candidates(a, b, Form(-form.vector, -form.constant, squares))
+                    yield from joint.candidates(a, b, form.negative)
 
 
 def _takes(joint: Joint, says: Says) -> bool:
     """Return whether the prediction of a leaf uses the column."""
     places = joint.places
-    return any(form.vector[places].any() or any(s.place in places for s in form.squares) for form in says.forms)
+    return any(form.vector[places].any() or form.places.intersection(places) for form in says.forms)

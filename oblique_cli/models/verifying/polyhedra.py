@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,19 @@ from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.games import unrotated
 from oblique_cli.models.explaining.nearest import FARTHEST
 from oblique_cli.models.explaining.spread import Spread
-from oblique_cli.models.procedure import HALF_ROOT, MISSING, NUMBER, Leaf, Procedure, Scores, Steps, Term, square_of
+from oblique_cli.models.procedure import (
+    HALF_ROOT,
+    MISSING,
+    NUMBER,
+    Leaf,
+    Procedure,
+    Scaled,
+    Scores,
+    Steps,
+    Term,
+    near,
+    square_of,
+)
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 # Depth inside a leaf, in standard deviations, at which rows are searched: on the border of a leaf the roundings of a
@@ -30,7 +43,7 @@ HIGHEST_SQUARE = square_of(FARTHEST_SQUARED)
 LOWEST_SQUARE = square_of(0.0)
 
 
-Box = dict[int, tuple[float, float]]  # variables of squares, and their ranges
+Box = dict[int, tuple[float, float]]  # variables of squares and products, and their ranges
 Turns = tuple[tuple[int, bool], ...]  # nodes of a path, and whether it goes left there
 HalfSpace = tuple[Array, float, bool]  # vector @ v <= threshold, and whether it is <
 
@@ -53,24 +66,91 @@ class Square:
         return self.amount * square_of(self.start + self.rate * x)
 
 
+class Factor(NamedTuple):
+    """`near(start + rate * (the variable at place))`; rate 0 for a constant."""
+
+    place: int
+    start: float
+    rate: float
+
+    def at(self, x: float) -> float:
+        """Return its value where the variable is x."""
+        return near(self.start + self.rate * x if self.rate else self.start)
+
+    def line(self, low: float, high: float) -> tuple[float, float, bool]:
+        """Return its values at the ends of an interval, and whether it is linear there."""
+        ends = [self.start + self.rate * x if self.rate else self.start for x in (low, high)]
+        inside = max(map(abs, ends)) <= FARTHEST_SQUARED
+        return near(ends[0]), near(ends[1]), inside or near(ends[0]) == near(ends[1])
+
+
+@dataclass(frozen=True)
+class Product:
+    """`amount` times the product of two factors."""
+
+    amount: float
+    factors: tuple[Factor, Factor]
+
+    def at(self, v: Array) -> float:
+        """Return its value at a row."""
+        first, second = (factor.at(float(v[factor.place])) for factor in self.factors)
+        return self.amount * first * second
+
+    def plane(self, box: Box) -> tuple[tuple[float, float], float]:
+        """Return a plane in the two variables that is nowhere below the product in a box: slopes and offset.
+
+        Where both factors are linear, that of McCormick (1976); else the largest value.
+        """
+        (f, g), (a, b, f_linear), (c, d, g_linear) = (
+            self.factors,
+            *(each.line(*box[each.place]) for each in self.factors),
+        )
+        if not (f_linear and g_linear):
+            return (0.0, 0.0), max(self.amount * x * y for x in (a, b) for y in (c, d))
+        (a, b), least = sorted((a, b)), min(c, d)
+        edge = b if self.amount > 0.0 else a  # u v <= edge v + least u - edge least where amount u v is meant
+        slopes, offset = [0.0, 0.0], -self.amount * edge * least
+        for k, (factor, weight, ends) in enumerate(((f, least, (a, b)), (g, edge, (c, d)))):
+            if ends[0] == ends[1]:
+                offset += self.amount * weight * ends[0]
+            else:
+                slopes[k] = self.amount * weight * factor.rate
+                offset += self.amount * weight * factor.start
+        return (slopes[0], slopes[1]), offset
+
+
 @dataclass(frozen=True, eq=False)
 class Form:
-    """Output of a leaf at row v: constant + vector @ v + the squares."""
+    """Output of a leaf at row v: constant + vector @ v + the squares and products."""
 
     vector: Array
     constant: float
     squares: tuple[Square, ...] = ()
+    products: tuple[Product, ...] = ()
 
     def of(self, v: Array) -> float:
         """Return its value."""
-        return float(
-            self.constant + self.vector @ v + sum(square.at(float(v[square.place])) for square in self.squares)
-        )
+        bends = sum(square.at(float(v[square.place])) for square in self.squares)
+        return float(self.constant + self.vector @ v + bends + sum(product.at(v) for product in self.products))
+
+    @property
+    def negative(self) -> Form:
+        """The form with all signs changed."""
+        squares = tuple(replace(square, amount=-square.amount) for square in self.squares)
+        products = tuple(replace(product, amount=-product.amount) for product in self.products)
+        return Form(-self.vector, -self.constant, squares, products)
+
+    @property
+    def places(self) -> set[int]:
+        """Variables of squares and products."""
+        of_products = (factor.place for product in self.products for factor in product.factors)
+        return {square.place for square in self.squares} | set(of_products)
 
     @property
     def size(self) -> float:
         """Its change over a standard deviation, the scale of tolerances."""
         steep = sum(abs(square.amount * square.rate) for square in self.squares)
+        steep += sum(abs(product.amount * factor.rate) for product in self.products for factor in product.factors)
         return float(np.abs(self.vector).max(initial=0.0) + steep)
 
 
@@ -223,9 +303,14 @@ class Frame:
         """Return a weighted sum of the scores of a leaf. weights : one per class with a score"""
         vector, constant = np.zeros(self.n), float(np.dot(weights, scores.intercept))
         squares: list[Square] = []
+        products: list[Product] = []
         for part in scores.parts:
             column, cell = part.column, part.column.cell
             a = float(np.dot(weights, part.coef))
+            if part.other is not None:
+                if a and not any(each.level == NUMBER and each.cell in lacking for each in part.columns):
+                    products.append(Product(a, (self._factor(column), self._factor(part.other))))
+                continue
             b = float(np.dot(weights, part.curve)) if part.curve else 0.0
             if column.level != NUMBER:
                 there, other = (a * z + b * square_of(z) for z in column.by_level)
@@ -240,7 +325,16 @@ class Frame:
                 constant += a * start
                 if b:
                     squares.append(Square(self.numbers[cell], float(start), float(rate), b))
-        return Form(vector, constant, tuple(squares))
+        return Form(vector, constant, tuple(squares), tuple(products))
+
+    def _factor(self, column: Scaled) -> Factor:
+        """Return a column as a factor of a product."""
+        if column.level == NUMBER:
+            start = (self.center[column.cell] - column.center) / column.scale
+            return Factor(self.numbers[column.cell], float(start), float(self.scale[column.cell] / column.scale))
+        there, other = map(near, column.by_level)
+        place = self.states[column.cell].get(column.level)
+        return Factor(place or 0, other, 0.0 if place is None else there - other)
 
     def sums_of_states(self) -> Array:
         """Return the equations for exactly one state of each column of levels: rows @ v = 1, (k, n)."""
@@ -305,8 +399,8 @@ class Program:
     def highest(self, form: Form, enough: float) -> Array | None:
         """Return a row inside by MARGIN where a form exceeds `enough`, None if there is none.
 
-        With squares, boxes of their columns are divided until the bound of a box is at most `enough` or a row in it
-        exceeds it. Undecided if STEPS boxes do not suffice.
+        With squares or products, boxes of their columns are divided until the bound of a box is at most `enough` or a
+        row in it exceeds it. Undecided if STEPS boxes do not suffice.
         """
         boxes = [self._box(form)]
         for _ in range(STEPS):
@@ -316,23 +410,21 @@ class Program:
             solution = self.bounded(form, box, enough)
             if solution is None or solution[1] <= enough:
                 continue
-            if not form.squares or form.of(solution[0]) > enough:
+            if not form.places or form.of(solution[0]) > enough:
                 return solution[0]
             boxes += _divided(form, box, solution[0])
         raise Undecided
 
     def bound(self, form: Form) -> float:
-        """Return an upper bound of a form; its maximum without squares. -inf if there is no row."""
+        """Return an upper bound of a form; its maximum without squares and products. -inf if there is no row."""
         solution = self.bounded(form, self._box(form), np.inf)
         return -math.inf if solution is None else solution[1]
 
     def _box(self, form: Form) -> Box:
-        return {
-            square.place: (float(self.low[square.place]), float(self.high[square.place])) for square in form.squares
-        }
+        return {place: (float(self.low[place]), float(self.high[place])) for place in form.places}
 
     def bounded(self, form: Form, box: Box, enough: float) -> tuple[Array, float] | None:
-        """Return the maximizing row and maximum of a form in a box, with lines as upper bounds of the squares.
+        """Return the maximizing row and maximum of a form in a box, with lines and planes above squares and products.
 
         Values far beyond `enough` are cut off, so that there is an end. None if there is no row.
         """
@@ -344,6 +436,11 @@ class Program:
             slope, offset = _line(square, *box[square.place])
             vector[square.place] += slope
             constant += offset
+        for product in form.products:
+            slopes, offset = product.plane(box)
+            constant += offset
+            for factor, slope in zip(product.factors, slopes, strict=True):
+                vector[factor.place] += slope
         size = 1.0 + abs(enough) + abs(constant) + 10.0 * float(np.abs(vector).max(initial=0.0))
         program = replace(self, b=self.b - MARGIN, low=low, high=high)
         if math.isfinite(size):
@@ -396,16 +493,27 @@ def _line(square: Square, low: float, high: float) -> tuple[float, float]:
 
 
 def _divided(form: Form, box: Box, v: Array) -> list[Box]:
-    """Return two halves of a box, cut where a square is farthest from its line."""
+    """Return two halves of a box, cut where a square is farthest from its line, or a product from its plane."""
 
-    def gap(square: Square) -> float:
-        slope, offset = _line(square, *box[square.place])
-        x = float(v[square.place])
-        return slope * x + offset - square.at(x)
+    def gap(bend: Square | Product) -> float:
+        if isinstance(bend, Product):
+            slopes, offset = bend.plane(box)
+            lines = (slope * float(v[f.place]) for slope, f in zip(slopes, bend.factors, strict=True))
+            return sum(lines, offset) - bend.at(v)
+        slope, offset = _line(bend, *box[bend.place])
+        x = float(v[bend.place])
+        return slope * x + offset - bend.at(x)
 
-    worst = max(form.squares, key=gap)
+    def width(factor: Factor) -> float:
+        low, high, _ = factor.line(*box[factor.place])
+        return abs(high - low)
+
+    bends: list[Square | Product] = [*form.squares, *form.products]
+    farthest = max(bends, key=gap)
+    worst: Square | Factor = max(farthest.factors, key=width) if isinstance(farthest, Product) else farthest
     low, high = box[worst.place]
-    corners = sorted((end - worst.start) / worst.rate for end in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
+    ends = (-FARTHEST_SQUARED, FARTHEST_SQUARED) if worst.rate else ()
+    corners = sorted((end - worst.start) / worst.rate for end in ends)
     inner = [corner for corner in corners if low < corner < high]
     at = min(inner, key=lambda corner: abs(corner - v[worst.place])) if inner else 0.5 * (low + high)
     return [{**box, worst.place: (low, at)}, {**box, worst.place: (at, high)}]

@@ -72,7 +72,7 @@ def test_levels_and_missing_values_are_taken_and_an_estimator_may_be_the_base(be
     frame["e"] = np.where(X[:, 3] > 0, "up", "down")
     frame.loc[::7, "b"] = np.nan
     for missing in ("learn", "impute"):
-        model = LogisticTreeClassifier(missing=missing, **SHORT).fit(frame, y)
+        model = LogisticTreeClassifier(missing=missing, products=False, **SHORT).fit(frame, y)
         assert model.score(frame, y) > 0.7
         assert not model.tree_.leaf_models.coef[:, :, 4].any()
         assert model.tree_.leaf_models.level_coef[:, :, 1].any()
@@ -81,24 +81,31 @@ def test_levels_and_missing_values_are_taken_and_an_estimator_may_be_the_base(be
     assert {c.start for c in model.refinement_.candidates} == {0, 1}
 
 
-def test_squares_make_one_leaf_of_a_ring(tmp_path):
+@pytest.mark.parametrize(("shape", "kind"), [("ring", "square"), ("saddle", "product")])
+def test_squares_and_products_make_one_leaf_of_a_bent_border(shape, kind, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
-    y = (X[:, 0] ** 2 + X[:, 1] ** 2 > 1.4).astype(int)
+    y = ((X[:, 0] ** 2 + X[:, 1] ** 2 > 1.4) if shape == "ring" else X[:, 0] * X[:, 1] > 0).astype(int)
     leaf = {"base": "axis_parallel", "max_depth": 0, **SHORT}
     model = LogisticTreeClassifier(**leaf).fit(X[:200], y[:200])
-    assert model.n_leaves_ == 1 and model.tree_.leaf_models.curve[0, 1, :2].min() > 0.5
-    assert model.score(X[200:], y[200:]) > 0.95
-    without = LogisticTreeClassifier(squares=False, **leaf).fit(X[:200], y[:200])
-    assert without.tree_.leaf_models.curve is None
+    models = model.tree_.leaf_models
+    assert model.n_leaves_ == 1 and {kind} == {models.terms[k].kind for k in np.flatnonzero(models.weights(0)[1] > 0.5)}
+    assert model.score(X[200:], y[200:]) > 0.93
+    for further in ({"squares": False}, {"products": False}):
+        simpler = LogisticTreeClassifier(**leaf, **further).fit(X[:200], y[:200]).tree_.leaf_models
+        assert simpler.pairs is None and (simpler.curve is None or "squares" not in further)
     again = tree_of(json.loads(json.dumps(model.tree_.to_dict())))
     assert again.predicted_shares(X).tobytes() == model.predict_proba(X).tobytes()
     save(Model.of(model, algorithm="logistic_tree"), tmp_path / "ring.json")
     assert load(tmp_path / "ring.json").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
     damaged = model.tree_.to_dict()
-    damaged["leaf_models"]["curve"] = [[0.0]]
-    with pytest.raises(DataError, match=r"leaf_models\.curve must have 3 dimensions"):
-        tree_of(damaged)
+    for name, value, error in (
+        ("curve", [[0.0]], "must have 3 dimensions"),
+        ("pairs", [[0, 3]], "must be below 3|below"),
+    ):
+        damaged["leaf_models"] = model.tree_.to_dict()["leaf_models"] | {name: value}
+        with pytest.raises(DataError, match=rf"leaf_models\.{name}.* {error}"):
+            tree_of(damaged)
 
 
 def test_a_very_light_row_does_not_make_penalties_weak():
@@ -197,7 +204,7 @@ def test_a_number_of_terms_holds_and_all_terms_stay_where_their_loss_is_lower_by
     assert found == {0.0: 20, 0.005: 20, 10.0: 10}
     everything = LogisticTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
     assert not any(c.most for c in everything.refinement_.candidates) and len(terms_of(everything)) == 20
-    few = LogisticTreeClassifier(**SHORT).fit(*bent)  # no more than eight terms there
+    few = LogisticTreeClassifier(products=False, **SHORT).fit(*bent)  # no more than eight terms there
     assert not any(c.most for c in few.refinement_.candidates)
 
 

@@ -54,7 +54,7 @@ CASES = {
             "hhcart_a", Policy("keep"), missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=1.0
         )
     ),
-    "logistic leaves, squares": lambda: of_case(support.leaf_models(9, levels=True, gaps=True)),
+    "logistic leaves, squares": lambda: of_case(support.leaf_models(9, n_features=4, levels=True, gaps=True)),
 }
 
 

@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import export_support as support
@@ -50,6 +51,9 @@ def test_scores_by_hand():
     assert scores.of([13.0]) == [0.0, pytest.approx(0.5 + 3.0 + 1.25 / math.sqrt(2))]
     assert scores.of([math.nan]) == [0.0, pytest.approx(0.5 - 1 / math.sqrt(2))]
     assert square_of(1e100) == square_of(3.0) == pytest.approx(8 / math.sqrt(2))
+    # 2 near(z) near(z'), z' = x / 4: 2 * 1.5 * 3 for x' = 99.
+    times = Scores((0, 1), (0.0, 0.5), (replace(part, curve=(), other=Scaled(1, -1, 0.0, 4.0)),))
+    assert times.of([13.0, 99.0]) == [0.0, 9.5] and times.of([13.0, math.nan]) == [0.0, 0.5]
     assert Scaled(0, -1, 0.0, 5e-324).of(1e308) == 1e100
     level = Scaled(0, 1, 0.25, 0.5)
     assert [level.of(value) for value in (1.0, 0.0, math.nan)] == [1.5, -0.5, -0.5]
@@ -66,8 +70,10 @@ def test_the_steps_have_the_scores_of_the_model():
 
 
 def test_a_document_with_scores_says_that_it_is_younger():
-    plain, scored = (json.loads(export(case.model, "json")) for case in (support.iris(), support.leaf_models(1)))
-    assert (plain["schema"], scored["schema"]) == ("oblique-export/1", "oblique-export/2")
+    cases = (support.iris(), support.leaf_models(1, squares=False), support.leaf_models(1))
+    plain, scored, of_products = (json.loads(export(case.model, "json")) for case in cases)
+    versions = [document["schema"] for document in (plain, scored, of_products)]
+    assert versions == ["oblique-export/1", "oblique-export/2", "oblique-export/3"]
     leaves = [node for node in scored["trees"][0]["nodes"] if "left" not in node]
     assert all("class" not in leaf and len(leaf["intercepts"]) == 3 for leaf in leaves)
 

@@ -261,6 +261,20 @@ def test_a_column_that_a_square_alone_takes_is_used():
     assert verify(Model.of(estimator), never_uses=["x1"]).verdicts[0].outcome == REFUTED
 
 
+@pytest.mark.parametrize(("slope", "outcome"), [(4.0, PROVED), (2.0, REFUTED)])
+@pytest.mark.parametrize("places", [(0, 1), (1, 0)])
+def test_the_slope_along_a_factor_of_a_product(slope, outcome, places):
+    """By hand: slope * z1 + z1 z2 rises with z1 where slope + z2 > 0, and z2 is at least -3."""
+    estimator = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X[:, :2], CLASS_OF)
+    coef, zero = np.zeros((1, 2, 2)), np.zeros(2)
+    coef[0, 1, places[0]] = slope
+    own = {"pairs": np.array([[0, 1]]), "pair_coef": np.array([[[0.0], [1.0]]])}
+    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, zero + 1, coef, zero[None], **own))
+    names = [f"x{place + 1}" for place in places]
+    found = verify(Model.of(estimator), monotone={names[0]: 1}, never_uses=[names[1]], of="1").verdicts
+    assert [verdict.outcome for verdict in found] == [outcome, REFUTED]
+
+
 def test_without_a_compiler_the_exported_python_is_asked(monkeypatch):
     monkeypatch.setattr("oblique_cli.models.verifying.replay.COMPILER", "no-such-compiler")
     for name in ("planes", "numbers", "linear leaves", "votes"):

@@ -53,7 +53,7 @@ struct oblique_model {
 struct oblique_part {
     int cell, level;
     double center, scale;
-    int squared;
+    int kind;
     double coefs[$scored];
 };
 // == record scores
@@ -172,16 +172,20 @@ static void oblique_score(int at, const double *cells, double *scores)
     const struct oblique_scores *leaf = &oblique_scores[at];
     for (int k = 0; k < $scored; k++)
         scores[k] = leaf->intercepts[k];
+    double factor = 1.0;
     for (int i = leaf->parts.first; i < leaf->parts.end; i++) {
         const struct oblique_part *part = &oblique_parts[i];
         const double value = oblique_value(cells[part->cell], part->level);
         /* In standard deviations; a missing number counts as the center. */
         double z = value != value ? 0.0 : (value - part->center) / part->scale;
         z = z < -$farthest ? -$farthest : z > $farthest ? $farthest : z;
-        if (part->squared) {
+        if (part->kind > 0)
             z = z < -$near ? -$near : z > $near ? $near : z;
+        if (part->kind == 1)
             z = (z * z - 1.0) * $half_root;
-        }
+        if (part->kind == 3)
+            z *= factor;
+        factor = z;
         for (int k = 0; k < $scored; k++)
             scores[k] += part->coefs[k] * z;
     }

@@ -74,15 +74,16 @@ Math.min(Math.max(sumOf(terms, cells) + intercept, low), high)
 function scoresOf(at, cells) {
   const [intercepts, parts] = SCORES[at];
   const scores = [...intercepts];
-  for (const [cell, level, center, scale, squared, coefs] of parts) {
+  let factor = 1;
+  for (const [cell, level, center, scale, kind, coefs] of parts) {
     let value = cells[cell];
     if (level !== -1) value = Number(value === level || (level === -2 && Number.isNaN(value)));
     // In standard deviations; a missing number counts as the center.
     let z = Number.isNaN(value) ? 0 : Math.min(Math.max((value - center) / scale, -$farthest), $farthest);
-    if (squared) {
-      z = Math.min(Math.max(z, -$near), $near);
-      z = (z * z - 1) * $half_root;
-    }
+    if (kind > 0) z = Math.min(Math.max(z, -$near), $near);
+    if (kind === 1) z = (z * z - 1) * $half_root;
+    if (kind === 3) z *= factor;
+    factor = z;
     coefs.forEach((coef, k) => {
       scores[k] += coef * z;
     });
