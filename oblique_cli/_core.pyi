@@ -176,6 +176,7 @@ def cuts_along(
     least: int,
     zero: float,
     targets: int = 1,
+    limit: float = ...,
 ) -> tuple[Doubles, Doubles]: ...
 def pilot_models(
     X: Doubles, y: Doubles, orders: NDArray[np.int64], least: int, distinct: int, zero: float
