@@ -14,9 +14,15 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
 
 
-def _algorithms() -> list[dict[str, Any]]:
+def _algorithms(parameters: bool = True) -> list[dict[str, Any]]:
+    """Return the algorithms. parameters : with class and parameters, for which all their modules are imported"""
+    from oblique_cli.cli._fitting import load_scikit_learn
+
+    load_scikit_learn()
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
+    if not parameters:
+        return [{"name": name, "title": made.title, "growth": made.family.growth} for name, made in ALGORITHMS.items()]
     return [
         {
             "name": name,
@@ -128,7 +134,8 @@ def list_(
     Example: oblique list algorithms
              oblique list algorithms hhgdt
     """
-    entries = KINDS[kind]()
+    is_short = kind == "algorithms" and not (names or as_json)
+    entries = _algorithms(parameters=False) if is_short else KINDS[kind]()
     if names:
         by_name = {entry["name"]: entry for entry in entries}
         for name in names:
@@ -140,8 +147,7 @@ def list_(
     elif kind == "algorithms" and names:
         click.echo("\n\n".join(map(_described, entries)))
     else:
-        shown = ("name", "title", "growth") if kind == "algorithms" else tuple(entries[0])
-        click.echo(columns([[str(entry[key]) for key in shown] for entry in entries]))
+        click.echo(columns([list(map(str, entry.values())) for entry in entries]))
 
 
 def _described(algorithm: dict[str, Any]) -> str:

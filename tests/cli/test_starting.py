@@ -22,6 +22,7 @@ def test_a_tree_of_a_small_table_needs_no_large_library(call):
     of_areas = {"sklearn.metrics", "scipy.stats._stats_py"}  # under the ROC curve, which `fit` says of two classes
     for words, needed in (
         (["tree", "my.csv", "--target", "y"], set()),
+        (["list", "algorithms"], set()),
         (["fit", "my.csv", "--target", "y", "--algorithm", "hhgdt", "--folds", "2"], of_areas),
     ):
         found = loaded(call.folder, f"from oblique_cli.cli import call; assert call({words!r}) == 0")
