@@ -42,6 +42,7 @@ class OC1Program final : public Heuristic {
       gain_ = &Criterion::gain;
       base_ = &Criterion::base;
       noise_ = &Criterion::noise;
+      best_step_ = &OC1Program::best_step_by<Criterion>;
     });
   }
 
@@ -77,7 +78,7 @@ class OC1Program final : public Heuristic {
   using Floats = std::vector<float>;
   struct Entry {
     float step;
-    size_t row;
+    uint32_t row;
   };
   // A step along a line, and the impurity of the hyperplane behind it.
   struct Move {
@@ -141,8 +142,11 @@ class OC1Program final : public Heuristic {
   }
 
   // The best cut of the first m entries, in order of their steps.
-  float best_step(size_t m) {
-    checkpoint(4 * m);
+  float best_step(size_t m) { return (this->*best_step_)(m); }
+
+  template <class Criterion>
+  float best_step_by(size_t m) {
+    checkpoint(m);
     const NodeRows& rows = node_->rows;
     std::fill(left_.begin(), left_.end(), 0.0);
     std::fill(some_of_class_.begin(), some_of_class_.end(), 0.0);
@@ -153,21 +157,36 @@ class OC1Program final : public Heuristic {
       some_of_class_[class_of_[entries_[i].row]] += rows.weight(entries_[i].row);
       totals.n += rows.weight(entries_[i].row);
     }
+    typename Criterion::Scan scan;
+    scan.start(left_.data(), totals);
     float best = kInfinity;
+    double needed = -std::numeric_limits<double>::infinity();  // no cut of a lower value has an impurity of `best`
     size_t cut = 0;
     for (size_t i = 0; i < m;) {
       const float step = entries_[i].step;
       do {
-        left_[class_of_[entries_[i].row]] += rows.weight(entries_[i].row);
+        const int k = class_of_[entries_[i].row];
+        const double w = rows.weight(entries_[i].row);
+        scan.move(k, w, left_.data(), totals);
+        left_[k] += w;
       } while (++i < m && entries_[i].step == step);
+      if (scan.rough(left_.data(), totals, needed) < needed) continue;
       const float here = impurity(totals, 0.5);
       if (!(here < best || (here == best && stream_->uniform() < 0.5))) continue;
       best = here;
       cut = i;
       if (best == 0.0f) break;
+      if (best < kInfinity) needed = value_of_impurity<Criterion>(best, totals) - 1e-10 * totals.n;
     }
     if (cut == 0) return static_cast<float>(entries_[0].step - kTolerance);
     return cut == m ? entries_[m - 1].step : 0.5f * (entries_[cut - 1].step + entries_[cut].step);
+  }
+
+  // The value of a cut whose impurity exceeds `impurity` by more than single precision resolves.
+  template <class Criterion>
+  static double value_of_impurity(float impurity, const Totals& totals) {
+    const double base = Criterion::base(totals);
+    return base + (1.0 - 1e-5) / impurity / Criterion::gain(base + 1.0, totals);
   }
 
   // The best move from v to v + step c, by the cut of the rows' own steps; false if no row has one. The steps of OC1
@@ -179,24 +198,58 @@ class OC1Program final : public Heuristic {
       const float ratio = static_cast<float>(v_[i] / c[i]);
       return (is_reversed ? ratio : origin - ratio) + 0.0f;
     };
-    keys_.clear();
+    keys_.resize(n_);
+    size_t m = 0;
     for (size_t i = 0; i < n_; ++i) {
-      if (c[i] == T{0}) continue;
       const uint32_t bits = std::bit_cast<uint32_t>(step_of(i));
-      keys_.push_back((uint64_t{bits >> 31 ? ~bits : bits | 0x80000000u} << 32) | i);
+      keys_[m] = (uint64_t{bits >> 31 ? ~bits : bits | 0x80000000u} << 32) | i;
+      m += c[i] != T{0};
     }
-    if (keys_.empty()) return false;
-    sort_.sort(keys_.data(), keys_.size());
-    for (size_t e = 0; e < keys_.size(); ++e) {
-      const size_t row = static_cast<uint32_t>(keys_[e]);
-      entries_[e] = {step_of(row), row};
-    }
-    const float step = best_step(keys_.size());
+    if (m == 0) return false;
+    sort_steps(m);
+    for (size_t e = 0; e < m; ++e) entries_[e] = {step_of_key(keys_[e]), static_cast<uint32_t>(keys_[e])};
+    const float step = best_step(m);
     if (!std::isfinite(step)) return false;
     move.step = is_reversed ? -step : step - origin;
     for (size_t i = 0; i < n_; ++i) tried_[i] = v_[i] + move.step * c[i];
     move.impurity = impurity_of(tried_);
     return true;
+  }
+
+  static float step_of_key(uint64_t key) {
+    const uint32_t bits = static_cast<uint32_t>(key >> 32);
+    return std::bit_cast<float>(bits >> 31 ? bits & 0x7fffffffu : ~bits);
+  }
+
+  // Sorts the first m keys. Steps spread over the octaves unevenly, so buckets are of equal width around the median of
+  // a sample, ever wider towards the ends.
+  void sort_steps(size_t m) {
+    constexpr size_t kSample = 33, kFew = 256;
+    if (m <= kFew) return sort_.sort(keys_.data(), m);
+    uint64_t sample[kSample];
+    for (size_t i = 0; i < kSample; ++i) sample[i] = keys_[i * (m - 1) / (kSample - 1)];
+    std::sort(sample, sample + kSample);
+    const double middle = step_of_key(sample[kSample / 2]);
+    const double width = step_of_key(sample[3 * kSample / 4]) - step_of_key(sample[kSample / 4]);
+    if (!(width > 0.0 && std::isfinite(width))) return sort_.sort(keys_.data(), m);
+    const size_t n_buckets = m / 2;
+    buckets_.assign(n_buckets + 1, 0);
+    bucket_of_.resize(m);
+    for (size_t i = 0; i < m; ++i) {
+      const double x = step_of_key(keys_[i]) - middle;
+      const double share = 0.5 + 0.5 * x / (width + std::fabs(x));
+      bucket_of_[i] = share >= 0.0 ? static_cast<uint32_t>(share * static_cast<double>(n_buckets - 1)) : 0;
+      ++buckets_[bucket_of_[i] + 1];
+    }
+    for (size_t b = 1; b <= n_buckets; ++b) buckets_[b] += buckets_[b - 1];
+    spare_.swap(keys_);
+    keys_.resize(n_);
+    for (size_t i = 0; i < m; ++i) keys_[buckets_[bucket_of_[i]]++] = spare_[i];
+    size_t first = 0;
+    for (size_t b = 0; b < n_buckets; first = buckets_[b++])
+      if (buckets_[b] - first > 24 && !std::is_sorted(keys_.data() + first, keys_.data() + buckets_[b]))
+        std::sort(keys_.data() + first, keys_.data() + buckets_[b]);
+    insertion_sort(keys_.data(), m, std::less<>());  // also across buckets, should rounding swap their ends
   }
 
   static void add(float a, const float* x, Vector& out) {
@@ -217,7 +270,7 @@ class OC1Program final : public Heuristic {
     size_t axis = 0;
     float threshold = 0.0f;
     for (size_t j = 0; j < p_ && (j == 0 || best != 0.0f); ++j) {
-      for (size_t i = 0; i < n_; ++i) entries_[i] = {column(j)[i], i};
+      for (size_t i = 0; i < n_; ++i) entries_[i] = {column(j)[i], static_cast<uint32_t>(i)};
       std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.step < b.step; });
       const float step = best_step(n_);
       for (size_t i = 0; i < n_; ++i) tried_[i] = column(j)[i] - step;
@@ -393,6 +446,7 @@ class OC1Program final : public Heuristic {
   double (*gain_)(double, const Totals&) = nullptr;
   double (*base_)(const Totals&) = nullptr;
   double (*noise_)(const Totals&) = nullptr;
+  float (OC1Program::*best_step_)(size_t) = nullptr;
   const Node* node_ = nullptr;
   Totals totals_;
   size_t n_ = 0, p_ = 0;
@@ -401,7 +455,8 @@ class OC1Program final : public Heuristic {
   Vector v_, tried_, direction_, left_, some_of_class_;
   std::vector<Entry> entries_;
   std::vector<int> class_of_;
-  std::vector<uint64_t> keys_;
+  std::vector<uint64_t> keys_, spare_;
+  std::vector<uint32_t> buckets_, bucket_of_;
   KeySort sort_;
   int equal_steps_ = 0;  // taken in a row
 };
