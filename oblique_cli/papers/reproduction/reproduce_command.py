@@ -53,7 +53,8 @@ def reproduce(
 
     The name all stands for every study. The name report runs nothing: it writes the results of the full profiles into
     docs/reproduction.md, other pages and README.md of the current folder and the cells that deviate into deviations.csv
-    of --results, and draws all cells, ours against the published, as docs/reproduction.svg.
+    of --results, and draws all cells, ours against the published, as docs/reproduction.svg. It prints each cell whose
+    verdict has changed since the last report.
 
     Every cell has our value, the published value, the difference and a verdict. Stored folds are not run again, so the
     same command resumes after an interruption. The quick profile runs the small bundled data sets with two repetitions,
@@ -69,8 +70,8 @@ def reproduce(
         click.echo(columns([("study", "what", "tables"), *rows]))
         return
     if name == "report":
-        for path in _documented(Path(runner.results)):
-            click.echo(f"{path} written")
+        for line in _documented(Path(runner.results)):
+            click.echo(line)
         return
     studies = _selected(name, only)
     request = StudyRequest(
@@ -130,11 +131,11 @@ def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
 
 
 def _documented(results: Path) -> list[str]:
-    """Fill the documents of the current folder from the results; return the files that changed."""
+    """Fill the documents of the current folder from the results; return the changed verdicts and files, a line each."""
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
-    from oblique_cli.papers.reproduction.framework.study_report import verdicts, write_cells
+    from oblique_cli.papers.reproduction.framework.study_report import moved, verdicts, write_cells
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():
@@ -144,13 +145,16 @@ def _documented(results: Path) -> list[str]:
     texts = {Path(name): document.filled(Path(name).read_text("utf-8"), blocks) for name in document.DOCUMENTS}
     # Reasons may have changed since the cells were written.
     texts |= {results / "reproduction" / f"{study}.csv": write_cells(cells) for study, cells in studies.items()}
-    texts[results / "reproduction" / "deviations.csv"] = verdicts(cell for each in studies.values() for cell in each)
+    cells = [cell for each in studies.values() for cell in each]
+    deviations = results / "reproduction" / "deviations.csv"
+    lines = moved(deviations, cells)
+    texts[deviations] = verdicts(cells)
     contents = {path: text.encode() for path, text in texts.items()}
     contents[Path("docs/reproduction.svg")] = rendered(document.agreement_picture(studies), "svg")
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
     for path in changed:
         files.write(path, contents[path])
-    return [str(path) for path in changed]
+    return [*lines, *(f"{path} written" for path in changed)]
 
 
 def _resolved(only: dict[str, tuple[str, ...]], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -222,6 +222,26 @@ def verdicts(cells: Iterable[Cell]) -> str:
     return csv_text([columns, *rows])
 
 
+def moved(before: Path, cells: Iterable[Cell]) -> list[str]:
+    """Return a sentence for each cell whose verdict differs from the one of `before`, a table written by `verdicts`.
+
+    Nothing if there is no such file."""
+    if not before.is_file():
+        return []
+    deviated = {cell.key: cell for cell in read_cells(before)}
+    sentences = []
+    for cell in cells:
+        if cell.verdict not in (AGREES, DEVIATES) or (cell.verdict == DEVIATES) == (cell.key in deviated):
+            continue
+        former = deviated.get(cell.key)
+        was = f"deviated with {shown(former.ours, former.ours_sd)}" if former else "agreed"
+        sentences.append(
+            f"{', '.join(filter(None, cell.key))}: {was}, {cell.verdict} now with {shown(cell.ours, cell.ours_sd)} "
+            f"(published {shown(cell.published, cell.published_sd)})"
+        )
+    return sentences
+
+
 def write_cells(cells: Iterable[Cell]) -> str:
     """Return cells as CSV, at full precision."""
     return csv_text([COLUMNS, *(tuple(_record(cell).values()) for cell in cells)])
