@@ -7,10 +7,8 @@ takes the bias away on half of the sets is a cause only if it does so on the oth
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, log
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -30,20 +28,8 @@ from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job
-from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import (
-    Outcome,
-    Steps,
-    cells,
-    measuring,
-    of_outcomes,
-    outcome,
-    result_of,
-    step,
-    take,
-)
+from oblique_cli.papers.reproduction.framework.runs import Steps, measuring, result_of, step, take
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
-from oblique_cli.papers.reproduction.framework.study_report import read_cells, shown
 from oblique_cli.tree.merging import Plane, Splitter, grow_bottom_up, merge_order
 from studies import halves, script
 
@@ -163,17 +149,10 @@ def _of_fold(
 
 @study("Causes of bias: readings measured on half of the sets and confirmed on the others", selects=("dataset",))
 def causes(request: StudyRequest) -> StudyResult:
-    """Run the machines of Table 6.1 in every reading, and OC1 of Tables 3.1, 5.9 and II with one start."""
+    """Run the machines of Table 6.1 in every reading."""
     sets = [spec.name for spec in config.load(CONFIG, []).datasets]
     steps = take(request, "causes", list(_calls(request, sets)))
-    one_start = "algorithms.{}.restarts=1"
-    with_one = {
-        "chapter3": outcome(request, "reproduce/chapter3", one_start.format(2), datasets=sets, algorithms=("oc1",)),
-        "gdt": outcome(request, "reproduce/gdt_trees", one_start.format(1), algorithms=("oc1",)),
-    }
-    folder = Path(request.results) / "reproduction"
-    tables = (_machine_table(sets, steps), oc1_table(request, folder, with_one))
-    return result_of([*with_one.values(), steps], tables=tables)
+    return result_of([steps], tables=[_machine_table(sets, steps)])
 
 
 def _calls(request: StudyRequest, sets: Iterable[str]) -> Iterable[Call]:
@@ -207,46 +186,6 @@ def _machine_table(sets: Sequence[str], steps: Steps) -> ExtraTable:
     caption = "Accuracy of bottom-up trees with support vector machines less that of Table 6.1, in points"
     header = ("machine", "cost", "sets", "half of the sets", "other sets", "the others")
     return ExtraTable("machines", caption, header, tuple(rows) if measured else (), left=2)
-
-
-# Tables with OC1, by the study that has its folds and the study that has the cells.
-OF_OC1 = (
-    (f"{THESIS}:3.1", "chapter3", "chapter3"),
-    (f"{THESIS}:5.9", "chapter3", "chapter5"),
-    ("manwani2012:II", "gdt", "gdt"),
-)
-
-
-def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome]) -> ExtraTable:
-    """Return every cell of OC1 with 20 starts, as the studies left it, and with one; then mean ratios by halves.
-
-    folder : where the studies' cells are; runs : with one start, by study
-    """
-    rows: list[tuple[str, ...]] = []
-    for table, study_name, file in OF_OC1:
-        run, path = runs[study_name], folder / f"{file}.csv"
-        if not path.is_file():
-            continue
-        stored = {c.key: c for c in read_cells(path) if c.table == table and c.method == "OC1" and c.ours is not None}
-        mine = {c.key: c for c in cells(request, table, of_outcomes(run)) if c.key in stored and c.ours is not None}
-        for key, cell in mine.items():
-            many = stored[key]
-            numbers = (shown(cell.published, cell.published_sd), shown(many.ours, many.ours_sd), many.verdict)
-            rows.append((*key[:2], key[3], *numbers, shown(cell.ours, cell.ours_sd), cell.verdict))
-        for metric in ("n_leaves", "depth"):
-            each = [key for key in mine if key[3] == metric]
-            for title, half in zip(("half of the sets", "the others"), (each[::2], each[1::2]), strict=True):
-                if half:
-                    ratios = [_ratio([group[key] for key in half]) for group in (stored, mine)]
-                    rows.append((table, title, metric, "", ratios[0], "", ratios[1], ""))
-    header = ("table", "data set", "metric", "published", "20 starts", "verdict", "one start", "verdict of one")
-    return ExtraTable("oc1", "Cells of OC1 with 20 starts at a node and with one", header, tuple(rows), left=3)
-
-
-def _ratio(cells: Sequence[Cell]) -> str:
-    """Return the geometric mean of ours over print, in percent above or below it."""
-    gaps = [log(cell.ours / cell.published) for cell in cells if cell.ours and cell.published]
-    return f"{100 * (exp(fmean(gaps)) - 1):+.0f} %"
 
 
 def _printed(table: str, dataset: str, method: str, metric: str) -> float:

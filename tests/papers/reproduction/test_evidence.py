@@ -452,18 +452,6 @@ def test_the_contradiction_of_iris_is_in_the_printed_thresholds():
     assert printed == [0.333, 0.5, 0.96, 0.979, 1.0]
 
 
-def test_a_reason_by_the_starts_of_oc1_is_of_a_cell_that_one_start_meets_and_one_start_is_nearer_on_both_halves():
-    rows = stored("causes_oc1")
-    by_cell = {(row["table"], row["data set"], row["metric"]): row for row in rows}
-    for key, text in reasons_by("causes_oc1", least=2).items():
-        row = by_cell[key[0], key[1], key[3]]
-        assert row["verdict of one"] == AGREES and f"one start gives {row['one start']}" in text, key
-        for half in ("half of the sets", "the others"):
-            row = by_cell[key[0], half, key[3]]
-            many, one = (abs(float(row[starts].split(" ")[0])) for starts in ("20 starts", "one start"))
-            assert one < many and row["one start"] in text, (key, half)
-
-
 def test_a_reason_by_ties_of_classes_names_the_range_that_has_the_printed_changes():
     rows = {row["data set"]: row for row in stored("taxonomy_ties") if row["method"] == "NJ"}
     said = reasons_by("taxonomy_ties")
@@ -512,17 +500,9 @@ def test_ranks_and_verdicts_of_resampled_data_sets_are_those_of_the_stored_accur
     assert {row["method"] for row in by_method.values() if row["within"] == "no"} == {"MPRaF-N"}
 
 
-def test_what_the_pages_say_of_programs_and_starts_is_counted_again():
-    pages = Path(__file__).parents[3] / "docs"
-    said = " ".join((pages / "reproduction.md").read_text(encoding="utf-8").split())
+def test_most_sizes_of_m5_are_those_of_m5rules():
     rules = [row["met"] for row in stored("weka_sizes") if row["program"] == "M5Rules"]
     assert rules.count("yes") > len(rules) / 2  # "M5" of the printed tables is M5Rules (docs/algorithms/tprti.md)
-    lost = [
-        float(row["published"].split(" ")[0]) - float(row["one start"].split(" ")[0])
-        for row in stored("causes_oc1")
-        if row["data set"] == "balance_scale" and row["metric"] == "accuracy_percent"
-    ]
-    assert all(3 < points < 5.5 for points in lost) and "loses 4 points of accuracy" in said
 
 
 def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
@@ -535,11 +515,8 @@ def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
     of_5_2 = next(r for r in stored("sensitivity_agreement") if r["reading"] == "this seed (default)")
     spread = re.fullmatch(r"(\d+) to (\d+), median (\d+)", drawn["sizes agree"])
     ours = int(of_5_2["sizes agree"])
-    assert f"{spread[1]} to {spread[2]} of 24 sizes agree (median {spread[3]}, ours {ours})" in said
-    luckiest = sizes.count(AGREES) + int(spread[2]) - ours
-    assert (
-        f"{sizes.count(AGREES)} of {len(sizes)} sizes agree; the luckiest of the draws would make it {luckiest}" in said
-    )
+    assert f"{spread[1]} to {spread[2]} of 24 sizes agree (median {spread[3]}, ours {ours}; by all classes)" in said
+    assert f"{sizes.count(AGREES)} of {len(sizes)} sizes agree" in said
     machines = stored("chapter6_by_costs")
     tables = ("wickramarachchi2015:6.1", "wickramarachchi2015:6.2")
     alike, by_size = (

@@ -27,9 +27,7 @@ def curves(scheme: str, datasets: Sequence[str], setting: FigureSetting, folds: 
             "version": 1,
             "seed": SEED,
             "datasets": list(datasets),
-            "algorithms": [
-                {"name": name, "bisector_classes": "all", "epsilon": {"grid": EPSILON}} for name in ("gdt", "hhgdt")
-            ],
+            "algorithms": [{"name": name, "epsilon": {"grid": EPSILON}} for name in ("gdt", "hhgdt")],
             "cv": {"scheme": scheme, "repeats": 1, "folds": folds, "tune": {"folds": folds}},
         },
         where="oblique figures",
