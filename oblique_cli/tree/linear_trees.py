@@ -21,7 +21,7 @@ and along no single feature.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from typing import NamedTuple
 
@@ -170,13 +170,14 @@ class NodeModels:
 class Candidate(NamedTuple):
     """Candidate tree of cross-validation.
     cuts : of CUTS; penalty : in rows; member : of the weakest-link sequence; leaves : of the tree on all rows; error :
-    mean squared error on held-out rows"""
+    mean squared error on held-out rows; least : rows of a leaf"""
 
     cuts: str
     penalty: float
     member: int
     leaves: int
     error: float
+    least: int
 
     def loss(self, price: float) -> float:
         """Return the objective. price : share by which the error must fall for twice the leaves"""
@@ -197,7 +198,7 @@ class LinearChoice:
         if len(self.candidates) > 1:
             root = float(np.sqrt(self.chosen.error))
             validation = f", root mean squared error {root:.3g} in cross-validation of {len(self.candidates)} trees"
-        by = "" if self.tree.n_leaves == 1 else f" cut by {self.chosen.cuts}"
+        by = f" cut by {self.chosen.cuts}, at least {self.chosen.least} rows each" if self.tree.n_leaves > 1 else ""
         return f"{self.tree.n_leaves} {plural}{by}, models by ridge {self.chosen.penalty:g}{validation}"
 
 
@@ -211,35 +212,54 @@ def chosen_tree(
     *,
     truncate: str,
     doubling_price: float,
+    further_least: Sequence[int] = (),
 ) -> LinearChoice:
     """Return the linear model tree of rows X (n, p), y (n,) with the least cross-validation error plus price of size.
-    ways : of CUTS; parts : held-out rows of each fold; for fewer than two the tree is one leaf at the middle penalty"""
+    ways : of CUTS; parts : held-out rows of each fold; for fewer than two the tree is one leaf at the middle penalty;
+    further_least : further rows of a leaf that are compared until one is better, with the best of the ways and
+    penalties near the best"""
 
-    def models_of(train_rows: Rows, cuts: str) -> NodeModels:
+    def models_of(train_rows: Rows, cuts: str, least: int, penalties: Sequence[float]) -> NodeModels:
         rows = ModelRows(X[train_rows], y[train_rows])
-        return NodeModels(grown(rows, cuts, limits), rows, penalties)
+        return NodeModels(grown(rows, cuts, replace(limits, min_leaf=least)), rows, penalties)
 
     every = np.arange(len(y))
     if len(parts) < 2:
         place = len(penalties) // 2
-        tree, path = models_of(every, ways[0]).pruned(place, truncate)
-        only = Candidate(ways[0], penalties[place], len(path.alphas) - 1, 1, float("nan"))
+        tree, path = models_of(every, ways[0], limits.min_leaf, penalties).pruned(place, truncate)
+        only = Candidate(ways[0], penalties[place], len(path.alphas) - 1, 1, float("nan"), limits.min_leaf)
         return LinearChoice(path.member(tree, only.member), only, (only,))
     candidates: list[Candidate] = []
-    whole = {cuts: models_of(every, cuts) for cuts in ways}
-    for cuts in ways:
-        of_parts = [(models_of(np.setdiff1d(every, out), cuts), out) for out in parts]
+    whole: dict[tuple[str, float, int], tuple[NodeModels, int]] = {}
+
+    def compare(cuts: str, least: int, penalties: Sequence[float]) -> None:
+        models = models_of(every, cuts, least, penalties)
+        of_parts = [(models_of(np.setdiff1d(every, out), cuts, least, penalties), out) for out in parts]
         for place, penalty in enumerate(penalties):
-            path = whole[cuts].pruned(place, truncate)[1]
+            whole[cuts, penalty, least] = models, place
+            path = models.pruned(place, truncate)[1]
             errors = np.zeros(len(path.alphas))
             for part, out in of_parts:
                 errors += squared_errors(*part.pruned(place, truncate), path.between, X[out], y[out]).sum(axis=0)
-            candidates += [
-                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error))
+            candidates.extend(
+                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error), least)
                 for member, error in enumerate(errors / len(y))
-            ]
-    best = min(candidate.loss(doubling_price) for candidate in candidates)
-    equal = (candidate for candidate in candidates if candidate.loss(doubling_price) <= best * (1.0 + EQUAL))
-    chosen = min(equal, key=lambda candidate: candidate.leaves)
-    tree, path = whole[chosen.cuts].pruned(penalties.index(chosen.penalty), truncate)
+            )
+
+    def best() -> Candidate:
+        least_loss = min(candidate.loss(doubling_price) for candidate in candidates)
+        equal = (c for c in candidates if c.loss(doubling_price) <= least_loss * (1.0 + EQUAL))
+        return min(equal, key=lambda candidate: candidate.leaves)
+
+    for cuts in ways:
+        compare(cuts, limits.min_leaf, penalties)
+    first = best()
+    at = penalties.index(first.penalty)
+    for least in further_least:
+        compare(first.cuts, least, penalties[max(at - 1, 0) : at + 2])
+        if best().least == least:
+            break
+    chosen = best()
+    models, place = whole[chosen.cuts, chosen.penalty, chosen.least]
+    tree, path = models.pruned(place, truncate)
     return LinearChoice(path.member(tree, chosen.member), chosen, tuple(candidates))

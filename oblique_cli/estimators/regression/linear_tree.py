@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -14,10 +13,14 @@ from oblique_cli.ground.constraints import LEAST_ROWS, Choice, Either, Integer, 
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
+from oblique_cli.tree.pruning import price_of
 from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.truncation import ALL
 
-SEVERAL, CHOSEN = "several", "cv"
+SEVERAL, CHOSEN, AUTO = "several", "cv", "auto"
+LEAST, FURTHER_LEAST = 10, (40, 4)  # rows of a leaf that cross-validation chooses from
+ENOUGH_ROWS = 1000  # up to these rows there is no further choice
+LEAVES, ROWS_OF_A_LEAF = (40, 200), 50
 
 
 class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
@@ -25,8 +28,8 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
 
     Every node has a ridge regression of what the model of its parent leaves over. Trees are grown by three ways to cut,
     along features and along the model of the node, and pruned by cost-complexity with the errors of these models.
-    Cross-validation inside the training rows chooses the way to cut, the size and the penalty. A single leaf, which is
-    ridge regression, is among what it chooses from.
+    Cross-validation inside the training rows chooses the way to cut, the size, the least rows of a leaf and the
+    penalty. A single leaf, which is ridge regression, is among what it chooses from.
 
     Attributes
     ----------
@@ -53,36 +56,44 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
     folds: int = parameter(
         default=5, allowed=Integer(2), help="Folds of the cross-validation. Each grows and prunes its own trees."
     )
-    doubling_price: float = parameter(
-        default=0.01,
-        allowed=Real(0.0),
-        help="Least decrease of the squared error for doubling the leaves in that comparison, as a share.",
+    doubling_price: float | str = parameter(
+        default=AUTO,
+        allowed=Either(Real(0.0), Text(AUTO, f"'{AUTO}'")),
+        help="Least decrease of the squared error for doubling the leaves in that comparison, as a share. "
+        '"auto" is 0.01 up to 1,000 rows and 0.01 sqrt(1000 / n) for n rows more.',
     )
-    min_samples_leaf: float = parameter(
-        default=10,
-        allowed=LEAST_ROWS,
-        help="Least rows on either side of a cut. A value below 1 is a share of the rows, rounded up.",
+    min_samples_leaf: float | str = parameter(
+        default=CHOSEN,
+        allowed=Either(LEAST_ROWS, Text(CHOSEN, f"'{CHOSEN}'")),
+        help="Least rows on either side of a cut. A value below 1 is a share of the rows, rounded up. "
+        f'"cv" is {LEAST}; for more than {ENOUGH_ROWS:,} rows it chooses from {", ".join(map(str, FURTHER_LEAST))} '
+        "too, with the best fit of the cuts.",
     )
-    max_depth: int | None = replace(as_in(Growth, "max_depth"), default=8)
-    max_leaf_nodes: int | None = parameter(
-        default=40,
-        allowed=Optional(Integer(1)),
-        help="Most leaves before pruning: the leaf whose cut explains most is cut next. None for no limit.",
+    max_depth: int | None = as_in(Growth, "max_depth")
+    max_leaf_nodes: int | str | None = parameter(
+        default=CHOSEN,
+        allowed=Optional(Either(Integer(1), Text(CHOSEN, f"'{CHOSEN}'"))),
+        help="Most leaves before pruning: the leaf whose cut explains most is cut next. None for no limit. "
+        f'"cv" is a leaf for each {ROWS_OF_A_LEAF} rows, between {LEAVES[0]} and {LEAVES[1]}.',
     )
     truncate: str = parameter(default=ALL)
     random_state: Any = parameter(default=None, help="Draws the folds.")
 
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed, n = int(check_random_state(self.random_state).randint(2**31)), len(rows)
+        least, most = self.min_samples_leaf, self.max_leaf_nodes
+        if isinstance(most, str):
+            most = min(max(LEAVES[0], n // ROWS_OF_A_LEAF), LEAVES[1])
         self.choice_ = chosen_tree(
             rows,
             targets,
             CUTS if self.base == SEVERAL else (self.base,),
             PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),),
-            Limits(int(rows_of(self.min_samples_leaf, len(rows))), self.max_depth, self.max_leaf_nodes),
-            left_out(len(rows), self.folds, seed, "linear folds", groups),
+            Limits(LEAST if isinstance(least, str) else int(rows_of(least, n)), self.max_depth, most),
+            left_out(n, self.folds, seed, "linear folds", groups),
             truncate=self.truncate,
-            doubling_price=self.doubling_price,
+            doubling_price=price_of(self.doubling_price, n),
+            further_least=FURTHER_LEAST if isinstance(least, str) and n > ENOUGH_ROWS else (),
         )
         return self.choice_.tree
 

@@ -83,6 +83,21 @@ def test_a_plane_that_bends_takes_two_leaves_and_leaves_next_to_nothing():
     assert errors[0] < 0.1 * errors[1]
 
 
+def test_beyond_a_thousand_rows_cross_validation_chooses_the_limits():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(1200, 2))
+    y = np.sign(np.sin(200 * X[:, 0])) + 0.01 * rng.normal(size=1200)  # 64 steps of about 19 rows
+    how = {"base": "steps", "folds": 2, "random_state": 0}
+    few = LinearTreeRegressor(**how).fit(X[:1000], y[:1000])
+    assert {c.least for c in few.choice_.candidates} == {10} and few.n_leaves_ <= 40
+    many = LinearTreeRegressor(**how, max_leaf_nodes=100).fit(X, y)
+    tried = many.choice_.candidates
+    assert {c.least for c in tried} == {4, 10, 40} and many.choice_.chosen.least < 40
+    price = 0.01 * (1000 / 1200) ** 0.5
+    assert many.choice_.chosen.loss(price) == pytest.approx(min(c.loss(price) for c in tried))
+    assert many.choice_.chosen.error < min(c.error for c in tried if c.least == 40)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3, 19])
 def test_few_rows_give_one_leaf(rows):
     X, y = hinge(rows)
