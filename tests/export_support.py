@@ -252,7 +252,7 @@ CASES = {
         "hhcart_forest", Policy("impute"), n_estimators=7, probabilities="shrinkage", probability_strength=3.0
     ),
     "forest of hyperplanes": lambda: mixed("hhcart_forest", Policy("impute"), n_estimators=7),
-    "model tree": lambda: mixed("retis", Policy("impute"), regression=True),
+    "model tree": lambda: mixed("retis", Policy("impute"), regression=True, truncate="none"),
     "model tree with bounds": lambda: mixed("pilot", Policy("impute"), regression=True, truncate="leaf"),
     "CART regression": lambda: mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),
     "CART regression, gaps": lambda: mixed("cart_regression", Policy("keep"), regression=True),

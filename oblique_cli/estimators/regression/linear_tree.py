@@ -15,7 +15,6 @@ from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
 from oblique_cli.tree.pruning import price_of
 from oblique_cli.tree.structure import Tree
-from oblique_cli.tree.truncation import ALL
 
 SEVERAL, CHOSEN, AUTO = "several", "cv", "auto"
 LEAST, FURTHER_LEAST = 10, (40, 4)  # rows of a leaf that cross-validation chooses from
@@ -76,7 +75,6 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
         help="Most leaves before pruning: the leaf whose cut explains most is cut next. None for no limit. "
         f'"cv" is a leaf for each {ROWS_OF_A_LEAF} rows, between {LEAVES[0]} and {LEAVES[1]}.',
     )
-    truncate: str = parameter(default=ALL)
     random_state: Any = parameter(default=None, help="Draws the folds.")
 
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:

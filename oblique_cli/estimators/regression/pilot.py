@@ -9,7 +9,6 @@ from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.pilot_models import Settings, grow
 from oblique_cli.tree.structure import Tree
-from oblique_cli.tree.truncation import ALL
 
 
 class PILOTRegressor(TreeRegressor, kw_only=True):
@@ -50,7 +49,6 @@ class PILOTRegressor(TreeRegressor, kw_only=True):
         help="Least decrease of the residual sum of squares, in percent, by a line without a cut; a line below it is "
         "the last model of its leaf. 0 leaves it to the BIC.",
     )
-    truncate: str = parameter(default=ALL)
 
     def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         settings = Settings(

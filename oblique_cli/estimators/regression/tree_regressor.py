@@ -189,7 +189,7 @@ class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw
         help="Whether leaves store the residuals of their training rows, which `predict_quantiles` needs.",
     )
     truncate: str = parameter(
-        default=NONE,
+        default=ALL,
         allowed=Choice(TRUNCATIONS),
         help='Bound of the predictions of linear leaves: 1.5 times the range of "all" training targets, or of those of '
         'each "leaf", around its middle; "none" does not bound.',
