@@ -356,7 +356,7 @@ def test_a_repeated_value_goes_to_one_child_of_tprti_with_the_mean_of_its_rows()
 def test_leaf_equations_are_shown():
     x = np.arange(20.0)
     y = np.where(x <= 9, 2 * x + 1, 40 - x)
-    model = RETISRegressor().fit(x[:, None], y)
+    model = RETISRegressor(truncate="none").fit(x[:, None], y)
     text = model.export_text(["height"], "weight")
     lines = text.splitlines()
     assert lines[0] == "if height <= 9:" and lines[2] == "else:"
