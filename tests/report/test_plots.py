@@ -112,13 +112,13 @@ def test_a_confusion_matrix_adds_up_to_the_rows_and_to_the_accuracy(ran):
 
 
 def test_predictions_that_are_not_those_that_were_counted_are_not_drawn(ran, monkeypatch):
-    def other(self: Store, run: str, row: Row) -> bytes:
-        return pack(Predictions(np.arange(row.n_test), np.zeros(row.n_test, dtype=np.int64)))
+    def others(self: Store, run: str, rows: list[Row]) -> list[bytes]:
+        return [pack(Predictions(np.arange(row.n_test), np.zeros(row.n_test, dtype=np.int64))) for row in rows]
 
-    monkeypatch.setattr(Store, "packed", other)
+    monkeypatch.setattr(Store, "each_packed", others)
     with pytest.raises(StoreError, match=r"is damaged: the predictions of wine/\w+ r0 f0 of run 'x' are not those"):
         confusions(material(ran), "wine")
-    monkeypatch.setattr(Store, "packed", lambda self, run, row: b"")
+    monkeypatch.setattr(Store, "each_packed", lambda self, run, rows: [b""] * len(rows))
     with pytest.raises(ConfigError, match=r"run 'x' has no predictions of wine/\w+ r0 f0"):
         confusions(material(ran), "wine")
 
