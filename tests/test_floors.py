@@ -222,7 +222,7 @@ def test_every_floor_is_lived_on():
         # The nearest pair and the nearest change; distances and UPGMA; distributions; the generalized eigenproblem of
         # GEPSVM; sparse paths; logarithms of the gamma function; factors of covariances as scikit-learn takes them;
         # working memory of its linear algebra, before there is a limit; least squares with signs.
-        # The exact test of two models. The core takes LAPACK by address.
+        # The exact test of two models.
         (
             "scipy",
             (

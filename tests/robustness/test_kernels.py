@@ -1,8 +1,8 @@
 """The linear algebra of other processors gives the same tables.
 
 OpenBLAS has code for every family of processors, and `OPENBLAS_CORETYPE` chooses it. What still uses it (reference
-engines, the linear models of libraries, eigenvectors of more than 400 features) then differs in its last bits; sizes of
-trees and predicted labels may not. A few fits here; all of them under `make soak`.
+engines, the linear models of libraries) then differs in its last bits; sizes of trees and predicted labels may not. A
+few fits here; all of them under `make soak`.
 """
 
 import os

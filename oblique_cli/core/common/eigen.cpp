@@ -1,82 +1,8 @@
 #include "common/eigen.hpp"
 
-#include <condition_variable>
-#include <thread>
-
 #include "common/interrupt.hpp"
 
 namespace oblique {
-
-namespace {
-
-// Replaces the matrix in `vectors` by its eigenvectors; returns LAPACK's status.
-int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
-  char job = 'V', triangle = 'U';
-  int n = p, lda = p, info = 0, size = static_cast<int>(room.size());
-  lapack().dsyev.load()(&job, &triangle, &n, vectors.data(), &lda, values.data(), room.data(), &size, &info);
-  return info;
-}
-
-}  // namespace
-
-void SymmetricEigen::solve(const double* a, int p) {
-  if (p > OwnEigen::kLargest) return solve_by_lapack(a, p);
-  p_ = static_cast<size_t>(p);
-  values.resize(p_);
-  vectors.resize(p_ * p_);
-  if (!own_.solve(a, p, values.data(), vectors.data())) solve_by_lapack(a, p);  // no known matrix needs this line
-}
-
-void SymmetricEigen::solve_dominant(const double* a, int p) {
-  if (p > OwnEigen::kLargest) return solve_by_lapack(a, p);
-  p_ = static_cast<size_t>(p);
-  values.resize(1);
-  vectors.resize(p_);
-  if (!own_.dominant(a, p, values[0], vectors.data())) solve(a, p);
-}
-
-void SymmetricEigen::solve_by_lapack(const double* a, int p) {
-  p_ = static_cast<size_t>(p);
-  vectors.assign(a, a + p_ * p_);
-  values.resize(p_);
-  const size_t size = static_cast<size_t>(std::max(1, 34 * p));
-  if (work_.size() < size) work_.resize(size);
-  const int info = p > OwnEigen::kLargest && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
-  if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
-}
-
-// LAPACK cannot be interrupted, so a separate thread runs it while this thread polls for a signal. On a signal this
-// thread throws; the separate thread ends later on buffers of its own.
-int SymmetricEigen::solve_aside(int p) {
-  struct Work {
-    Vector vectors, values, room;
-    int info = 0;
-    bool done = false;
-    std::mutex guard;
-    std::condition_variable finished;
-  };
-  const auto work = std::make_shared<Work>();
-  work->vectors.swap(vectors);
-  work->values.swap(values);
-  work->room.swap(work_);
-  std::thread([work, p]() {
-    const int info = decompose(p, work->vectors, work->values, work->room);
-    const std::lock_guard lock(work->guard);
-    work->info = info;
-    work->done = true;
-    work->finished.notify_one();
-  }).detach();
-  std::unique_lock lock(work->guard);
-  while (!work->finished.wait_for(lock, interrupt::kEvery, [&work]() { return work->done; })) {
-    lock.unlock();
-    ask();
-    lock.lock();
-  }
-  work->vectors.swap(vectors);
-  work->values.swap(values);
-  work->room.swap(work_);
-  return work->info;
-}
 
 void orient(double* v, size_t p, double sign, size_t more) {
   for (size_t j = 0; j < p; ++j) {

@@ -1,6 +1,5 @@
-// Eigenvectors of symmetric matrices, with a basis and a sign that do not depend on the solver.
-//
-// OwnEigen solves matrices of up to OwnEigen::kLargest columns, LAPACK larger ones. Matrices are column-major.
+// Eigenvectors of symmetric matrices, with a basis and a sign that do not depend on the solver. Matrices are
+// column-major.
 #pragma once
 
 #include "common/kernels.hpp"
@@ -8,78 +7,42 @@
 
 namespace oblique {
 
-// Eigenvectors of small symmetric matrices without LAPACK: faster where the call costs more than the work, and with the
-// same bits on every processor. LAPACK does not promise this: OpenBLAS has different kernels for each processor.
-// Householder's reduction to tridiagonal form, largest diagonal first, then QR steps with Wilkinson's shift for all
-// eigenvectors. For the dominant eigenvector alone: Laguerre's iteration from above, then inverse iteration.
-class OwnEigen {
- public:
-  // Largest size for which this solver is the faster one. Larger matrices take a tenth of a
-  // second or more, and LAPACK then runs in a separate thread.
-  static constexpr int kLargest = 400;
-
-  // Eigenvalues of a, (p, p) and symmetric, in ascending order, and eigenvectors as columns of length p; NaN if an
-  // entry is not finite. False if the iteration does not converge, which has not been observed.
-  bool solve(const double* a, int p, double* values, double* vectors);
-
-  // The largest eigenvalue and its eigenvector. False if another eigenvalue lies within kRepeated of it, relatively, or
-  // if it is not well above zero compared with the least: the caller then needs all of them.
-  bool dominant(const double* a, int p, double& value, double* vector);
-
-  static constexpr double kRepeated = 1e-10;
-
- private:
-  // Reduces a, sorted by its diagonal and scaled to entries of at most 1, in matrix_. False if an entry is not finite.
-  bool reduce(const double* a, int p);
-  bool largest_root(double& root) const;
-  // The eigenvector of the tridiagonal matrix for `root`, its largest eigenvalue, in vector_.
-  bool invert(double root);
-
-  size_t p_ = 0, stride_ = 0;
-  int power_ = 0;                      // entries were multiplied by 2^-power
-  std::vector<size_t> order_;          // place -> index in a
-  std::vector<double> matrix_, room_;  // matrix_: columns of stride_, after reduction those of the reflections
-  std::vector<double> diagonal_, beside_, half_squares_, cosines_, sines_, vector_;
-};
-
-// LAPACK of the user's SciPy, from scipy.linalg.cython_lapack; the core bundles none. The first call fetches the
-// address: importing SciPy takes longer than many predictions, which need no eigenvectors.
-using dsyev_t = void (*)(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork,
-                         int* info);
-
-// Until the first call, `dsyev` is a function of the bindings that looks up the address, stores it here and calls it.
-struct Lapack {
-  std::atomic<dsyev_t> dsyev{nullptr};
-};
-
-inline Lapack& lapack() {
-  static Lapack table;
-  return table;
-}
-
 using Vector = std::vector<double>;
 
 inline double norm(const double* v, size_t p) { return std::sqrt(dot_columns(v, v, p)); }
 
-// Eigenvalues in ascending order, eigenvectors as columns.
+// Eigenvalues in ascending order, eigenvectors as columns, with the same bits on every processor; LAPACK does not
+// promise them: OpenBLAS has different kernels for each processor.
+// Householder's reduction to tridiagonal form, largest diagonal first, then QR steps with Wilkinson's shift for all
+// eigenvectors. For the dominant eigenvector alone: Laguerre's iteration from above, then inverse iteration.
 class SymmetricEigen {
  public:
   Vector values, vectors;
 
-  // a : (p, p), symmetric, read only. Throws if the iteration does not converge, which no finite input has caused.
+  // a : (p, p), symmetric, read only; NaN if an entry is not finite. Throws if the iteration does not converge, which
+  // no finite input has caused.
   void solve(const double* a, int p);
-  // For callers that need only the largest eigenvalue: computes that one alone, or all if it is repeated.
+  // For callers that need only the largest eigenvalue: computes that one alone, or all if another lies within
+  // kRepeated of it, relatively, or if it is not well above zero compared with the least.
   void solve_dominant(const double* a, int p);
   const double* vector(int i) const { return vectors.data() + static_cast<size_t>(i) * p_; }
   double* vector(int i) { return vectors.data() + static_cast<size_t>(i) * p_; }
 
  private:
-  void solve_by_lapack(const double* a, int p);
-  int solve_aside(int p);
+  static constexpr double kRepeated = 1e-10;
 
-  size_t p_ = 0;
-  Vector work_;
-  OwnEigen own_;
+  // Reduces a, sorted by its diagonal and scaled to entries of at most 1, in matrix_. False if an entry is not finite.
+  bool reduce(const double* a, int p);
+  bool find_dominant(const double* a, int p);
+  bool largest_root(double& root) const;
+  // The eigenvector of the tridiagonal matrix for `root`, its largest eigenvalue, in vector_.
+  bool invert(double root);
+
+  size_t p_ = 0, stride_ = 0;
+  int power_ = 0;              // entries were multiplied by 2^-power
+  std::vector<size_t> order_;  // place -> index in a
+  Vector matrix_, room_;       // matrix_: columns of stride_, after reduction those of the reflections
+  Vector diagonal_, beside_, half_squares_, cosines_, sines_, vector_;
 };
 
 // A component of a unit vector below this counts as zero, because rounding may decide its sign.

@@ -48,8 +48,6 @@ inline void checkpoint(size_t work) {
   (*state.question)();
 }
 
-inline bool interruptible() { return interrupt::state().question != nullptr; }
-
 // Sets the question of this thread during the lifetime of the object.
 class Interruptible {
  public:

@@ -1,6 +1,7 @@
 #include "common/eigen.hpp"
 
 #include "common/clones.hpp"
+#include "common/interrupt.hpp"
 #include "common/key_sort.hpp"
 
 namespace oblique {
@@ -73,6 +74,7 @@ void tridiagonalize(double* a, size_t stride, size_t p, double* d, double* e, do
     h[c] = square + length * head;
     v[c + 1] = head + length;
     const double inverse = 1.0 / h[c];
+    checkpoint(2 * (p - c) * (stride - first));
     combine(a, stride, v, c + 1, p, first, y);
     for (size_t i = first; i <= c; ++i) y[i] = 0.0;
     const double half = 0.5 * inverse * dot(v, y, first, stride);
@@ -98,6 +100,7 @@ void multiply_reflections(const double* a, size_t stride, size_t p, const double
     if (h[c] == 0.0) continue;
     const double* v = a + c * stride;
     const double inverse = 1.0 / h[c];
+    checkpoint(2 * (p - c) * stride);
     combine(q, stride, v, c + 1, p, 0, y);
     for (size_t j = c + 1; j < p; ++j) {
       double* __restrict column = q + j * stride;
@@ -201,7 +204,8 @@ size_t count_above(const double* d, const double* e, size_t p, double x) {
 
 }  // namespace
 
-bool OwnEigen::reduce(const double* a, int p) {
+bool SymmetricEigen::reduce(const double* a, int p) {
+  p_ = static_cast<size_t>(p);
   double largest = 0.0;
   bool finite = true;
   for (size_t i = 0; i < static_cast<size_t>(p) * static_cast<size_t>(p); ++i) {
@@ -210,7 +214,6 @@ bool OwnEigen::reduce(const double* a, int p) {
     largest = std::max(largest, size);
   }
   if (!finite) return false;
-  p_ = static_cast<size_t>(p);
   stride_ = lanes_from(p_ + kLanes - 1);
   order_.resize(p_);
   std::iota(order_.begin(), order_.end(), size_t{0});
@@ -234,12 +237,11 @@ bool OwnEigen::reduce(const double* a, int p) {
   return true;
 }
 
-bool OwnEigen::solve(const double* a, int p, double* values, double* vectors) {
-  if (!reduce(a, p)) {
-    std::fill_n(values, p, std::numeric_limits<double>::quiet_NaN());
-    std::fill_n(vectors, p * p, std::numeric_limits<double>::quiet_NaN());
-    return true;
-  }
+void SymmetricEigen::solve(const double* a, int p) {
+  const bool finite = reduce(a, p);
+  values.assign(p_, std::numeric_limits<double>::quiet_NaN());
+  vectors.assign(p_ * p_, std::numeric_limits<double>::quiet_NaN());
+  if (!finite) return;
   room_.resize(stride_ * p_);
   cosines_.resize(p_);
   sines_.resize(p_);
@@ -255,7 +257,8 @@ bool OwnEigen::solve(const double* a, int p, double* values, double* vectors) {
       --high;
       continue;
     }
-    if (++steps > 30 * p_) return false;
+    if (++steps > 30 * p_) throw std::runtime_error("the eigenvalue solver did not converge");
+    checkpoint((high - low) * stride_);
     if (low + 1 == high)
       solve_pair(d, e, low, cosines_.data(), sines_.data());
     else
@@ -270,11 +273,10 @@ bool OwnEigen::solve(const double* a, int p, double* values, double* vectors) {
     const double* from = room_.data() + rising[k] * stride_;
     for (size_t i = 0; i < p_; ++i) vectors[k * p_ + order_[i]] = from[i];
   }
-  return true;
 }
 
 // Laguerre's iteration from above converges to the largest eigenvalue without passing it.
-bool OwnEigen::largest_root(double& root) const {
+bool SymmetricEigen::largest_root(double& root) const {
   const double *d = diagonal_.data(), *e = beside_.data();
   const double n = static_cast<double>(p_);
   double high = -std::numeric_limits<double>::infinity(), width = 0.0, before = 0.0;
@@ -312,7 +314,7 @@ bool OwnEigen::largest_root(double& root) const {
   return root > 1e-3 * width;
 }
 
-bool OwnEigen::invert(double root) {
+bool SymmetricEigen::invert(double root) {
   const double *d = diagonal_.data(), *e = beside_.data();
   double width = 0.0;
   for (size_t i = 0; i < p_; ++i) width = std::max({width, std::fabs(d[i]), std::fabs(e[i])});
@@ -364,7 +366,11 @@ bool OwnEigen::invert(double root) {
   return true;
 }
 
-bool OwnEigen::dominant(const double* a, int p, double& value, double* vector) {
+void SymmetricEigen::solve_dominant(const double* a, int p) {
+  if (!find_dominant(a, p)) solve(a, p);
+}
+
+bool SymmetricEigen::find_dominant(const double* a, int p) {
   if (!reduce(a, p)) return false;
   beside_[p_ - 1] = 0.0;
   double root = 0.0;
@@ -372,8 +378,9 @@ bool OwnEigen::dominant(const double* a, int p, double& value, double* vector) {
   if (count_above(diagonal_.data(), beside_.data(), p_, root - kRepeated * root) != 1) return false;
   if (!invert(root)) return false;
   reflect_back(matrix_.data(), stride_, p_, half_squares_.data(), vector_.data());
-  value = std::ldexp(root, power_);
-  for (size_t i = 0; i < p_; ++i) vector[order_[i]] = vector_[i];
+  values.assign(1, std::ldexp(root, power_));
+  vectors.resize(p_);
+  for (size_t i = 0; i < p_; ++i) vectors[order_[i]] = vector_[i];
   return true;
 }
 
