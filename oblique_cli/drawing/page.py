@@ -8,8 +8,8 @@ with the digests of our script and style forbids all others, and every connectio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from string import Template
 from typing import Any
@@ -136,7 +136,7 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
         "classes": list(view.classes),
         "target": printable(data.target),
         "features": features,
-        "fields": [_field(field) for field in map(_valued(data), _fields(data))],
+        "fields": [_field(field, data) for field in _fields(data)],
         "standard": standard,
         "units": {"center": data.units.center.tolist()} if data.units is not None and standard else None,
         "bins": BINS,
@@ -154,9 +154,12 @@ def _fields(data: PageData) -> Sequence[Field]:
     return data.fields or tuple(columns)
 
 
-def _field(field: Field) -> dict[str, Any]:
-    """Return a field for the script, without default values."""
+def _field(field: Field, data: PageData) -> dict[str, Any]:
+    """Return a field for the script, without default values; values are by default those of the training rows."""
     values = field.values
+    if values is None and not field.levels and data.rows is not None:
+        numbers = data.rows[:, field.features[0]]
+        values = ColumnValues.of(numbers[np.isfinite(numbers)])
     further = {
         "l": [printable(level) for level in field.levels] or None,
         "o": 1 if field.is_spread else None,
@@ -168,18 +171,6 @@ def _field(field: Field) -> dict[str, Any]:
         "w": values.width if values is not None and values.counts else None,
     }
     return {"n": printable(field.name), "j": list(field.features), **_present(further)}
-
-
-def _valued(data: PageData) -> Callable[[Field], Field]:
-    """Return a function that adds the values of the training rows to a column of numbers."""
-
-    def valued(field: Field) -> Field:
-        if field.levels or field.values is not None or data.rows is None:
-            return field
-        numbers = data.rows[:, field.features[0]]
-        return replace(field, values=ColumnValues.of(numbers[np.isfinite(numbers)]))
-
-    return valued
 
 
 def _node(node: NodeView) -> dict[str, Any]:

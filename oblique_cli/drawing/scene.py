@@ -448,7 +448,9 @@ def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True)
     groups = [head, links, *tree]
     height += top + MARGIN
     least = 320.0 if heading else 0.0
-    width = max(width + 2 * MARGIN, least, *(_right(shape) + MARGIN for shape in head.shapes))
+    labels = (shape for shape in head.shapes if isinstance(shape, Label))
+    edges = (label.x + width_of(label.text, label.size, label.bold) for label in labels)
+    width = max(width + 2 * MARGIN, least, *(edge + MARGIN for edge in edges))
     if view.plane is not None:
         side = 300.0
         groups.append(Group(partition_shapes(view.plane, width + 34, top + 4, side)))
@@ -516,10 +518,6 @@ def _heading(view: TreeView, width: float, second: str) -> tuple[Group, float]:
             x += long
         y += LINE + 2
     return group, y + 16
-
-
-def _right(shape: Shape) -> float:
-    return shape.x + width_of(shape.text, shape.size, shape.bold) if isinstance(shape, Label) else 0.0
 
 
 def _tooltip(node: NodeView, view: TreeView) -> str:

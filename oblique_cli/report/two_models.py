@@ -144,7 +144,8 @@ def _agreement(
 def _sizes(first: Read, second: Read) -> str:
     rows = []
     for what, key in (("leaves", "leaves"), ("terms", "n_terms"), ("depth", "depth"), ("training rows", "rows")):
-        rows.append((what, *(_fact(read.model.facts.get(key)) for read in (first, second))))
+        counts = (read.model.facts.get(key) for read in (first, second))
+        rows.append((what, *(f"{n:,}" if isinstance(n, int) else "-" for n in counts)))
     estimates = []
     for read in (first, second):
         estimate, metric = read.model.facts.get("estimate", {}), read.model.facts.get("metric", "")
@@ -157,10 +158,6 @@ def _sizes(first: Read, second: Read) -> str:
     ]
     header = ("what", printable(first.name), printable(second.name))
     return markup.plain_table("Size and estimate of both models", header, rows, 1)
-
-
-def _fact(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else "-"
 
 
 def _curves(names: Sequence[str], first: Read, second: Read) -> str:

@@ -7,6 +7,7 @@ every split is linear, and the rows of a leaf are a polyhedron, or its 0-1 point
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -193,7 +194,8 @@ class Frame:
         high: list[float] = []
         for cell in sorted(procedure.used):
             if procedure.cells[cell].levels:
-                codes = _states(procedure, cell)
+                used = sorted({level for at, level in procedure.taken() if at == cell and level != NUMBER})
+                codes = [*used, next(code for code in itertools.count() if code not in used)]  # the last in no term
                 states[cell] = {code: len(low) + k for k, code in enumerate(codes)}
                 low, high = low + [0.0] * len(codes), high + [1.0] * len(codes)
             else:
@@ -347,14 +349,6 @@ class Frame:
 def plain_terms(procedure: Procedure, tree: Steps, node: int) -> list[Term]:
     """Return the terms of a split, with rotated features expanded."""
     return [part for term in tree.split(node).terms for part in unrotated(term, tree, len(procedure.columns))]
-
-
-def _states(procedure: Procedure, cell: int) -> list[int]:
-    """Return the codes of a column of levels that occur in terms, and last a level that occurs in none."""
-    named_levels = {level for at, level in procedure.taken() if at == cell and level != NUMBER}
-    known = range(len(procedure.cells[cell].levels))
-    other = next((code for code in known if code not in named_levels), len(known))
-    return [*sorted(named_levels), other]
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,11 @@ def text_of(verification: Verification, first_row: int = 1) -> str:
             lines += _shown(verification, row)
         if len(broken) > MOST_ROWS:
             lines.append(f"    {len(broken) - MOST_ROWS} more rows: --format json has them all")
-    lines += _domain(verification)
+    ends = ", ".join(f"{name} from {least:g} to {most:g}" for name, (least, most) in verification.within.items())
+    everything = "All rows were asked for, numbers without bounds; --within COLUMN=LEAST:MOST asks for fewer."
+    lines.append(f"Rows that were asked for: {ends}; other numbers without bounds." if ends else everything)
+    if gaps := ", ".join(verification.gaps):
+        lines.append(f"Rows without a number in {gaps} have answers too, of which nothing is said.")
     return "\n".join(lines) + "\n"
 
 
@@ -126,13 +130,3 @@ def _value_text(value: Any) -> str:
     if value is None:
         return "missing"
     return str(value) if isinstance(value, str) else np.format_float_positional(value, trim="-", unique=True)
-
-
-def _domain(verification: Verification) -> list[str]:
-    ends = ", ".join(f"{name} from {least:g} to {most:g}" for name, (least, most) in verification.within.items())
-    lines = ["All rows were asked for, numbers without bounds; --within COLUMN=LEAST:MOST asks for fewer."]
-    if ends:
-        lines = [f"Rows that were asked for: {ends}; other numbers without bounds."]
-    if gaps := ", ".join(verification.gaps):
-        lines.append(f"Rows without a number in {gaps} have answers too, of which nothing is said.")
-    return lines
