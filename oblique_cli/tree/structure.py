@@ -67,7 +67,7 @@ class Tree:
 
     def __post_init__(self, coef: Array) -> None:
         self.coef_ = coef
-        if not self.level_scores.size:
+        if not np.size(self.level_scores):
             self.level_scores = np.zeros((len(coef), 0))
         for name, dtype in DTYPES.items():
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)

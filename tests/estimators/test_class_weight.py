@@ -40,7 +40,8 @@ def test_they_count_in_pruning_too(pruning):
 
 def test_shares_are_of_the_weight_and_a_class_of_weight_zero_is_never_predicted():
     data = real_set("bupa")
-    ours = make("axis_parallel", criterion="gini", class_weight="balanced", max_depth=1).fit(data.X, data.y)
+    options = {"criterion": "gini", "max_depth": 1, "probabilities": "counts"}
+    ours = make("axis_parallel", class_weight="balanced", **options).fit(data.X, data.y)
     theirs = DecisionTreeClassifier(class_weight="balanced", max_depth=1, random_state=0).fit(data.X, data.y)
     np.testing.assert_allclose(ours.predict_proba(data.X), theirs.predict_proba(data.X), rtol=1e-9)
     assert (ours.tree_.counts.sum(axis=1) > 0).all()

@@ -110,5 +110,10 @@ def test_the_tree_command_shows_leaf_equations(call):
     assert ended.code == 0 and f"RETIS on auto_mpg: {model.n_leaves_} leaves" in ended.out
     assert ended.out.count(" target = ") == model.n_leaves_ and "weight" in ended.out
     document = json.loads(call("tree", "auto_mpg", "--algorithm", "retis", "--format", "json").out)
-    assert document["schema"] == "oblique-tree/1" and document["equations"].keys() == {"coef", "intercept", "rss"}
+    assert document["schema"] == "oblique-tree/1" and document["equations"].keys() == {
+        "coef",
+        "intercept",
+        "rss",
+        "bounds",
+    }
     assert call("tree", "auto_mpg", "--algorithm", "cart_regression").code == 2

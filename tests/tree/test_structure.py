@@ -217,7 +217,7 @@ def test_it_has_the_names_of_scikit_learns_trees():
     y = rng.integers(3, size=400)
     X = rng.normal(size=(400, 4)) + y[:, None] * [1.0, 0.5, 0.0, 0.2]
     theirs = DecisionTreeClassifier(random_state=0, max_depth=4).fit(X, y)
-    ours = AxisParallelClassifier(criterion="gini", min_samples_split=2, max_depth=4).fit(X, y)
+    ours = AxisParallelClassifier(criterion="gini", min_samples_split=2, max_depth=4, probabilities="counts").fit(X, y)
     tree, twin = ours.tree_, theirs.tree_
     for name in ("node_count", "max_depth", "n_leaves", "n_outputs", "n_classes"):
         assert getattr(tree, name) == getattr(twin, name), name

@@ -29,6 +29,8 @@ from oblique_cli.models.verifying.polyhedra import (
 )
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
+# Further rows of programs and their limits, one program after the other.
+Limits = tuple[tuple[Array, Array], ...]
 SATURATED = 30.0  # log odds beyond which a probability has too few digits to show a difference
 SMALL = 1e-7  # of the change of a form over a standard deviation: the solver cannot distinguish less from 0
 
@@ -63,10 +65,12 @@ def inside(
 
 @dataclass(frozen=True)
 class Says:
-    """Prediction of a leaf: numbers that are compared directly, and forms that linear programs compare."""
+    """Prediction of a leaf: numbers that are compared directly, and forms that linear programs compare.
+    bounds : limits of the form of a number, None without"""
 
     plain: tuple[float, ...] = ()
     forms: tuple[Form, ...] = ()
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +151,12 @@ class Joint:
         (place,), (lower, upper) = self.places, (a, b) if self.direction > 0 else (b, a)
         return bool(lower.low[place] <= upper.high[place])
 
-    def candidates(self, a: Shape, b: Shape, form: Form | None, after: Form | None = None) -> Iterator[Array]:
+    def candidates(
+        self, a: Shape, b: Shape, form: Form | None, after: Form | None = None, limits: Limits = ()
+    ) -> Iterator[Array]:
         """Yield solutions for two leaves, the least extreme first; with a form those where it is above 0.
 
-        after : log odds of the changed row, which are tried below SATURATED first
+        after : log odds of the changed row, which are tried below SATURATED first; limits : of `limits_of`
         Rows lie inside the leaves by MARGIN or, without a form, inside the borders that do not belong to them.
         """
         self.effort.pairs += 1
@@ -159,6 +165,11 @@ class Joint:
             if form is None:
                 changed = [self.frame.n] if self.cell in self.frame.numbers else []
                 yield from inside(program, self.effort, [*self.frame.numbers.values(), *changed])
+                return
+            for limited in limits:
+                if (shown := self._highest(program.also(*limited), form)) is not None:
+                    yield shown
+            if limits:
                 return
             v = self._highest(program, form)
             if v is not None and after is not None and not after.places:
@@ -225,7 +236,32 @@ def answering(frame: Frame, procedure: Procedure, leaf: Leaf, lacking: frozenset
 
 def _number(frame: Frame, leaf: Leaf) -> Says:
     form = frame.number(leaf)
-    return Says(forms=(form,)) if form.vector.any() else Says((form.constant,))
+    if not form.vector.any():
+        return Says(
+            (form.constant if leaf.bounds is None else min(max(form.constant, leaf.bounds[0]), leaf.bounds[1]),)
+        )
+    return Says(forms=(form,), bounds=leaf.bounds)
+
+
+def limits_of(joint: Joint, before: Says, after: Says, rises: bool = False) -> Limits:
+    """Return further rows of programs of two numbers with bounds, empty without bounds.
+
+    The bounded numbers can only differ if the larger one is above the lower bound and the smaller one below the upper
+    bound. The first program keeps a quarter of the bounds' distance, since a program's optimum may lie on a border.
+    rises : whether the number after the change is the larger one"""
+    bounds = before.bounds or after.bounds
+    if bounds is None:
+        return ()
+    low, high = bounds
+    forms = [says.forms[0] if says.forms else Form(np.zeros(joint.frame.n), says.plain[0]) for says in (before, after)]
+    sides = [
+        (joint.before(forms[0].vector[None]), forms[0].constant),
+        (joint.after(forms[1].vector[None]), forms[1].constant),
+    ]
+    (larger, its_constant), (smaller, constant) = sides[::-1] if rises else sides
+    rows = np.vstack([-larger, smaller])
+    room = np.array([its_constant - low, high - constant])
+    return tuple((rows, room - share * (high - low)) for share in (0.25, 0.0))
 
 
 def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[Array]:
@@ -245,10 +281,11 @@ def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[A
                 yield from joint.candidates(a, b, None)
             elif a is b:
                 # The prediction in the row's own leaf: the difference starts from 0, so its slope decides.
-                yield from _slopes(joint, a, before.forms[0], of_scores)
+                yield from _slopes(joint, a, before, of_scores)
             else:
+                limits = limits_of(joint, before, after)
                 for form in forms:
-                    yield from joint.candidates(a, b, form, after.forms[0] if of_scores else None)
+                    yield from joint.candidates(a, b, form, after.forms[0] if of_scores else None, limits)
 
 
 def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
@@ -262,19 +299,20 @@ def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
     return [joint.difference(x, y) for x, y in zip(forms(before), forms(after), strict=True)]
 
 
-def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator[Array]:
+def _slopes(joint: Joint, shape: Shape, says: Says, of_scores: bool) -> Iterator[Array]:
     """Yield solutions in one leaf whose slope along the column has the wrong sign.
 
     The slope is that of a line in each of three ranges of the column: within the reach of its square or products and
     beyond. A product adds its amount times the rate and the other factor.
     """
-    frame, (place,) = joint.frame, joint.places
+    frame, (place,), (form, *_) = joint.frame, joint.places, says.forms
     column_squares = [square for square in form.squares if square.place == place]
     pairs = [(product.amount, f, g) for product in form.products for f, g in (product.factors, product.factors[::-1])]
     column_products = [(amount, f, g) for amount, f, g in pairs if f.place == place and f.rate]
     if not column_squares and not column_products:
         if joint.direction is not None and joint.direction * form.vector[place] < 0.0:
-            yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None)
+            limits = limits_of(joint, says, says)
+            yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None, limits)
         return
     direction = joint.direction or 1
     factors = [
@@ -341,9 +379,9 @@ def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Sa
             if not forms:
                 yield from joint.candidates(a, b, None)
             for form in forms:
-                yield from joint.candidates(a, b, form)
+                yield from joint.candidates(a, b, form, limits=limits_of(joint, before, after))
                 if a is not b or joint.goes:
-                    yield from joint.candidates(a, b, form.negative)
+                    yield from joint.candidates(a, b, form.negative, limits=limits_of(joint, before, after, rises=True))
 
 
 def _takes(joint: Joint, says: Says) -> bool:

@@ -135,12 +135,12 @@ def bottom_up(**params: Any) -> BaggedForestClassifier:
 @pytest.mark.parametrize("name", ["hhbut", "butif_svm"])
 def test_a_forest_of_bottom_up_trees_has_the_trees_of_the_rows_drawn_as_often_as_they_were(name: str):
     data = real_set("wine")
-    forest = bottom_up(proposer=name, max_features=None, oob_score=True).fit(data.X, data.y)
+    forest = bottom_up(proposer=name, max_features=None, oob_score=True, probabilities="counts").fit(data.X, data.y)
     draws = np.asarray(_core.Forest(13, 3, forest.forest_.seed).draws(len(data.X), 3, True, len(data.X)))
     shares = np.zeros((3, len(data.X), 3))
     for t in range(3):
         again = np.repeat(np.arange(len(data.X)), draws[t])
-        alone = make(name, random_state=seeds.integer(forest.forest_.seed, "tree", t))
+        alone = make(name, random_state=seeds.integer(forest.forest_.seed, "tree", t), probabilities="counts")
         alone.fit(data.X[again], data.y[again])
         tree = forest.tree(t)
         np.testing.assert_array_equal(tree.counts[tree.apply(data.X)], alone.tree_.counts[alone.tree_.apply(data.X)])

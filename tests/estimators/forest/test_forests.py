@@ -216,7 +216,8 @@ def test_a_tree_in_original_features_reaches_the_same_leaves(name: str):
 
 def test_votes_are_those_of_the_trees_one_by_one_also_out_of_bag():
     data = real_set("glass")
-    model = MPSVMForestClassifier(n_estimators=6, min_samples_leaf=8, random_state=1).fit(data.X, data.y)
+    model = MPSVMForestClassifier(n_estimators=6, min_samples_leaf=8, probabilities="counts", random_state=1)
+    model.fit(data.X, data.y)
     codes = np.stack([model.tree(t).labels[model.tree(t).apply(data.X)] for t in range(6)])
     shares = np.stack([(codes == k).mean(axis=0) for k in range(len(model.classes_))], axis=1)
     np.testing.assert_allclose(model.predict_proba(data.X), shares)

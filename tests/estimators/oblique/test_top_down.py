@@ -73,7 +73,7 @@ def test_a_users_proposer_and_a_union_that_the_core_does_not_grow_are_grown_node
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_predictions_are_the_majority_labels_and_shares_of_the_leaves(name):
     X, y = labeled("wine")
-    model = make(name, random_state=0, max_depth=2).fit(X, y)
+    model = make(name, random_state=0, max_depth=2, probabilities="counts").fit(X, y)
     leaves = model.apply(X)
     assert model.classes_.tolist() == sorted(set(y))
     for leaf in np.unique(leaves):
@@ -91,7 +91,8 @@ def test_predictions_are_the_majority_labels_and_shares_of_the_leaves(name):
 def test_the_tree_is_that_of_grow_top_down():
     data = real_set("bupa")
     for name in sorted(set(PROPOSER_NAMES) - STOCHASTIC):
-        model = ObliqueTreeClassifier(name, criterion="gini", max_misrate=0.1).fit(data.X, data.y)
+        model = ObliqueTreeClassifier(name, criterion="gini", max_misrate=0.1, probabilities="counts")
+        model.fit(data.X, data.y)
         tree = grow(name, data.X, data.y, criterion="gini", stopping=Stopping(epsilon=0.1))
         assert model.tree_.to_dict() == tree.to_dict()
 

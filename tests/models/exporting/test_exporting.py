@@ -129,7 +129,7 @@ def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
     given = [i for i, label in enumerate(labels) if label is not None]
     assert any(shares[i].argmax() != labels[i] for i in given)
     assert " training rows, probability " in str(export(case.model, "rules"))
-    assert ", probability " not in str(export(case_of("iris").model, "rules"))
+    assert ", probability " not in str(export(support.iris(probabilities="counts").model, "rules"))
 
 
 FORMATS_OF_BOOSTING = [name for name, form in FORMATS.items() if BOOSTED in form.kinds]
