@@ -113,12 +113,13 @@ def fit(params: Params = declare.group(Params)) -> None:
     """Fit a model to DATA (your table with --target, or the name of a data set) and estimate its error on new rows.
 
     auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees with logistic splits (logistic_split),
-    trees of several heuristics (union), tao, logistic_tree and a bagged forest (hhgdt_forest) on the same folds; for
-    numeric targets, regression trees. It selects the model with the fewest terms (leaves plus coefficients) whose error
-    is within one standard error of the least, and prints the comparison. If the budget (--time) is too small for all
-    rows, it compares all candidates on few rows first and keeps the better half. If the selected model is not a single
-    tree, the best tree is written beside it (model.tree.json). Trees are pruned with the one-standard-error rule, by
-    cross-validation or, from 20,000 rows on, on a tenth of the rows; --set pruning=none switches pruning off.
+    trees of several heuristics (union), tao, logistic_tree, a bagged forest (hhgdt_forest) and oblique_boosting on the
+    same folds; for numeric targets, regression trees, a forest and boosting. It selects the model with the fewest terms
+    (leaves plus coefficients) whose error is within one standard error of the least, and prints the comparison. If the
+    budget (--time) is too small for all rows, it compares all candidates on few rows first and keeps the better half.
+    If the selected model is not a single tree, the best tree is written beside it (model.tree.json). Trees are pruned
+    with the one-standard-error rule, by cross-validation or, from 20,000 rows on, on a tenth of the rows; --set
+    pruning=none switches pruning off.
 
     Nested cross-validation estimates the error on new rows: each training set repeats the selection of algorithm and
     parameters, so no row takes part in its own prediction. The final model is fitted to all rows. See docs/fitting.md

@@ -125,9 +125,9 @@ class Choice:
 
     @property
     def best_tree(self) -> Candidate | None:
-        """Return the smallest single tree that is as good as the best single tree."""
+        """Return the chosen single tree, or else the smallest single tree that is as good as the best single tree."""
         trees = [c for c in self.last if c.is_tree]
-        return _smallest(trees) if trees else None
+        return next((c for c in trees if c.algorithm == self.chosen), _smallest(trees) if trees else None)
 
     def with_written(self, algorithm: str, estimator: Any) -> Choice:
         """Return the choice with the size of a model that is fitted to all rows."""
