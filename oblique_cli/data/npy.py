@@ -75,9 +75,9 @@ def _array(source: str | Path | bytes, where: str) -> Any:
         return np.load(source, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise DataError(f"{where}: cannot be read ({error.strerror or error})") from None
-    except MemoryError:
-        raise DataError(f"{where}: says that it has more numbers than there is memory") from None
-    except (ValueError, EOFError, OverflowError, TypeError, SyntaxError, tokenize.TokenError) as error:
+    except (MemoryError, OverflowError):
+        raise DataError(f"{where}: its header names more numbers than there is memory") from None
+    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         if "Object arrays" in reason or "Python objects" in reason:
             reason = "it holds Python objects, which could run anything; save numbers or texts"
