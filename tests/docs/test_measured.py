@@ -84,6 +84,25 @@ def truncation() -> list[str]:
     ]
 
 
+def products() -> list[str]:
+    rows = table("tables/leaf_terms")
+    rows = rows[rows["setting"].isin(["price", "both"]) & (rows["seed"] == 5801)]
+    means = rows.groupby("setting")[["accuracy", "log_loss", "terms"]].mean()
+    cost = rows.groupby("setting")["cpu_s"].sum()
+    change = rows.pivot_table(index="set", columns="setting", values="accuracy")
+    worse = change[change["both"] < change["price"]].index
+    without, with_them = means.loc["price"], means.loc["both"]
+    assert list(worse) == ["image_segmentation", "spambase"]
+    return [
+        f"one split of {rows['set'].nunique()} development sets",
+        f"accuracy {with_them['accuracy']:.1f} % with and {without['accuracy']:.1f} without",
+        f"log loss {with_them['log_loss']:.3f} and {without['log_loss']:.3f}",
+        f"{with_them['terms']:.0f} and {without['terms']:.0f} terms",
+        f"{cost['both'] / cost['price']:.1f} times the time",
+        *(f"{name} {change.loc[name, 'both']:.1f} for {change.loc[name, 'price']:.1f}" for name in worse),
+    ]
+
+
 def other_parts() -> list[str]:
     accuracy = table("reproduction/field_confirmation_means", "method")["accuracy"]
     names = {
@@ -358,6 +377,7 @@ SECTIONS: dict[str, Callable[[], list[str]]] = {
     "other parts": other_parts,
     "smoothed": smoothed,
     "truncation": truncation,
+    "products": products,
     "own tables": own_tables,
     "trees": trees,
     "ensembles": ensembles,
