@@ -191,7 +191,7 @@ def _plan(experiment: Experiment, runner: Runner) -> str:
     about = ""
     if left:
         time_left = estimate(pending, rows, count_workers(runner.jobs))
-        about = f", {time_left[1] if time_left else 'and no stored fold to tell the time from'}"
+        about = f", {time_left.text if time_left else 'and no stored fold to tell the time from'}"
     table = columns(lines, right=range(2, 7), header=True)
     return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run{about}\n{table}\n"
 

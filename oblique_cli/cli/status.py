@@ -12,6 +12,7 @@ from oblique_cli.cli._common import columns, facts, open_results, write_json
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
+    from oblique_cli.experiments.remaining_time import Estimate
     from oblique_cli.experiments.store import Run, Session, Store
 
 # Columns of a failed fold, and facts of a run.
@@ -58,7 +59,7 @@ def status(
         else:
             packages = [f"{name} {version}" for name, version in stored.environment.get("packages", {}).items()]
             writers = {f"writer {i}" if i else "writer": _writer(w) for i, w in enumerate(_at_work(stored))}
-            shown = {key: str(entry[key]) for key in SHOWN} | {"time left": time_left[1] if time_left else ""}
+            shown = {key: str(entry[key]) for key in SHOWN} | {"time left": time_left.text if time_left else ""}
             click.echo(facts({**shown, **writers, "packages": ", ".join(packages)}))
             for failure in failed:
                 click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
@@ -67,7 +68,7 @@ def status(
         raise StoreError(f"stored folds of {names} are damaged: oblique repair names them and runs them again.")
 
 
-def _time_left(store: Store, run: Run) -> tuple[float, str] | None:
+def _time_left(store: Store, run: Run) -> Estimate | None:
     """Return the remaining time of a run; None if it is complete or damaged, or has no times to estimate from."""
     if run.damaged or run.done + run.failed >= run.total or "datasets" not in run.content:
         return None
@@ -77,7 +78,7 @@ def _time_left(store: Store, run: Run) -> tuple[float, str] | None:
     return estimate(left_of(run, rows), rows, max(1, run.workers))
 
 
-def _counts(run: Run, time_left: tuple[float, str] | None) -> dict[str, Any]:
+def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
     return {
         "run": run.name,
         "folds": run.total,
@@ -87,7 +88,7 @@ def _counts(run: Run, time_left: tuple[float, str] | None) -> dict[str, Any]:
         "begun": _time(run.created),
         "command": shlex.join(run.argv),
         "damaged": run.damaged,
-        "seconds_left": None if time_left is None else time_left[0],
+        "seconds_left": None if time_left is None else time_left.seconds,
         "writers": [
             {**session.process, "since": session.started, "last_stored": session.beat} for session in _at_work(run)
         ],

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean, geometric_mean
+from typing import NamedTuple
 
 from oblique_cli import schemes
 from oblique_cli.experiments.progress import duration
@@ -29,16 +30,22 @@ def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
     return seconds
 
 
-def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> tuple[float, str] | None:
-    """Return the seconds that the `left` number of folds per cell take by good `rows` of the same cells, with a text:
-    "about 3:20 with 2 workers", or "at least" if a cell has no row. None without any row."""
+class Estimate(NamedTuple):
+    """Estimated time of all workers. text : "about 3:20 with 2 workers", or "at least" if a cell has no stored fold"""
+
+    seconds: float
+    text: str
+
+
+def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Estimate | None:
+    """Return the time that the `left` number of folds per cell take by good `rows` of the same cells, None without."""
     seconds = seconds_of(rows)
     known = {cell: n * fmean(seconds[cell]) for cell, n in left.items() if n and cell in seconds}
     if not known:
         return None
     total = sum(known.values()) / workers
     about = "about" if all(cell in known for cell, n in left.items() if n) else "at least"
-    return total, f"{about} {duration(total)} with {workers} worker{'' if workers == 1 else 's'}"
+    return Estimate(total, f"{about} {duration(total)} with {workers} worker{'' if workers == 1 else 's'}")
 
 
 @dataclass

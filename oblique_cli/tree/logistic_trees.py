@@ -95,16 +95,15 @@ def screened_products(rows: ModelRows) -> NDArray[np.int64]:
     everything, root = np.zeros(len(z), dtype=np.int32), np.array([-1], dtype=np.int32)
     factors: list[int] = []
     chosen: list[tuple[int, int]] = []
-    start = None
-    for k in range(ROUNDS):
-        more = [(z[:, i] * z[:, j])[:, None] for i, j in chosen]
-        A = np.ascontiguousarray(np.hstack([columns, *more]))
-        inputs = (A, rows.codes, w, rows.n_classes, everything, root, SCREENED_AT, 0, 1e-3, start)
+    for number in range(ROUNDS):
+        terms = [(z[:, i] * z[:, j])[:, None] for i, j in chosen]
+        A = np.ascontiguousarray(np.hstack([columns, *terms]))
+        inputs = (A, rows.codes, w, rows.n_classes, everything, root, SCREENED_AT, 0, 1e-3)
         model = np.asarray(_core.node_models(*inputs))[0]
-        if not k:
+        if number == 0:
             effects = np.zeros(rows.X.shape[1])
-            for places, of in ((rows.seen.used, 0), (rows.seen.bent, len(rows.seen.used))):
-                effects[places] += (model[:, of : of + len(places)] ** 2).sum(axis=0)
+            for features, first in ((rows.seen.used, 0), (rows.seen.bent, len(rows.seen.used))):
+                effects[features] += (model[:, first : first + len(features)] ** 2).sum(axis=0)
             factors = sorted(sorted(rows.seen.used, key=lambda j: -effects[j])[:MOST_FACTORS])
             f = np.ascontiguousarray(z[:, factors])
             bound = 0.5 * (f**2 * w[:, None]).T @ f**2 + SCREENED_AT

@@ -35,6 +35,7 @@ class Branching(Protocol):
 Nodes = NDArray[Any]
 ROOT = np.zeros(1, dtype=np.intp)  # the root of a single tree
 COUNTS, DIRICHLET = "counts", "dirichlet"  # the shares, and (n_k + s / C) / (n + s) for C classes
+CV = "cv"  # strength: by cross-validation
 AUTO = "auto"  # strength: 1, and of "dirichlet" the one of least mean log loss in results/tables/probabilities.csv
 ROWS, VOTES = 5.0, 0.5  # that strength in a tree, and in the votes of a forest
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # candidates for cross-validation

@@ -111,8 +111,8 @@ def test_a_column_that_names_the_rows_of_one_person_is_warned_of(files, command)
     text = table(40, 6, noise=0.0)
     (files.folder / "p.csv").write_text(text)
     drop = ("--drop", "patient") if command[0] == "fit" else ()
-    said = files(*command, *drop).err
-    assert "warning: column 'patient' has 40 values in 240 rows" in said and "say --groups patient" in said
+    warnings = files(*command, *drop).err
+    assert "warning: column 'patient' has 40 values in 240 rows" in warnings and "say --groups patient" in warnings
     assert "warning" not in files(*command, "--groups", "patient").err
     (files.folder / "p.csv").write_text(text.replace("P", ""))  # numbers that count persons
     assert "warning: column 'patient'" in files(*command, *drop).err

@@ -193,8 +193,8 @@ def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):
     ]:
         said = message(changed("marbles", key, value))
         assert says in said and f"({at}: {path}:{line_of_first(path, at)})" in said
-    said = message(changed("marbles", "task", "regression") | {"classes": {}})
-    assert "the last column of marbles.csv must be 'target', the target of regression" in said
+    sentence = message(changed("marbles", "task", "regression") | {"classes": {}})
+    assert "the last column of marbles.csv must be 'target', the target of regression" in sentence
     columns = changed("marbles", "numeric", 1) | {"categorical": 1, "categorical_columns": ["gg"]}
     said = message(columns)
     assert said == (

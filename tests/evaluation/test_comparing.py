@@ -99,9 +99,9 @@ PRINTED = [
 
 @pytest.mark.parametrize(("table", "wins", "losses", "ties"), PRINTED)
 def test_verdicts_of_printed_numbers_are_those_of_the_text(table, wins, losses, ties):
-    found = verdicts(*table)
+    names_by_outcome = verdicts(*table)
     for outcome, expected in ((FIRST, wins), (SECOND, losses), (TIE, ties)):
-        assert expected is None or found[outcome] == expected
+        assert expected is None or names_by_outcome[outcome] == expected
 
 
 def test_rules_that_give_other_counts_than_print():

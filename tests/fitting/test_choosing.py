@@ -165,6 +165,14 @@ def test_halves_are_dropped_on_few_rows_and_the_rest_goes_on_to_more(monkeypatch
     assert [row["dropped"] for row in found.plain()] == [c.dropped for c in found.candidates]
 
 
+def test_a_chosen_tree_has_no_better_tree_beside_it(monkeypatch):
+    scripted(monkeypatch, {"hhgdt": 0.12, "fdt": 0.3, "hhgdt_forest": 0.05})
+    names = ("hhgdt", "fdt", "hhgdt_forest")
+    choice = choose(table(2000), cases_of(*names), 5, 1, GOAL, Budget(600.0), 200.0, names)
+    assert (choice.chosen, choice.best_tree.algorithm) == ("hhgdt_forest", "hhgdt")
+    assert [replace(choice, chosen=name).best_tree.algorithm for name in names[:2]] == ["hhgdt", "fdt"]
+
+
 def test_the_dearest_are_not_compared_where_the_least_rows_are_too_much_work(monkeypatch):
     names = ("axis_parallel", "fdt", "tao")
     seen = scripted(monkeypatch, dict.fromkeys(names, 0.1))

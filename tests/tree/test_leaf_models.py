@@ -122,18 +122,18 @@ def test_terms_are_values_squares_products_and_levels_of_which_a_score_is_the_su
     rng, n = np.random.default_rng(0), model.tree_.n_nodes
     coef, curve, level_coef = rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3))
     coef[:, :, 1] = curve[:, :, 1] = curve[:, :, 0] = level_coef[:, :, 2] = 0.0
-    own = {"levels": (0, 3, 0), "pairs": np.array([[0, 2]]), "pair_coef": rng.normal(size=(n, 3, 1))}
-    found = LeafModels(np.zeros(3), np.ones(3), coef, rng.normal(size=(n, 3)), curve, level_coef, **own)
+    of_kinds = {"levels": (0, 3, 0), "pairs": np.array([[0, 2]]), "pair_coef": rng.normal(size=(n, 3, 1))}
+    models = LeafModels(np.zeros(3), np.ones(3), coef, rng.normal(size=(n, 3)), curve, level_coef, **of_kinds)
     values = (("value", 0, -1, -1), ("value", 2, -1, -1), ("square", 2, -1, -1), ("product", 0, -1, 2))
-    assert found.terms == (*values, ("level", 1, 0, -1), ("level", 1, 1, -1))
-    assert found.n_coefficients == 3 * n * 6
+    assert models.terms == (*values, ("level", 1, 0, -1), ("level", 1, 1, -1))
+    assert models.n_coefficients == 3 * n * 6
     X[0, 1], X[1, 1] = np.nan, 7.0  # never seen
     for leaf in range(n):
-        scores = found.scores(X, np.full(len(X), leaf))
-        sums = found.intercept[leaf] + found.columns(X) @ found.weights(leaf).T
+        scores = models.scores(X, np.full(len(X), leaf))
+        sums = models.intercept[leaf] + models.columns(X) @ models.weights(leaf).T
         np.testing.assert_allclose(scores, sums, atol=1e-12)
-    np.testing.assert_allclose(found.columns(X)[:2, 4:], 0.0)
-    model.tree_ = tree = model.tree_.with_leaf_models(found)
+    np.testing.assert_allclose(models.columns(X)[:2, 4:], 0.0)
+    model.tree_ = tree = model.tree_.with_leaf_models(models)
     again = tree_of(json.loads(json.dumps(tree.to_dict())))
     assert again.predicted_shares(X).tobytes() == tree.predicted_shares(X).tobytes()
     save(Model.of(model, algorithm="axis_parallel"), tmp_path / "levels.json")

@@ -21,7 +21,7 @@ from oblique_cli.ground.constraints import (
 )
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.criteria import CRITERIA
-from oblique_cli.tree.probabilities import RULES
+from oblique_cli.tree.probabilities import AUTO, CV, DIRICHLET, RULES
 from oblique_cli.tree.pruning import PRUNINGS, PruningRule, RuleParameters
 from oblique_cli.tree.refining import REFINEMENTS, SURROGATES, Settings
 
@@ -174,7 +174,7 @@ class Leaves(Declared, kw_only=True):
     """Predictions of the leaves of a finished tree."""
 
     probabilities: str = parameter(
-        default="dirichlet",
+        default=DIRICHLET,
         allowed=Choice(RULES),
         help='Probabilities of a leaf: class shares of its training rows, unchanged ("counts"), or shrunk towards '
         "equal shares (dirichlet, laplace), the shares of the root (m-estimate), or those of the nodes above "
@@ -182,8 +182,8 @@ class Leaves(Declared, kw_only=True):
         "docs/guarantees.md.",
     )
     probability_strength: float | str = parameter(
-        default="auto",
-        allowed=Either(Real(0.0), Choice(("auto", "cv"))),
+        default=AUTO,
+        allowed=Either(Real(0.0), Choice((AUTO, CV))),
         help='Strength of that smoothing, in the unit of `min_parent`: rows of all classes together that "dirichlet" '
         'adds, rows of each class that "laplace" adds, the weight of the root\'s shares in rows, or the lambda of '
         'shrinkage. "auto" is 5 for "dirichlet" and 1 for the others; "cv" takes the strength of least log loss '

@@ -138,8 +138,8 @@ class LogisticTreeClassifier(
         default=AUTO,
         allowed=Either(Real(0.0), Text(AUTO, f"'{AUTO}'")),
         help="Least gain for doubling the leaves in that comparison, in error or its equivalent in log loss. "
-        '"auto" is 0.01 up to 1,000 rows and 0.01 sqrt(1000 / n) for n rows more, as standard errors fall. With 0 a '
-        "tree of a hundred leaves replaces one of ten for any gain.",
+        '"auto" is 0.01 up to 1,000 rows, and 0.01 sqrt(1000 / n) for n > 1,000 rows, as standard errors fall. With 0 '
+        "a tree of a hundred leaves replaces one of ten for any gain.",
     )
     max_terms: int | str | None = parameter(  # type: ignore[assignment]  # of models in leaves, not of planes
         default=AUTO,

@@ -46,7 +46,7 @@ from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.monotone import Signs, within_order
-from oblique_cli.tree.probabilities import COUNTS, DIRICHLET, best_strength, strength_of, with_probabilities
+from oblique_cli.tree.probabilities import COUNTS, CV, DIRICHLET, best_strength, strength_of, with_probabilities
 from oblique_cli.tree.pruning import (
     KEPT_ROWS,
     NO_ROWS,
@@ -65,7 +65,6 @@ from oblique_cli.tree.splitting import EQUAL, PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
-CV = "cv"  # of `probability_strength`
 INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabilities` or a penalty of `leaf_models`
 
 

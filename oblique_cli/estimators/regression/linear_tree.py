@@ -59,7 +59,7 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
         default=AUTO,
         allowed=Either(Real(0.0), Text(AUTO, f"'{AUTO}'")),
         help="Least decrease of the squared error for doubling the leaves in that comparison, as a share. "
-        '"auto" is 0.01 up to 1,000 rows and 0.01 sqrt(1000 / n) for n rows more.',
+        '"auto" is 0.01 up to 1,000 rows, and 0.01 sqrt(1000 / n) for n > 1,000 rows.',
     )
     min_samples_leaf: float | str = parameter(
         default=CHOSEN,
@@ -70,10 +70,10 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
     )
     max_depth: int | None = as_in(Growth, "max_depth")
     max_leaf_nodes: int | str | None = parameter(
-        default=CHOSEN,
-        allowed=Optional(Either(Integer(1), Text(CHOSEN, f"'{CHOSEN}'"))),
+        default=AUTO,
+        allowed=Optional(Either(Integer(1), Text(AUTO, f"'{AUTO}'"))),
         help="Most leaves before pruning: the leaf whose cut explains most is cut next. None for no limit. "
-        f'"cv" is a leaf for each {ROWS_OF_A_LEAF} rows, between {LEAVES[0]} and {LEAVES[1]}.',
+        f'"auto" is a leaf for each {ROWS_OF_A_LEAF} rows, between {LEAVES[0]} and {LEAVES[1]}.',
     )
     random_state: Any = parameter(default=None, help="Draws the folds.")
 

@@ -33,15 +33,15 @@ PUSHED = 3  # columns that are moved, one at a time, to where their squares help
 
 
 class Factor(NamedTuple):
-    """A factor of a product: start + rate * u[column]."""
+    """Factor of a product before `near`: start + rate * (the variable at `place`); rate 0 for a constant."""
 
-    column: int
+    place: int
     start: float
     rate: float
 
-    def at(self, u: Array) -> float:
-        """Return its value."""
-        return self.start + self.rate * float(u[self.column])
+    def at(self, x: float) -> float:
+        """Return its value where the variable is x."""
+        return self.start + self.rate * x if self.rate else self.start
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Lead:
     """Score of a class less that of another one, for changes u of the free columns in standard deviations.
 
     constant + sum over columns of slope * z + bend * square_of(z), z = start + rate * u; all but constant (n,)
-    products : of each its amount, and column, start and rate of its two factors, which `near` limits
+    products : of each its amount and its two factors, whose places are columns
     """
 
     constant: float
@@ -67,7 +67,7 @@ class Lead:
     def of(self, u: Array) -> float:
         """Return the lead."""
         z = self.start + self.rate * u
-        of_products = sum(amount * near(a.at(u)) * near(b.at(u)) for amount, a, b in self.products)
+        of_products = sum(amount * near(a.at(u[a.place])) * near(b.at(u[b.place])) for amount, a, b in self.products)
         return float(self.constant + self.slope @ z + self.bend @ _squares(z) + of_products)
 
     def gradient(self, u: Array) -> Array:
@@ -77,8 +77,8 @@ class Lead:
         derivatives: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
         for amount, *factors in self.products:
             for moving, other in (factors, factors[::-1]):
-                if abs(moving.at(u)) < FARTHEST_SQUARED:
-                    derivatives[moving.column] += amount * moving.rate * near(other.at(u))
+                if abs(moving.at(u[moving.place])) < FARTHEST_SQUARED:
+                    derivatives[moving.place] += amount * moving.rate * near(other.at(u[other.place]))
         return derivatives
 
     @property
@@ -88,7 +88,7 @@ class Lead:
         for amount, *factors in self.products:
             for factor in factors:
                 constant += 0.5 * abs(amount) * (1.0 if factor.rate else near(factor.start) ** 2)
-                bend[factor.column] += 0.5 * abs(amount) / HALF_ROOT if factor.rate else 0.0
+                bend[factor.place] += 0.5 * abs(amount) / HALF_ROOT if factor.rate else 0.0
         return replace(self, constant=constant, bend=bend, products=()) if self.products else self
 
     @cached_property
@@ -98,7 +98,7 @@ class Lead:
         steepest = np.abs(self.rate) * steepest
         for amount, *factors in self.products:
             for factor in factors:
-                steepest[factor.column] += abs(amount * factor.rate) * FARTHEST_SQUARED
+                steepest[factor.place] += abs(amount * factor.rate) * FARTHEST_SQUARED
         return float(np.linalg.norm(steepest))
 
 
@@ -129,7 +129,7 @@ def leads(
                 products.append((a, x, y))
                 for factor in (x, y):
                     if factor.rate:
-                        start[factor.column], rate[factor.column] = factor.start, factor.rate
+                        start[factor.place], rate[factor.place] = factor.start, factor.rate
                 continue
             b = part.curve[leader] - part.curve[rival] if part.curve else 0.0
             if column.level == NUMBER and free[j]:
@@ -267,7 +267,7 @@ def _searched(region: Region, margin: float) -> list[Array]:
 
     n = region.G.shape[1]
     moves = region.G.any(axis=0) | np.any([lead.rate != 0.0 for lead in region.over], axis=0)
-    moves[[factor.column for lead in region.over for _, *factors in lead.products for factor in factors]] = True
+    moves[[factor.place for lead in region.over for _, *factors in lead.products for factor in factors]] = True
     moving = np.flatnonzero(moves)
     G, h = region.G[:, moving], region.h + margin
 

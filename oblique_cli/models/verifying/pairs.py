@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
+from oblique_cli.models.explaining.scored import Factor
 from oblique_cli.models.procedure import MAJORITY, NUMBER, Leaf, Procedure, Steps
 from oblique_cli.models.verifying.polyhedra import (
     MARGIN,
-    Factor,
     Form,
     Frame,
     Product,
@@ -236,11 +236,10 @@ def answering(frame: Frame, procedure: Procedure, leaf: Leaf, lacking: frozenset
 
 def _number(frame: Frame, leaf: Leaf) -> Says:
     form = frame.number(leaf)
-    if not form.vector.any():
-        return Says(
-            (form.constant if leaf.bounds is None else min(max(form.constant, leaf.bounds[0]), leaf.bounds[1]),)
-        )
-    return Says(forms=(form,), bounds=leaf.bounds)
+    if form.vector.any():
+        return Says(forms=(form,), bounds=leaf.bounds)
+    low, high = leaf.bounds or (-np.inf, np.inf)
+    return Says((min(max(form.constant, low), high),))
 
 
 def limits_of(joint: Joint, before: Says, after: Says, rises: bool = False) -> Limits:
@@ -258,9 +257,9 @@ def limits_of(joint: Joint, before: Says, after: Says, rises: bool = False) -> L
         (joint.before(forms[0].vector[None]), forms[0].constant),
         (joint.after(forms[1].vector[None]), forms[1].constant),
     ]
-    (larger, its_constant), (smaller, constant) = sides[::-1] if rises else sides
+    (larger, larger_constant), (smaller, smaller_constant) = sides[::-1] if rises else sides
     rows = np.vstack([-larger, smaller])
-    room = np.array([its_constant - low, high - constant])
+    room = np.array([larger_constant - low, high - smaller_constant])
     return tuple((rows, room - share * (high - low)) for share in (0.25, 0.0))
 
 
@@ -322,8 +321,8 @@ def _slopes(joint: Joint, shape: Shape, says: Says, of_scores: bool) -> Iterator
     ((_, start, rate),) = factors  # a column has one unit
     ends = sorted((z - start) / rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
     bend = 2.0 * sum(square.amount for square in column_squares) * rate * np.sqrt(0.5)
-    one = Factor(place, 1.0, 0.0)
-    others = tuple(Product(-direction * amount * rate, (one, g)) for amount, _, g in column_products)
+    unit = Factor(place, 1.0, 0.0)
+    others = tuple(Product(-direction * amount * rate, (unit, g)) for amount, _, g in column_products)
     for low, high, bent in ((-np.inf, ends[0], False), (ends[0], ends[1], True), (ends[1], np.inf, False)):
         vector = np.zeros(frame.n)
         constant = -direction * float(form.vector[place])

@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.games import unrotated
 from oblique_cli.models.explaining.nearest import FARTHEST
+from oblique_cli.models.explaining.scored import Factor
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.procedure import (
     HALF_ROOT,
@@ -67,24 +67,6 @@ class Square:
         return self.amount * square_of(self.start + self.rate * x)
 
 
-class Factor(NamedTuple):
-    """`near(start + rate * (the variable at place))`; rate 0 for a constant."""
-
-    place: int
-    start: float
-    rate: float
-
-    def at(self, x: float) -> float:
-        """Return its value where the variable is x."""
-        return near(self.start + self.rate * x if self.rate else self.start)
-
-    def line(self, low: float, high: float) -> tuple[float, float, bool]:
-        """Return its values at the ends of an interval, and whether it is linear there."""
-        ends = [self.start + self.rate * x if self.rate else self.start for x in (low, high)]
-        inside = max(map(abs, ends)) <= FARTHEST_SQUARED
-        return near(ends[0]), near(ends[1]), inside or near(ends[0]) == near(ends[1])
-
-
 @dataclass(frozen=True)
 class Product:
     """`amount` times the product of two factors."""
@@ -94,7 +76,7 @@ class Product:
 
     def at(self, v: Array) -> float:
         """Return its value at a row."""
-        first, second = (factor.at(float(v[factor.place])) for factor in self.factors)
+        first, second = (near(factor.at(float(v[factor.place]))) for factor in self.factors)
         return self.amount * first * second
 
     def plane(self, box: Box) -> tuple[tuple[float, float], float]:
@@ -104,12 +86,12 @@ class Product:
         """
         (f, g), (a, b, f_linear), (c, d, g_linear) = (
             self.factors,
-            *(each.line(*box[each.place]) for each in self.factors),
+            *(_ends(factor, *box[factor.place]) for factor in self.factors),
         )
         if not (f_linear and g_linear):
             return (0.0, 0.0), max(self.amount * x * y for x in (a, b) for y in (c, d))
         (a, b), least = sorted((a, b)), min(c, d)
-        edge = b if self.amount > 0.0 else a  # u v <= edge v + least u - edge least where amount u v is meant
+        edge = b if self.amount > 0.0 else a  # u v <= edge v + least u - edge least; >= for a negative amount
         slopes, offset = [0.0, 0.0], -self.amount * edge * least
         for k, (factor, weight, ends) in enumerate(((f, least, (a, b)), (g, edge, (c, d)))):
             if ends[0] == ends[1]:
@@ -471,6 +453,13 @@ class Program:
         return np.asarray(ended.x, np.float64)
 
 
+def _ends(factor: Factor, low: float, high: float) -> tuple[float, float, bool]:
+    """Return the values of a factor at the ends of an interval, and whether it is linear there."""
+    ends = factor.at(low), factor.at(high)
+    first, last = map(near, ends)
+    return first, last, ends == (first, last) or first == last
+
+
 def _line(square: Square, low: float, high: float) -> tuple[float, float]:
     """Return a line in the variable that is nowhere below a square within an interval: slope and offset."""
     z0, z1 = sorted((square.start + square.rate * low, square.start + square.rate * high))
@@ -499,7 +488,7 @@ def _divided(form: Form, box: Box, v: Array) -> list[Box]:
         return slope * x + offset - bend.at(x)
 
     def width(factor: Factor) -> float:
-        low, high, _ = factor.line(*box[factor.place])
+        low, high, _ = _ends(factor, *box[factor.place])
         return abs(high - low)
 
     bends: list[Square | Product] = [*form.squares, *form.products]

@@ -268,11 +268,11 @@ def test_the_slope_along_a_factor_of_a_product(slope, outcome, places):
     estimator = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X[:, :2], CLASS_OF)
     coef, zero = np.zeros((1, 2, 2)), np.zeros(2)
     coef[0, 1, places[0]] = slope
-    own = {"pairs": np.array([[0, 1]]), "pair_coef": np.array([[[0.0], [1.0]]])}
-    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, zero + 1, coef, zero[None], **own))
+    products = {"pairs": np.array([[0, 1]]), "pair_coef": np.array([[[0.0], [1.0]]])}
+    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, zero + 1, coef, zero[None], **products))
     names = [f"x{place + 1}" for place in places]
-    found = verify(Model.of(estimator), monotone={names[0]: 1}, never_uses=[names[1]], of="1").verdicts
-    assert [verdict.outcome for verdict in found] == [outcome, REFUTED]
+    verdicts = verify(Model.of(estimator), monotone={names[0]: 1}, never_uses=[names[1]], of="1").verdicts
+    assert [verdict.outcome for verdict in verdicts] == [outcome, REFUTED]
 
 
 def test_without_a_compiler_the_exported_python_is_asked(monkeypatch):

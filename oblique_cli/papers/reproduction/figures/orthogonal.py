@@ -82,8 +82,6 @@ def _reconstructed(setting: FigureSetting, names: Sequence[str]) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-ONE_DRAW = "one draw of bags"
-WIDE_SETS = f"NASDAQ, by made-up data of its form, and DNA; {ONE_DRAW}"
 # The figures of sets of few features, and of many.
 illustration(partial(_variance, names=NAMES), "odt_variance")
 illustration(partial(_variance, names=WIDE), "odt_variance_wide")
