@@ -62,7 +62,8 @@ def classes(proposers: Path = PACKAGE / "proposers") -> dict[str, Class]:
     """Return the heuristics, the tree and all that they inherit from, by name."""
     found: dict[str, Class] = {}
     values: dict[str, Any] = {}
-    for path in (TREES / "splitting.py", TREES / "pruning.py", OBLIQUE / "groups.py", OBLIQUE / "top_down.py"):
+    constants = (TREES / "probabilities.py", TREES / "splitting.py", TREES / "pruning.py")
+    for path in (*constants, OBLIQUE / "groups.py", OBLIQUE / "top_down.py"):
         found |= _read(path, values)
     for path in sorted(proposers.glob("*.py")):
         found |= _read(path, values)
@@ -108,10 +109,15 @@ def _field(line: ast.AnnAssign, values: Mapping[str, Any]) -> Field:
     allowed = _value(said["allowed"], values) if "allowed" in said else None
     return Field(
         ast.unparse(line.annotation),
-        ast.unparse(said["default"]) if "default" in said else "",
+        _default(said["default"], values) if "default" in said else "",
         allowed.describe() if hasattr(allowed, "describe") else "",
         _value(said["help"], values) if "help" in said else "",
     )
+
+
+def _default(node: ast.expr, values: Mapping[str, Any]) -> str:
+    """The literal of a default, also where the declaration names a constant."""
+    return repr(values[node.id]) if isinstance(node, ast.Name) and node.id in values else ast.unparse(node)
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:

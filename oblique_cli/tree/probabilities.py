@@ -34,7 +34,8 @@ class Branching(Protocol):
 
 Nodes = NDArray[Any]
 ROOT = np.zeros(1, dtype=np.intp)  # the root of a single tree
-COUNTS, DIRICHLET = "counts", "dirichlet"  # the shares, and (n_k + s / C) / (n + s) for C classes
+COUNTS = "counts"  # the shares n_k / n
+DIRICHLET = "dirichlet"  # (n_k + s / C) / (n + s) for C classes
 CV = "cv"  # strength: by cross-validation
 AUTO = "auto"  # strength: 1, and of "dirichlet" the one of least mean log loss in results/tables/probabilities.csv
 ROWS, VOTES = 5.0, 0.5  # that strength in a tree, and in the votes of a forest
