@@ -64,6 +64,7 @@ def opened(opened, pages):
 
 
 @pytest.mark.sample(3)
+@pytest.mark.covered(1)
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -68,17 +68,19 @@ def check(call, name, specs):
 
 
 SMALL = [name for name, specs in QUICK.items() if specs]
+PAIRS = [
+    pytest.param(name, spec.name, marks=[] if spec.name == first and name != FULL_ONLY else pytest.mark.long)
+    for name in SMALL
+    for first in [next(s for s in SAMPLE for spec in QUICK[name] if spec.name == s)]
+    for spec in QUICK[name]
+    if name != FULL_ONLY or spec.name == "wine"
+]
 
 
-@pytest.mark.parametrize("name", [name for name in SMALL if name != FULL_ONLY])
-def test_run_prints_the_numbers_of_reproduce(call, name):
-    check(call, name, [next(spec for sample in SAMPLE for spec in QUICK[name] if spec.name == sample)])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", SMALL)
-def test_run_prints_the_numbers_of_reproduce_on_every_small_set(call, name):
-    check(call, name, QUICK[name] if name != FULL_ONLY else [spec for spec in QUICK[name] if spec.name == "wine"])
+@pytest.mark.covered(1)
+@pytest.mark.parametrize(("name", "dataset"), PAIRS)
+def test_run_prints_the_numbers_of_reproduce(call, name, dataset):
+    check(call, name, [spec for spec in QUICK[name] if spec.name == dataset])
 
 
 def test_a_configuration_beside_a_table_has_its_settings_and_only_tests_sets_of_their_own_are_not_small():

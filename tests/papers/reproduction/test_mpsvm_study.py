@@ -70,17 +70,6 @@ def test_a_small_run_has_a_cell_for_every_printed_number_and_the_tables(tmp_path
     assert verdicts["RRoF over RaF"] == ("Nemenyi", "-", "yes")
 
 
-def test_readings_are_ranked_each_with_its_own_rotations(tmp_path):
-    only = {"dataset": ("iris", "wine", "zoo"), "algorithm": ("raf", "rof.none", "rrof.none", "rof", "rrof")}
-    request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
-    run = outcome(request, "reproduce/mpsvm_readings", "cv.repeats=1", algorithms=only["algorithm"])
-    table = mpsvm._readings(run)
-    assert [row[:2] for row in table.rows] == [("range", "all rows"), ("none", "all rows"), ("paper", "")]
-    for row in table.rows:
-        assert sum(float(rank) for rank in row[2:5]) == pytest.approx(6.0, abs=0.02)
-    assert table.rows[0][5] == table.rows[1][5] and table.rows[0][6:] != table.rows[1][6:]
-
-
 def test_a_study_leaves_its_ranks_and_tests_as_files(tmp_path):
     only = {"dataset": ("iris", "wine"), "algorithm": ("raf", "rof", "rrof")}
     study = STUDIES["mpsvm"]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from statistics import fmean
 
 from oblique_cli import config
 from oblique_cli.data import catalogue
-from oblique_cli.papers.reproduction.framework import runs
 from oblique_cli.papers.reproduction.framework.choice_of_reading import ACCURACY, Numbers, gap, numbers_of, side
-from oblique_cli.papers.reproduction.framework.declarations import Choice, Declaration, Part, Runs, declare, lines
-from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable
+from oblique_cli.papers.reproduction.framework.declarations import Choice, Declaration, Part, declare, lines
 
 PAPER = "manwani2012"
 TABLES = (f"{PAPER}:II", f"{PAPER}:III")
@@ -19,37 +15,6 @@ TREES = "gdt_trees"
 NOT_RUN = {"time_s": "times of another language and machine are no target"}
 # Reference of a node's errors: its own rows, by the words, or the parent's rows, from which the printed sizes result.
 READINGS = ("node", "parent")
-
-# Readings of linear GEPSVM: units of the features, and regularization of the matrices. The last reading is the
-# configuration's: units of the support vector machine and minimal regularization, as the paper has none.
-GEPSVM = "gdt_gepsvm_linear"
-UNITS = {
-    "variance 1, 0.0001 added": ("algorithms.0.standardize=true", "algorithms.0.regularization=0.0001"),
-    "variance 1, nothing added": ("algorithms.0.standardize=true",),
-    "own units, 0.0001 added": ("algorithms.0.regularization=0.0001",),
-    "own units, nothing added": (),
-}
-
-
-def by_gepsvm(done: Runs) -> Iterator[ExtraTable]:
-    """Yield the distance of linear GEPSVM from Table III by each reading, on every second set and on the others."""
-    rows = []
-    for reading in UNITS:
-        cells = [
-            cell
-            for cell in runs.cells(done.request, TABLES[1], lines(reading)(done), NOT_RUN)
-            if cell.method == "GEPSVM" and cell.metric == ACCURACY and cell.difference is not None
-        ]
-        for cell in cells:
-            rows.append((reading, cell.dataset, f"{cell.ours:.2f}", f"{cell.published:.2f}", cell.verdict))
-        for title, half in (("half of the sets", cells[::2]), ("the others", cells[1::2])):
-            if half:
-                away = fmean(abs(cell.difference or 0.0) for cell in half)
-                agree = sum(cell.verdict == AGREES for cell in half)
-                rows.append((reading, title, f"{away:.2f} away", "", f"{agree} of {len(half)} agree"))
-    caption = "Accuracy of linear GEPSVM, Table III, by units of features and what is added to its matrices"
-    yield ExtraTable("gepsvm", caption, ("reading", "data set", "ours", "published", "verdict"), tuple(rows), left=2)
-
 
 # ---- section IV ------------------------------------------------------------------------------------------------------
 
@@ -103,8 +68,7 @@ def _is(side_of_gdt: int | None, expected: int) -> bool | None:
 
 PARTS = {
     "trees": (TREES, Part(TREES, ("algorithms.0.misrate_of=node",), "node", algorithms=("gdt",))),
-    "machines": ("gdt_svm_gaussian", "gdt_svm_linear", GEPSVM, "gdt_gepsvm_gaussian"),
-    **{units: (Part(GEPSVM, changes),) for units, changes in UNITS.items()},
+    "machines": ("gdt_svm_gaussian", "gdt_svm_linear", "gdt_gepsvm_linear", "gdt_gepsvm_gaussian"),
 }
 LAYOUTS = {TABLES[0]: lines("trees"), TABLES[1]: lines("trees", "machines")}
 CAPTION = "Section IV by what the errors of a node are a share of; the {}'s rows are taken"
@@ -114,5 +78,5 @@ CHOICE = Choice(
 declare(
     "gdt",
     "GDT against OC1, CART-LC, SVM and GEPSVM (Manwani & Sastry 2012)",
-    Declaration(PARTS, LAYOUTS, NOT_RUN, CHOICE, by_gepsvm),
+    Declaration(PARTS, LAYOUTS, NOT_RUN, CHOICE),
 )

@@ -30,7 +30,7 @@ TABLES = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
 TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
 BASES = ("RaF", "RoF", "RRoF")
 RULES = ("T", "P", "N")
-SWEEPS = ("minleaf2", "minleaf3", "mtry", "readings")
+SWEEPS = ("minleaf2", "minleaf3", "mtry")
 
 
 def family(base: str) -> tuple[str, ...]:
@@ -184,25 +184,6 @@ def _verdicts(done: Runs) -> ExtraTable:
     return ExtraTable("verdicts", "Is it significantly better?", ("pair", "test", "ours", "paper"), rows, left=2)
 
 
-def _readings(run: Outcome) -> ExtraTable:
-    """Return average ranks of RaF, RoF and RRoF by other readings of the rotation, on the run's repetitions."""
-    accuracies = _accuracies({(line.dataset, line.algorithm): line for line in run.table.lines})
-    params = {spec.id: spec.params for spec in run.experiment.algorithms}
-    families = [("raf", key, f"r{key}") for key in params if key.split(".")[0] == "rof"]
-    rows = []
-    for scores in MethodScores.usable(accuracies, families):
-        _, reading, _ = scores.methods
-        sample = "a bootstrap sample" if params[reading].get("bootstrap") else "all rows"
-        means = (f"{mean:.2f}" for mean in scores.values.mean(axis=0))
-        ranks = (f"{rank:.2f}" for rank in scores.ranks())
-        rows.append((str(params[reading]["scaling"]), sample, *ranks, *means))
-    printed = {n.method: n.mean for n in published.numbers(PAPER, "IV-B") if n.metric == "average_rank"}
-    rows.append(("paper", "", *(f"{printed[method]:.2f}" for method in BASES), "", "", ""))
-    header = ("scaling", "trees see", *(f"{base}, rank" for base in BASES), *(f"{base}, %" for base in BASES))
-    caption = f"Readings of the rotation: average ranks and accuracies, {run.experiment.cv.repeats} repetitions"
-    return ExtraTable("readings", caption, header, tuple(rows) if run.rows else (), left=2)
-
-
 def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
     """Return Table IX: MPRRoF against MPRaF, rule by rule."""
     rows = []
@@ -354,7 +335,7 @@ def _tables(done: Runs) -> Iterator[ExtraTable]:
         yield from _rank_tables(accuracies)
         yield from (_verdicts(done), _signs(accuracies), shown, resampled(shown), _costs(main))
     if main.rows and (sweeps := done.of("sweeps")):
-        yield from (_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]), _readings(sweeps[3]))
+        yield from (_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]))
         yield from _bias_variance(done.request, main)
 
 

@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.jobs import digest
@@ -228,50 +227,6 @@ def validate(job: Job, sample: Sample) -> dict[str, float]:
         return validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
 
 
-# Content of the matrix of coefficients: 90 % of the energy of each tree, as for RFT and AFT, or all of it; with or
-# without the trees' means over the domain.
-READINGS: Mapping[str, Mapping[str, Any]] = {
-    "90 % of the energy": {},
-    "whole spectra": {"energy": 1.0},
-    "90 % of the energy, centred": {"center": True},
-    "whole spectra, centred": {"energy": 1.0, "center": True},
-}
-VARIANCE, VARIANCE_SETS, VARIANCE_DRAWS = "variance of the first component", ("spect", "contraceptive"), 20
-
-
-def captured(dataset: str, sample: Sample, seed: int, draw: int) -> dict[str, float]:
-    """Return the share of variance that the first component captures, in percent, by reading; one draw of bags."""
-    X, y, _, _ = sample
-    random_state = seeds.integer(seed, dataset, draw)
-    options = {"n_components": 1, "leaves": "label", "random_state": random_state, **SETTINGS[dataset].bag}
-    models = {name: make("odt", **options, **reading).fit(X, y) for name, reading in READINGS.items()}
-    return {name: 100.0 * float(model.components_.ratios[0]) for name, model in models.items()}
-
-
-@measuring
-def variance_step(job: Job, sample: Sample) -> dict[str, float]:
-    """Measure the readings of the variance as a step of the study."""
-    with threadpool_limits(1):
-        return captured(job.dataset, sample, job.seed, job.repeat)
-
-
-def variances(groups: Mapping[tuple[str, str], list[Row]]) -> ExtraTable:
-    """Return the table of readings of the variance. groups : rows by data set and name of a step"""
-    printed = {n.dataset: n.mean for n in published.numbers(SOURCE, "7") if n.metric == "variance_captured_percent"}
-    rows = []
-    for name, draws in ((name, draws) for (name, method), draws in groups.items() if method == VARIANCE):
-        number = printed[SETTINGS[name].code]
-        assert number is not None
-        for reading in READINGS:
-            values = [draw.measures[reading] for draw in draws]
-            least, largest = min(values), max(values)
-            ends = (f"{least:.2f}", f"{largest:.2f}", "yes" if least <= number <= largest else "no")
-            rows.append((name, reading, f"{number:g}", str(len(values)), _shown(values), *ends))
-    header = ("data set", "matrix of", "published", "draws", "captured", "least", "largest", "among them")
-    caption = "Variance captured by the first component (%), by what the matrix of coefficients holds"
-    return ExtraTable("variance", caption, header, tuple(rows), left=2)
-
-
 def _second_share(model: Any, X: np.ndarray) -> np.ndarray:
     return np.asarray(model.predict_proba(X)[:, list(model.classes_).index(1)])
 
@@ -307,10 +262,6 @@ def _calls(request: StudyRequest, name: str) -> Iterable[Call]:
             for repeat in range(1) if method.algorithm == "c45" else many:
                 job = step("odt", name, method.title, repeat, request.seed, method._asdict(), bag, data)
                 yield job, fit, (method, sample)
-    if name in VARIANCE_SETS and request.profile == "full" and request.wants("algorithm", "odt"):
-        for draw in range(VARIANCE_DRAWS):
-            job = step("odt", name, VARIANCE, draw, request.seed, bag, READINGS, data)
-            yield job, variance_step, (sample,)
     if request.wants("algorithm", "c45"):
         for repeat in many:
             yield step("odt", name, VALIDATED, repeat, request.seed, data), validate, (sample,)
@@ -365,7 +316,6 @@ def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> Iterator[ExtraTable]
                 [run.measures[name] for run in mine] for name in ("rmse", "sd_of_errors", "test_rmse")
             )
             by_fold.append((dataset, _shown(rmse, digits=4), _shown(sds), f"{test_rmse:.4f}", setting.remark))
-        if method in (VALIDATED, VARIANCE):
             continue
         test_fitted = [100.0 * (1.0 - r.measures[TEST_FITTED]) for r in mine if TEST_FITTED in r.measures]
         sizes = [run.n_nodes for run in mine]
@@ -401,7 +351,6 @@ def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> Iterator[ExtraTable]
     )
     header = ("data set", "RMSE", "SD of errors", "RMSE on test rows", "rows")
     yield ExtraTable("rmse", caption, header, tuple(by_fold))
-    yield variances(groups)
 
 
 TEST_FITTED = "accuracy_weights_fitted_on_test_rows"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from statistics import fmean, stdev
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +77,7 @@ def taxonomy(request: StudyRequest) -> StudyResult:
     _sequences(request, results)
     for section in SECTIONS:
         tables += _by_claims(request, section, results, notes)
-    tables += [_ties(request), editing.accuracies(results), editing.readings(request)]
-    tables += editing.folds_and_limits(request)
+    tables.append(editing.accuracies(results))
     # Open: the dissertation has no statement, or two random draws differ within chance.
     direction = {True: "the same", False: "not the same", None: "open"}
     rows = tuple((*texts, direction[holds]) for *texts, holds in results.findings)
@@ -158,41 +157,6 @@ def _labeled(request: StudyRequest, results: Results, graph: str) -> list[ExtraT
         finding = f"depth of 90% mean purity, {name}, STAXAC and NJ"
         results.compare(finding, "STAXAC earlier", depth["STAXAC"], depth["NJ"])
     return []
-
-
-# Choice of the majority of a node in a tie. The text does not state it for trees; of the root of iris it says
-# that "any one of the classes could be made majority class".
-TIES = ("that of the node above (ours)", "the lowest code", "any one, at random")
-
-
-def changes_by_ties(taxonomy: Taxonomy, rng: np.random.Generator) -> tuple[int, ...]:
-    """Return the family changes of a tree by each of TIES. `rng` draws the class of a tied node, node by node."""
-    most = taxonomy.counts == taxonomy.counts.max(axis=1, keepdims=True)
-    at_random = np.array([rng.choice(np.flatnonzero(row)) for row in most])
-    parents = taxonomy.tree.parents[: taxonomy.tree.n_nodes - 1]
-    others = (int((classes[: len(parents)] != classes[parents]).sum()) for classes in (most.argmax(axis=1), at_random))
-    return measures.family_changes(taxonomy), *others
-
-
-def _ties(request: StudyRequest) -> ExtraTable:
-    """Return Table 5.4 by the choice of the majority in a tie, over the draws of the study."""
-    rows = []
-    printed = {(n.dataset, n.method): n.mean for n in published.numbers(SOURCE, "5.4")}
-    for name in filter(lambda name: request.wants("dataset", name), LABELLED_SETS):
-        changes_of: dict[str, list[tuple[int, ...]]] = {"STAXAC": [], "NJ": []}
-        for draw, (condensed, codes) in enumerate(drawn(request.seed, name, range(SEQUENCE_DRAWS[request.profile]))):
-            ties = seeds.generator(request.seed, "taxonomy", name, draw, "ties")
-            for method, tree in both_taxonomies(condensed, codes).items():
-                changes_of[method].append(changes_by_ties(tree, ties))
-        code = published.dataset_code(SOURCE, name) or name
-        for method, changes in changes_of.items():
-            shown = (
-                f"{fmean(rule):.1f} ± {stdev(rule):.1f} ({min(rule)} to {max(rule)})"
-                for rule in zip(*changes, strict=True)
-            )
-            rows.append((code, method, f"{printed[code, method]:g}", *shown))
-    header = ("data set", "method", "published", *TIES)
-    return ExtraTable("ties", "Family changes by the class of a node with a tie", header, tuple(rows), left=2)
 
 
 # ---- EUREKA (sections 5.4.2 and 5.5.2) -------------------------------------------------------------------------------
