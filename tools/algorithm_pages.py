@@ -1,4 +1,5 @@
-"""Fill in what the pages of docs/algorithms/ and docs/models.md take from code and results, and draw their pictures.
+"""Fill in what the pages of docs/algorithms/ and docs/models.md take from code and results, and draw their pictures;
+write the list of algorithms that `oblique list` prints.
 
 python -m tools.algorithm_pages               tables of parameters and of agreement, and pictures
 python -m tools.algorithm_pages --text        the tables alone
@@ -19,6 +20,7 @@ from typing import Any
 import pandas as pd
 
 import oblique_cli
+from oblique_cli.cli import listing
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -346,6 +348,7 @@ def main(pages: list[str], text_only: bool) -> None:
         (FOLDER / f"{page}.md").write_text(text_of(page), encoding="utf-8")
     if not pages:
         EXPORTING.write_text(text_of_formats(), encoding="utf-8")
+        listing.store_algorithms()
     if not text_only:
         from tools import algorithm_pictures
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+import sys
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,10 +16,41 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import columns, terminal_width, write_json
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.resources import PACKAGE
+
+# Name, title and kind of each algorithm, below a digest of their declarations (`make generated` writes it).
+STORED = Path(__file__).with_name("algorithms.tsv")
+TABLES = ("estimators/algorithms.py", "papers/algorithms.py")
+
+
+def declarations() -> str:
+    """Return a digest of all texts in the tables of algorithms, and of the names and titles of heuristics."""
+    texts = [re.findall(r'"([^"\n]+)"', (PACKAGE / name).read_text(encoding="utf-8")) for name in TABLES]
+    for path in sorted((PACKAGE / "proposers").glob("*.py")):
+        texts.append(re.findall(r"^@PROPOSERS\..+|^    title = .+", path.read_text(encoding="utf-8"), re.MULTILINE))
+    return hashlib.sha256(repr(texts).encode()).hexdigest()[:16]
+
+
+def stored_algorithms() -> list[dict[str, str]] | None:
+    """Return the algorithms of the stored list; None if their table is loaded, as by a plugin, or has changed."""
+    if f"{PACKAGE.name}.estimators.algorithms" in sys.modules or not STORED.is_file():
+        return None
+    digest, *lines = STORED.read_text(encoding="utf-8").splitlines()
+    if digest != declarations():
+        return None
+    return [dict(zip(("name", "title", "growth"), line.split("\t"), strict=True)) for line in lines]
+
+
+def store_algorithms() -> None:
+    """Write the stored list."""
+    lines = ["\t".join(entry.values()) for entry in _algorithms(parameters=False)]
+    STORED.write_text("\n".join([declarations(), *lines]) + "\n", encoding="utf-8")
 
 
 def _algorithms(parameters: bool = True) -> list[dict[str, Any]]:
     """Return the algorithms. parameters : with class and parameters, for which all their modules are imported"""
+    if not parameters and (stored := stored_algorithms()) is not None:
+        return stored
     from oblique_cli.cli._fitting import load_scikit_learn
 
     load_scikit_learn()

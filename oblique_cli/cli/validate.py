@@ -11,6 +11,7 @@ import click
 
 from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import note, write_json
+from oblique_cli.cli._fitting import load_scikit_learn
 from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, ConfigError, DataError, ObliqueError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def validate(
     Example: oblique validate bupa_hhgdt my.yaml
              oblique validate --schema > oblique.schema.json
     """
+    load_scikit_learn()
     from oblique_cli import config
 
     if schema:

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from oblique_cli.cli import listing
+from oblique_cli.estimators import algorithms
+
 # Each would take longer to load than a small tree takes to grow.
 SLOW = {"pandas", "scipy.stats._stats_py", "sklearn.metrics", "sklearn.model_selection", "sklearn.tree", "sklearn.svm"}
 
@@ -22,11 +25,22 @@ def test_a_tree_of_a_small_table_needs_no_large_library(call):
     of_areas = {"sklearn.metrics", "scipy.stats._stats_py"}  # under the ROC curve, which `fit` says of two classes
     for words, needed in (
         (["tree", "my.csv", "--target", "y"], set()),
-        (["list", "algorithms"], set()),
+        (["validate", "bupa_hhgdt"], set()),
         (["fit", "my.csv", "--target", "y", "--algorithm", "hhgdt", "--folds", "2"], of_areas),
     ):
         found = loaded(call.folder, f"from oblique_cli.cli import call; assert call({words!r}) == 0")
         assert "sklearn.base" in found and found & SLOW == needed
+
+
+def test_the_stored_list_of_algorithms_is_that_of_their_table_and_needs_no_library(call, monkeypatch):
+    code = "from oblique_cli.cli import call; call(['list', 'algorithms'])"
+    assert not loaded(call.folder, code) & {"numpy", "sklearn", "yaml"}
+    monkeypatch.delitem(sys.modules, algorithms.__name__)
+    stored = listing.stored_algorithms()
+    monkeypatch.setattr(listing, "declarations", lambda: "an algorithm was added")
+    assert listing.stored_algorithms() is None
+    monkeypatch.undo()
+    assert stored == listing._algorithms(parameters=False), "run: make generated"
 
 
 def test_a_stored_tree_is_used_without_large_libraries(call):
