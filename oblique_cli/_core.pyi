@@ -23,6 +23,9 @@ def grow(
     stop: NDArray[np.uint8] | None = None,
     signs: Codes | None = None,
 ) -> dict[str, Any]: ...
+def number_tree(
+    X: Doubles, y: Doubles, family: str, options: dict[str, Any], min_leaf: int, max_depth: int, perfect: float
+) -> dict[str, Any]: ...
 def split(
     X: Doubles,
     y: Codes,
@@ -176,7 +179,6 @@ def cuts_along(
     least: int,
     zero: float,
     targets: int = 1,
-    limit: float = ...,
 ) -> tuple[Doubles, Doubles]: ...
 def pilot_models(
     X: Doubles, y: Doubles, orders: NDArray[np.int64], least: int, distinct: int, zero: float

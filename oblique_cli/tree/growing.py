@@ -84,9 +84,10 @@ def grow_by(
     return states
 
 
-def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
-    """Return the subtree that growth limited to `most_leaves` leaves gives, see `grow_by`."""
-    worth = np.where(tree.is_leaf, -np.inf, tree.gains * tree.counts.sum(axis=1))
+def best_first(tree: Tree, worths: Array, most_leaves: int, slack: float) -> Tree:
+    """Return the subtree that growth limited to `most_leaves` leaves gives, see `grow_by`.
+    worths : (n_nodes,) of the splits"""
+    worth = np.where(tree.is_leaf, -np.inf, worths)
     open_now, turns = np.full(tree.n_nodes, -np.inf), np.zeros(tree.n_nodes, dtype=np.int64)
     open_now[0], is_split = worth[0], np.zeros(tree.n_nodes, dtype=np.bool_)
     for turn in range(1, most_leaves):
@@ -185,11 +186,11 @@ def growth_options(
     }
 
 
-def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None) -> Tree:
-    """Return the tree of arrays from the core, under the core's names."""
+def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None = None, **more: Any) -> Tree:
+    """Return the tree of arrays from the core, under the core's names. more : other fields of the tree"""
     names = ("left", "right", "thresholds", "counts", "gains", "n_rows", "level_scores")
     parts: dict[str, Any] = {name: arrays[name] for name in names}
-    return Tree(coef=arrays["weights"], levels=levels or (), **parts)
+    return Tree(coef=arrays["weights"], levels=levels or (), **parts, **more)
 
 
 def _grow_reference(

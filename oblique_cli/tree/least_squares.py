@@ -89,14 +89,11 @@ class Passes:
         right = _core.prefix_rss(np.ascontiguousarray(rows[::-1]), backward, ZERO, self._targets)[::-1]
         return self._unit * left, self._unit * right
 
-    def along(
-        self, X: Array, directions: Array, thresholds: Array | None, least: int, limit: float = np.inf
-    ) -> tuple[Array, Array]:
+    def along(self, X: Array, directions: Array, thresholds: Array | None, least: int) -> tuple[Array, Array]:
         """Return, for each direction, the least residual sum of both sides over its cuts (infinite if no cut leaves
         `least` rows on both sides) and the threshold: the middle of a gap, the first of equals.
-        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None to search
-        limit : with `constant`, a direction without an error below it and those before may have an infinite error"""
-        return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO, self._targets, limit)
+        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None to search"""
+        return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO, self._targets)
 
 
 def left_out_error(X: Array, y: Array) -> float:

@@ -153,7 +153,7 @@ def best_of_models(
     linear models"""
     passes, best = Passes(X, y, constant=constant), None
     for directions, fixed_thresholds in groups:
-        errors, thresholds = passes.along(X, directions, fixed_thresholds, least, best.error if best else np.inf)
+        errors, thresholds = passes.along(X, directions, fixed_thresholds, least)
         for k in np.flatnonzero(np.isfinite(errors)).tolist():
             if best is None or errors[k] < best.error - margin:
                 best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))

@@ -138,9 +138,11 @@ def errors_by_group(
 
 def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
     """Return the squared error of every row under every T(alpha). alphas : (m,) rising; returns (n, m)."""
-    stops = tree.apply_limits(X, alphas, path.node_alpha)
-    payload = tree.payload
-    return np.column_stack([payload.losses(payload.answers(tree, X, nodes), y) for nodes in np.asarray(stops).T])
+    stops = np.asarray(tree.apply_limits(X, alphas, path.node_alpha))
+    is_new = np.diff(stops, axis=1, prepend=-1) != 0  # a row stops at few nodes, and each is predicted once
+    rows = np.nonzero(is_new)[0]
+    losses = tree.payload.losses(tree.payload.answers(tree, X[rows], stops[is_new]), y[rows])
+    return np.asarray(losses[np.cumsum(is_new) - 1].reshape(is_new.shape))
 
 
 def chosen_alpha(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Rows
-from oblique_cli.tree.growing import Division, grow_by
+from oblique_cli.tree.growing import Division, best_first, grow_by, tree_of
 from oblique_cli.tree.least_squares import EQUAL, Linear
 from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.monotone_models import Cut, Held, best_in_order, best_of_models, fit_in_order, planes_in_order
@@ -28,6 +28,7 @@ from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
 PERFECT = 1e-24  # a node below this share of the root's sum of squares is fitted exactly
+MOST_NATIVE_ROWS = 2**24  # of native growth
 AT_ONCE = 256  # number of directions searched in one call, to avoid p x p arrays
 ZERO_COMPONENT = 1e-9  # a smaller component of a unit vector is zero: its sign may be rounding
 
@@ -68,7 +69,12 @@ def above(residuals: Array) -> NDArray[np.int32]:
 
 def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> Tree:
     """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1, in an order that depends on their content only.
+    The core grows trees of constant leaves for one output without constraints, if it has the heuristic.
     seed : of the random numbers of nodes"""
+    family = proposer.native_family()
+    constant = y.ndim == 1 and not settings.linear and settings.signs is None
+    if family is not None and constant and len(y) < MOST_NATIVE_ROWS:
+        return _grown_natively(X, y, proposer, family, settings, seed)
     noise, fit = PERFECT * float(((y - y.mean(axis=0)) ** 2).sum()), partial(model_of, settings=settings)
 
     def divide(rows: Rows, depth: int, path: int, state: Held) -> Division | None:
@@ -95,6 +101,16 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
     root = Held(fit(X, y), shares_slope=settings.signs is not None and not settings.linear)
     held = grow_by(builder, len(y), divide, root_state=root, most_leaves=settings.max_leaf_nodes, slack=EQUAL)
     return builder.finish(payload=Equations.of([state.model for state in held]))
+
+
+def _grown_natively(X: Array, y: Array, proposer: Proposer, family: str, settings: Settings, seed: int) -> Tree:
+    options = Node(X[:0], np.empty(0, np.int32), None, 2, 0, "gini").search_options(seed) | proposer.native_options()
+    depth = -1 if settings.max_depth is None else settings.max_depth
+    arrays = _core.number_tree(X, y, family, options, settings.min_leaf, depth, PERFECT)
+    payload = Equations(np.zeros_like(arrays["weights"]), arrays["means"], arrays["squares"])
+    tree = tree_of(arrays, payload=payload)
+    most = settings.max_leaf_nodes
+    return tree if most is None else best_first(tree, tree.gains, most, EQUAL)
 
 
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:

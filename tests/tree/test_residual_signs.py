@@ -63,6 +63,26 @@ def test_a_cut_never_raises_the_residual_sum(name, linear):
         )
 
 
+@pytest.mark.parametrize("name", (*HEURISTICS, "hhcart_g"))
+@pytest.mark.parametrize(("n", "levels", "least"), [(60, 4, 1), (400, 0, 5), (400, 7, 30), (1500, 0, 5)])
+def test_the_core_cuts_every_node_as_well_as_the_reference(name, n, levels, least):
+    rng = np.random.default_rng(n + levels)
+    X = rng.normal(size=(n, 3))
+    y = np.sin(2 * X[:, 0] + X[:, 1]) + 0.3 * rng.normal(size=n)
+    if levels:
+        X, y = np.floor(levels * X) / levels, np.round(2 * y)
+    proposer, limits = PROPOSERS[name](), Settings(least, max_depth=4)
+    tree = grow(X, y, proposer, limits)
+    assert tree.n_leaves > 2
+    below = tree.decision_path(X).toarray().astype(bool)
+    for node in np.flatnonzero(tree.depths < 4):
+        rows = below[:, node]
+        is_divisible = rows.sum() >= 2 * least and np.ptp(y[rows]) > 0.0
+        cut = best_cut(node_of(X[rows], y[rows]), y[rows], proposer, limits) if is_divisible else None
+        error = tree.equations.rss[node] if cut is None else min(cut.error, tree.equations.rss[node])
+        assert tree.equations.rss[node] - tree.gains[node] == pytest.approx(error, rel=1e-9, abs=1e-12 * n)
+
+
 @pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_degenerate_rows(name, linear):

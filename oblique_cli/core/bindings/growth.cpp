@@ -1,6 +1,6 @@
 // Python bindings of the growth of whole trees.
 #include "bindings/bindings.hpp"
-#include "grow/tree_growth.hpp"
+#include "grow/number_growth.hpp"
 
 namespace oblique {
 namespace {
@@ -48,6 +48,27 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
     team.run([&] { tree = grow_tree(data, family, options, team, searched); });
   }
   return as_dict(std::move(tree), searched.all());
+}
+
+nb::dict number_tree(const Matrix& x, const Doubles& y, const std::string& family_name, const nb::dict& given,
+                     size_t min_leaf, int64_t max_depth, double perfect) {
+  const size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && p >= 1 && n < (size_t{1} << kPayloadBits), "X must have from 1 to 2^24 - 1 rows and a column");
+  require(y.shape(0) == n, "y must have one entry per row of X");
+  const Family& family = family_of(family_name);
+  const Options options = read_options(family, search_options(), given);
+  NumberTree grown;
+  {
+    const Released released;
+    const uint64_t seed = static_cast<uint64_t>(options.integer("seed"));
+    grown = NumberGrower(x.data(), y.data(), n, p, family.make(options), search_of(options),
+                         {min_leaf, max_depth, perfect, seed})
+                .grow();
+  }
+  nb::dict out = arrays_of(std::move(grown.tree));
+  out["means"] = array(std::move(grown.means));
+  out["squares"] = array(std::move(grown.squares));
+  return out;
 }
 
 nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
@@ -182,6 +203,12 @@ void bind_growth(nb::module_& m) {
         "Returns the tree's arrays and search counts as a dict.");
   m.def("grow", &grow<float>, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
         "levels"_maybe, "n_threads"_a = 1, "stop"_maybe, "signs"_maybe);
+  m.def("number_tree", &number_tree, "X"_array, "y"_array, "family"_a, "options"_a, "min_leaf"_a, "max_depth"_a,
+        "perfect"_a,
+        "Grow a regression tree by a heuristic of classification on the rows above a node's mean and the others. X "
+        "(n, p), y (n,) in an order that depends on their content alone; options of a search and of the family; "
+        "max_depth -1 for no limit; a node below a share `perfect` of the root's sum of squares is a leaf. Returns the "
+        "arrays of `grow`, with the means and sums of squares of nodes.");
   m.def("split", &split, "X"_array, "y"_array, "weights"_array.none(), "n_classes"_a, "family"_a, "options"_a,
         "path"_a = kRootPath,
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "

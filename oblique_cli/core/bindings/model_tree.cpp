@@ -19,7 +19,7 @@ nb::object prefix_rss_of(const Matrix& rows,
 }
 
 nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optional<Doubles>& fixed_thresholds,
-                     const Matrix& rows, double unit, size_t least, double zero, size_t targets, double limit) {
+                     const Matrix& rows, double unit, size_t least, double zero, size_t targets) {
   const size_t n = x.shape(0), p = x.shape(1), k = directions.shape(0);
   require(n >= 1 && rows.shape(0) == n, "X and rows must have the same number of rows, 1 or more");
   require(targets >= 1 && rows.shape(1) >= targets, "rows must have at least the columns of the targets");
@@ -31,8 +31,7 @@ nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optio
     DirectionCuts cuts(x.data(), n, p, rows.data(), rows.shape(1), targets, unit, least, zero);
     for (size_t d = 0; d < k; ++d) {
       const double fixed = fixed_thresholds ? (*fixed_thresholds)(d) : std::numeric_limits<double>::quiet_NaN();
-      const DirectionCut best = cuts.best(directions.data() + d * p, fixed, limit);
-      limit = std::min(limit, best.error);
+      const DirectionCut best = cuts.best(directions.data() + d * p, fixed);
       errors[d] = best.error;
       thresholds[d] = best.threshold;
     }
@@ -71,10 +70,9 @@ void bind_model_tree(nb::module_& m) {
         "cuts[1], ... rows, by Givens rotations; entries below zero once the columns before them are eliminated count "
         "as 0.");
   m.def("cuts_along", &cuts_along, "X"_array, "directions"_array, "thresholds"_array.none(), "rows"_array, "unit"_a,
-        "least"_a, "zero"_a, "targets"_a = 1, "limit"_a = std::numeric_limits<double>::infinity(),
+        "least"_a, "zero"_a, "targets"_a = 1,
         "Least sum of both sides' residual sums of squares over the cuts along each direction, infinity where no cut "
-        "leaves `least` rows on either side, and its threshold; at the given thresholds alone if there are any. With "
-        "means as models, infinity also where no cut has an error below `limit` and those of earlier directions.");
+        "leaves `least` rows on either side, and its threshold; at the given thresholds alone if there are any.");
   m.def("pilot_models", &pilot_models, "X"_array, "y"_array, "orders"_array, "least"_a, "distinct"_a, "zero"_a,
         "Residual sums of squares of PILOT's models LIN, PCON, BLIN and PLIN on each column over the rows in `orders`, "
         "(p, 4), infinity where a model may not be, and the cuts of the last three, (p, 3).");

@@ -76,24 +76,16 @@ class DirectionCuts {
       : x_(x), n_(n), p_(p), rows_(rows), m_(m), targets_(targets), unit_(unit), least_(std::max<size_t>(least, 1)),
         zero_(zero), sorted_(n), ordered_(n * m), reversed_(n * m) {
     spread_.measure(x, n, p);
-    if (targets != 1 || m != 2) return;
-    inverse_.resize(n + 1);
-    for (size_t i = 0; i < n; ++i) {
-      inverse_[i + 1] = 1.0 / static_cast<double>(i + 1);
-      sum_ += target(i);
-      square_ += target(i) * target(i);
-    }
   }
 
   // The first of the cuts of least error along w, in the middle of its gap; only the cut at `threshold` unless it is
-  // NaN. For models of means, the error may be infinity if no cut has an error below `limit`.
-  DirectionCut best(const double* w, double threshold, double limit) {
+  // NaN.
+  DirectionCut best(const double* w, double threshold) {
     DirectionCut best_cut;
     for (size_t i = 0; i < n_; ++i) {
       sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
       if (!std::isfinite(sorted_[i].first)) return best_cut;  // no order and therefore no cut
     }
-    if (!inverse_.empty() && std::isnan(threshold) && !may_beat(limit)) return best_cut;
     std::sort(sorted_.begin(), sorted_.end());
     find_cuts(w, threshold);
     checkpoint(n_ * (p_ + m_));
@@ -120,82 +112,6 @@ class DirectionCuts {
   }
 
  private:
-  struct Bin {
-    size_t count = 0;
-    double positive = 0.0, negative = 0.0;
-    bool is_open = false;
-  };
-
-  double target(size_t i) const { return rows_[2 * i + 1]; }
-
-  // Sum of squares explained by the means of both sides: `left` rows with sum s, and the others.
-  double explained(size_t left, double s, double rest) const {
-    return s * s * inverse_[left] + rest * rest * inverse_[n_ - left];
-  }
-
-  // Whether a cut along the projections in `sorted_` may have an error below `limit`. The rows are summed in bins of
-  // equal width. The sum left of a cut inside a bin lies between the sum before the bin with all its negative targets
-  // and that with all its positive targets, and `explained` is convex: only bins with a larger bound are sorted.
-  bool may_beat(double limit) {
-    const double goal = (1.0 - 1e-10) * square_ - limit / unit_;
-    const auto by_value = [](const auto& a, const auto& b) { return a.first < b.first; };
-    const auto ends = std::minmax_element(sorted_.begin(), sorted_.end(), by_value);
-    const double low = ends.first->first;
-    bins_.assign(n_ / 8 + 1, Bin());
-    const auto last_bin = static_cast<double>(bins_.size() - 1);
-    const double scale = last_bin / (ends.second->first - low);
-    if (!std::isfinite(goal) || !std::isfinite(scale) || least_ > n_ / 2) return true;
-    const auto bin_of = [&](double value) -> Bin& { return bins_[static_cast<size_t>((value - low) * scale)]; };
-    for (const auto& [value, i] : sorted_) {
-      Bin& bin = bin_of(value);
-      ++bin.count;
-      bin.positive += std::max(target(i), 0.0);
-      bin.negative += std::min(target(i), 0.0);
-    }
-    size_t before = 0;
-    double s = 0.0;
-    bool any = false;
-    for (Bin& bin : bins_) {
-      const size_t first = std::max(before + 1, least_), last = std::min(before + bin.count, n_ - least_);
-      if (bin.count > 0 && first <= last) {
-        const double left = std::max(std::fabs(s + bin.positive), std::fabs(s + bin.negative));
-        const double right = left + std::fabs(sum_);
-        bin.is_open = std::max(explained(first, left, right), explained(last, left, right)) > goal;
-        any = any || bin.is_open;
-      }
-      before += bin.count;
-      s += bin.positive + bin.negative;
-    }
-    return any && opened_beat(bin_of, goal);
-  }
-
-  // Whether a cut in an open bin explains more than `goal`.
-  template <class BinOf>
-  bool opened_beat(const BinOf& bin_of, double goal) {
-    opened_.clear();
-    for (const auto& entry : sorted_)
-      if (bin_of(entry.first).is_open) opened_.push_back(entry);
-    std::sort(opened_.begin(), opened_.end());
-    size_t left = 0;
-    double s = 0.0;
-    auto entry = opened_.begin();
-    for (const Bin& bin : bins_) {
-      if (!bin.is_open) {
-        left += bin.count;
-        s += bin.positive + bin.negative;
-        continue;
-      }
-      for (size_t k = 0; k < bin.count; ++k, ++entry) {
-        s += target(entry->second);
-        ++left;
-        const bool is_cut =
-            left >= least_ && left + least_ <= n_ && (k + 1 == bin.count || entry[1].first > entry->first);
-        if (is_cut && explained(left, s, sum_ - s) > goal) return true;
-      }
-    }
-    return false;
-  }
-
   // Numbers of rows on the left, ascending. Projections closer than rounding are equal (docs/core.md, ties); otherwise
   // rounding would decide the side of a row.
   void find_cuts(const double* w, double threshold) {
@@ -221,10 +137,7 @@ class DirectionCuts {
   size_t least_;
   double zero_;
   Spread spread_;
-  double sum_ = 0.0, square_ = 0.0;  // of the targets
-  Vector inverse_;                   // 1 / i, empty unless both sides have a mean as their model
-  std::vector<Bin> bins_;
-  std::vector<std::pair<double, size_t>> sorted_, opened_;
+  std::vector<std::pair<double, size_t>> sorted_;
   std::vector<double> ordered_, reversed_;
   std::vector<int64_t> cuts_, backward_;
 };

@@ -442,7 +442,8 @@ class ObliqueTreeClassifier(
         tree = tree.collapse((self._rates(tree) <= self.epsilon) | small)
         if self.max_leaf_nodes is None:
             return tree
-        return best_first(tree, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)
+        worths = tree.gains * tree.counts.sum(axis=1)
+        return best_first(tree, worths, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)
 
     def _rule(self) -> PruningRule:
         """Return the rule that `pruning` is or names, with the estimator's parameters for it."""
