@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree
+from functools import cache
 
 import pytest
 from document_support import ROOT
@@ -11,12 +12,7 @@ from tools import built, index, rooms
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with everything that is made whenever the documentation is built."""
-    folder = tmp_path_factory.mktemp("built")
-    built.main(str(folder))
-    return folder
+picture_of_rooms = cache(rooms.picture)
 
 
 def boxes(panel: xml.etree.ElementTree.Element) -> dict[str, tuple[float, float, float, float]]:
@@ -28,15 +24,12 @@ def boxes(panel: xml.etree.ElementTree.Element) -> dict[str, tuple[float, float,
 
 
 @pytest.mark.long
-def test_everything_is_made_and_no_part_of_the_sources(folder):
-    assert sorted(path.name for path in folder.iterdir()) == sorted(built.BUILT)
+def test_everything_is_made_and_the_plain_index_has_every_page_of_the_site_once(tmp_path):
+    built.main(str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(built.BUILT)
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
     assert [name for name in built.BUILT if f"]({name})" not in pages] == []
-
-
-@pytest.mark.long
-def test_the_plain_index_has_every_page_of_the_site_once(folder):
-    text = (folder / "llms.txt").read_text(encoding="utf-8")
+    text = (tmp_path / "llms.txt").read_text(encoding="utf-8")
     linked = re.findall(r"^- \[.+?\]\((\S+)\.html\)(?:: .+)?$", text, re.MULTILINE)
     named = re.findall(r"[\w/]+(?=\.(?:md|ipynb))", str(index.navigation()["nav"]))
     assert linked == named and len(linked) == text.count("\n- ") > 60
@@ -44,15 +37,15 @@ def test_the_plain_index_has_every_page_of_the_site_once(folder):
     assert not re.search(r"\]\((?!\S+\.html\))|<!--|\.\.\.$", text)
 
 
-def test_all_published_cells_are_in_the_picture_of_the_reproduction(folder):
-    picture = xml.etree.ElementTree.parse(folder / "reproduction.svg").getroot()
-    assert picture.tag == f"{SVG}svg" and (folder / "reproduction.svg").stat().st_size > 100_000
+def test_all_published_cells_are_in_the_picture_of_the_reproduction():
+    picture = built.built("reproduction.svg")
+    assert xml.etree.ElementTree.fromstring(picture).tag == f"{SVG}svg" and len(picture) > 100_000
 
 
 @pytest.mark.parametrize(("panel", "imports"), [(0, rooms.rooms), (1, rooms.core_rooms)], ids=["package", "core"])
-def test_every_room_is_drawn_above_those_that_it_imports_from(folder, panel, imports):
+def test_every_room_is_drawn_above_those_that_it_imports_from(panel, imports):
     arrows = imports()
-    picture = xml.etree.ElementTree.parse(folder / "rooms.svg").getroot()
+    picture = xml.etree.ElementTree.fromstring(picture_of_rooms())
     place = boxes(picture.findall(f"{SVG}g")[panel])
     assert place.keys() == arrows.keys()
     assert all(place[name][1] < place[there][1] for name in arrows for there in arrows[name])
@@ -61,8 +54,8 @@ def test_every_room_is_drawn_above_those_that_it_imports_from(folder, panel, imp
         assert all(x + width < place[other][0] or place[other][0] + place[other][2] < x for other in beside)
 
 
-def test_the_picture_is_told_in_words_and_always_the_same(folder):
-    picture = (folder / "rooms.svg").read_text(encoding="utf-8")
+def test_the_picture_is_told_in_words_and_always_the_same():
+    picture = picture_of_rooms()
     told = re.search(r"<desc>(.*)</desc>", picture, re.DOTALL)[1]
     assert [name for name in rooms.rooms() if name not in told] == []
     assert rooms.picture() == picture

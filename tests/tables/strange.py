@@ -306,27 +306,30 @@ def _fault(name: str) -> Fault:
     return {**FAULTS, **LEVELS, **PLAIN}[name]
 
 
-def tables() -> list[Strange]:
-    """All strange tables, the same every time."""
-    found = []
+def tables() -> dict[str, Callable[[], Strange]]:
+    """Makers of all strange tables by their names, the same every time."""
+    makers: dict[str, Callable[[], Strange]] = {}
+
+    def add(name: str, *how: Any) -> None:
+        makers[name] = functools.partial(made, name, *how)
+
     rng = seeds.generator(1, "strange tables")
     for k, name in enumerate([*FAULTS, *LEVELS]):
         n, share, comma = SIZES[k % 3], (0.1, 0.3, 0.12)[k // 3 % 3], bool(k % 2)
-        found.append(made(f"{name} {n}", [(name, None)], n, share, comma))
+        add(f"{name} {n}", [(name, None)], n, share, comma)
     for k, name in enumerate(MARKED):  # with a mark of missing values
         mark = MARKS[int(rng.integers(len(MARKS)))]
-        found.append(made(f"{name} and {mark}", [(name, mark)], SIZES[1 + k % 2], 0.2, not k % 2))
+        add(f"{name} and {mark}", [(name, mark)], SIZES[1 + k % 2], 0.2, not k % 2)
     kinds = [name for name, fault in {**FAULTS, **LEVELS}.items() if not fault.odd]
     for k in range(40):  # beside another strange column
         first, second = (kinds[int(i)] for i in rng.choice(len(kinds), 2, replace=False))
-        found.append(
-            made(f"{first} beside {second} {k}", [(first, None), (second, None)], SIZES[1 + k % 2], 0.15, bool(k % 2))
-        )
-    return found
+        add(f"{first} beside {second} {k}", [(first, None), (second, None)], SIZES[1 + k % 2], 0.15, bool(k % 2))
+    return makers
 
 
-def files(seed: int = 1, rounds: int = 2) -> list[Strange]:
-    """All tables in strange files, the same every time: each fault of a file alone, with another, and around cells."""
+def files(seed: int = 1, rounds: int = 2) -> dict[str, Callable[[], Strange]]:
+    """Makers of all tables in strange files by their names, the same every time: each fault of a file alone, with
+    another, and around cells."""
     rng = seeds.generator(seed, "strange files")
     formats: dict[str, WriteFile] = {**TEXTS, **SHEETS, **NAMED_ROWS, **DECLARED, **TYPED}
     laid_out = [*TEXTS, *SHEETS]
@@ -349,10 +352,11 @@ def files(seed: int = 1, rounds: int = 2) -> list[Strange]:
         cases += [((one_of([*ABOVE]), name), one_of(laid_out), "plain") for name in (*INSIDE, *BELOW)]
         cases += [((one_of([*INSIDE]), name), one_of(laid_out), "plain") for name in BELOW]
     sparse = {"x": "x1", "v": "x2", "w": "x3", "y": "label"}
-    found = [made("LIBSVM plain", [("with zeros", None)] * 2, 60, 0, False, write=libsvm, names=sparse)]
+    how: tuple[Any, ...] = ("LIBSVM plain", [("with zeros", None)] * 2, 60, 0, False)
+    makers: dict[str, Callable[[], Strange]] = {how[0]: functools.partial(made, *how, write=libsvm, names=sparse)}
     for k, (names, form, fault) in enumerate(cases):
         lines = functools.reduce(operator.add, (LINES[name] for name in names), Lines())
         name = " and ".join([*names, form, fault]) + f" {k}"
         comma = form in TEXTS and bool(rng.integers(2))
-        found.append(made(name, [(fault, None)], SIZES[k % 2], 0.15, comma, lines, formats[form]))
-    return found
+        makers[name] = functools.partial(made, name, [(fault, None)], SIZES[k % 2], 0.15, comma, lines, formats[form])
+    return makers

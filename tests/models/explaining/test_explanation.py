@@ -42,7 +42,7 @@ def case_of(name: str) -> support.Case:
 @cache
 def explained(name: str) -> list:
     case = case_of(name)
-    X = support.rows(case, n=18 if "squares" in name else 60, gaps=0.05, seed=11)
+    X = support.rows(case, n=18 if name.endswith(("squares", "products")) else 60, gaps=0.05, seed=11)
     return [(row, explain(case.model, row, reference=case.X)) for row in X]
 
 
