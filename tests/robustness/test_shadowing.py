@@ -16,9 +16,6 @@ dataset: iris
 algorithms: [axis_parallel, {name: svm, kernel: linear}, {class: sklearn.dummy.DummyClassifier}]
 cv: {folds: 2, repeats: 1}
 """
-# Every module of the standard library and of the installed packages, this one included.
-NAMES = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions(), "oblique_cli"} - {"__main__"}
-MODULES = sorted(name for name in NAMES if name.isidentifier() and PathFinder.find_spec(name))
 COMMANDS = (
     ("run", "small.yaml", "--quiet", "-j", "2", "--results", "two"),
     ("fit", "own.csv", "--target", "class", "--algorithm", "hhgdt", "--folds", "2", "--output", "model.json"),
@@ -26,13 +23,20 @@ COMMANDS = (
 )
 
 
+@pytest.fixture(scope="module")
+def modules() -> list[str]:
+    """Every module of the standard library and of the installed packages, this one included."""
+    names = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions(), "oblique_cli"} - {"__main__"}
+    return [name for name in names if name.isidentifier() and PathFinder.find_spec(name)]
+
+
 @pytest.fixture
-def shadowed(tmp_path: Path) -> Path:
+def shadowed(tmp_path: Path, modules: list[str]) -> Path:
     """A folder with a file for every module, each of which notes its name when it is executed."""
     folder = tmp_path / "work"
     folder.mkdir()
-    assert {"json", "joblib", "signal", "numpy", "pickle", "sklearn"} <= set(MODULES)
-    for name in MODULES:
+    assert {"json", "joblib", "signal", "numpy", "pickle", "sklearn"} <= set(modules)
+    for name in modules:
         (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'a').write({name!r} + '\\n')\n")
     (folder / "small.yaml").write_text(CONFIG)
     rows = "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
