@@ -61,36 +61,13 @@ CALLABLE = {
     "Sizes": "leaves nodes depth",
     "generator": "root names",
 }  # fmt: skip
+# Those that the package alone makes, whose constructors are not promised; what decorators make; exceptions and values
 OTHERS = {
-    "Tree",  # made by the package alone: its constructor is not promised
-    "Procedure",  # made by the package alone: its constructor is not promised
-    "Material",  # made by the package alone: its constructor is not promised
-    "Metric",  # made by `metric`
-    "Undefined",
-    "CLASSIFICATION",
-    "REGRESSION",
-    "ANY_TASK",
-    "LABELS",
-    "PROBABILITIES",
-    "MODEL",
-    "ROW",
-    "POOLED",
-    "MEAN",
-    "SUM",
-    "FOLDS",
-    "FRACTION",
-    "NO_ROWS",
-    "KEPT_ROWS",
-    "TRAINING_ROWS",
-    "CLASSIFIER",
-    "REGRESSOR",
-    "SIZES",
-    "ObliqueError",
-    "ConfigError",
-    "DataError",
-    "parameter",
+    "Tree", "Procedure", "Material", "Metric", "Undefined", "CLASSIFICATION", "REGRESSION", "ANY_TASK", "LABELS",
+    "PROBABILITIES", "MODEL", "ROW", "POOLED", "MEAN", "SUM", "FOLDS", "FRACTION", "NO_ROWS", "KEPT_ROWS",
+    "TRAINING_ROWS", "CLASSIFIER", "REGRESSOR", "SIZES", "ObliqueError", "ConfigError", "DataError", "parameter",
     "Declared",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", [oblique_cli, api])
