@@ -31,11 +31,11 @@ FRAMES = {
     "category": PLAIN.astype({"w": "category"}),
     "object": PLAIN.astype({"w": object}),
 }
-NAMES = ["axis_parallel", "hhcart_a", "tao", "logistic_tree", "bagged_forest", "oblique_boosting", "c45", "knn"]
+OTHERS = ["axis_parallel", "tao", "logistic_tree", "bagged_forest", "oblique_boosting", "c45", "knn"]
+CASES = [*(("hhcart_a", kind) for kind in FRAMES), *zip(OTHERS, FRAMES, strict=False)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize(("name", "kind"), CASES)
 def test_a_frame_of_another_library_is_fitted_as_one_of_pandas(name, kind):
     further = {"n_estimators": 3} if "n_estimators" in ALGORITHMS[name].parameters else {}
     try:
