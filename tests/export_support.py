@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cache, reduce
 from itertools import combinations
 from operator import add
 from pathlib import Path
@@ -160,8 +160,8 @@ def leaf_models(
 ) -> Case:
     """A tree with random models in its leaves, which no fit has made: some coefficients 0, some large.
 
-    products : of all pairs of numbers, with squares only; levels : the last column has four levels, which the tree
-    and the models score; threshold : of the first class
+    products : of all pairs of numbers, and hinges of all numbers, with squares only; levels : the last column has
+    four levels, which the tree and the models score; threshold : of the first class
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(120, n_features)) * 10.0 ** rng.integers(-3, 4, n_features) + rng.normal(size=n_features)
@@ -190,7 +190,9 @@ def leaf_models(
     own: dict[str, Any] = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
     pairs = [*combinations(range(n_features - levels), 2)] if squares and products else []
     if pairs:
-        own |= {"pairs": np.array(pairs), "pair_coef": drawn(len(pairs))}
+        pairs += [(j, side) for j in range(n_features - levels) for side in (-1, -2)]
+        knots = [X[k, i] if j < 0 else 0.0 for k, (i, j) in enumerate(pairs)]
+        own |= {"pairs": np.array(pairs), "pair_coef": drawn(len(pairs)), "knots": np.array(knots)}
     models = LeafModels(center, scale, coef, intercept, curve if squares else None, **own)
     estimator.tree_ = tree.with_leaf_models(models)
     labels = tuple(f"class {k}" for k in range(n_classes))
@@ -604,21 +606,17 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
 def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) -> tuple[str, list[float]]:
     scores = list(leaf["intercepts"])
 
-    def deviations(part: dict[str, Any]) -> tuple[float, float]:
+    def deviations(part: dict[str, Any]) -> float:
         x = cells[part["column"]]
         if "level" in part:
             x = float(x != x if part["level"] is None else x == part["level"])
-        z = 0.0 if x != x else min(max((x - part["center"]) / part["scale"], -1e100), 1e100)
-        return z, min(max(z, -3.0), 3.0)
+        z = (x - part["center"]) / part["scale"]
+        return 0.0 if x != x else min(max(z, part.get("least", -1e100)), part.get("largest", 1e100))
 
     for part in leaf["parts"]:
-        z, near = deviations(part)
-        if "times" in part:
-            z = near * deviations(part["times"])[1]
+        z = deviations(part) * (deviations(part["times"]) if "times" in part else 1.0)
         for k in range(len(scores)):
             scores[k] += part["coefficients"][k] * z
-            if "squares" in part:
-                scores[k] += part["squares"][k] * (near * near - 1.0) / math.sqrt(2.0)
     shares = _of_scores(scores, leaf["scored"], model)
     code = _code_of(shares, model) if "threshold" in model else leaf["scored"][scores.index(max(scores))]
     return model["classes"][code], shares
@@ -793,27 +791,31 @@ class RuleReader:
 
 
 def _said_deviations(lines: list[str], procedure: Procedure, X: np.ndarray) -> dict[str, np.ndarray]:
-    """What the head of the rules says of the columns of scores: "z("age")" -> (n,)."""
+    """What the head of the rules says of the columns of scores: "hinge("age" > 3.5)" -> (n,)."""
     found = {}
-    known = {f"z({quoted(cell.name)})": (j, None) for j, cell in enumerate(procedure.cells)}
+    forms = {f"({quoted(cell.name)}": (j, None) for j, cell in enumerate(procedure.cells)}
     for j, cell in enumerate(procedure.cells):
-        known |= {f"z({quoted(cell.name)} is {quoted(v)})": (j, code) for code, v in enumerate(cell.levels)}
-        known[f"z({quoted(cell.name)} is missing)"] = (j, -2)
-    for name, (j, code) in known.items():
-        for line in lines:
-            if not line.startswith(f"#   {name}: "):
-                continue
-            said = line.removeprefix(f"#   {name}: ")
-            if code is None:
-                text = said.removeprefix(f"({quoted(procedure.cells[j].name)} ").partition(";")[0]
-                sign, center, _, scale = text.replace(")", "").split(" ")
-                z = (X[:, j] - (-1.0 if sign == "+" else 1.0) * float(center)) / float(scale)
-                assert not np.isnan(z).any() or "; 0 where it is missing" in said or procedure.needed
-                found[name] = np.clip(np.nan_to_num(z, nan=0.0), -1e100, 1e100)
-            else:
-                there, other = map(float, said.split(", else "))
-                is_there = np.isnan(X[:, j]) if code == -2 else X[:, j] == code
-                found[name] = np.where(is_there, there, other)
+        forms |= {f"({quoted(cell.name)} is {quoted(v)})": (j, code) for code, v in enumerate(cell.levels)}
+        forms[f"({quoted(cell.name)} is missing)"] = (j, -2)
+    for line in lines:
+        heads = [f"#   {kind}{form}" for kind in ("z", "near", "hinge") for form in forms]
+        head = max((head for head in heads if line.startswith(head)), key=len, default=None)
+        if head is None:
+            continue
+        j, code = forms["(" + head.partition("(")[2]]
+        end, _, said = line.removeprefix(head).partition(": ")
+        name = head.removeprefix("#   ") + end
+        if code is None:
+            text = said.replace(quoted(procedure.cells[j].name), "V")
+            parts = re.match(r"(.*?)(?:, at least (\S+) and at most ([^;]+))?(; .*)?$", text)
+            formula, low, high, gone = parts.groups()
+            z = eval(formula, {"V": X[:, j], "max": np.maximum})
+            assert not np.isnan(z).any() or gone == "; 0 where it is missing" or procedure.needed
+            found[name] = np.nan_to_num(np.clip(z, float(low or -1e100), float(high or 1e100)), nan=0.0)
+        else:
+            there, other = map(float, said.split(", else "))
+            is_there = np.isnan(X[:, j]) if code == -2 else X[:, j] == code
+            found[name] = np.where(is_there, there, other)
     assert len(found) == len(procedure.scaled)
     return found
 
@@ -826,12 +828,8 @@ def _by_said_scores(lines: list[str], rule: str, deviations: dict[str, np.ndarra
         (code,) = (k for k, v in enumerate(procedure.classes) if line.startswith(f"    score of {quoted(v)} = "))
         text = line.removeprefix(f"    score of {quoted(procedure.classes[code])} = ")
         for name in sorted(deviations, key=len, reverse=True):
-            place = f"D[{list(deviations).index(name)}]"
-            text = text.replace(name, place)
-            text = text.replace(f"square{name[1:]}", f"S({place})").replace(f"near{name[1:]}", f"N({place})")
-        square = lambda z: (np.clip(z, -3, 3) ** 2 - 1) / np.sqrt(2)  # noqa: E731
-        known = {"D": list(deviations.values()), "S": square, "N": partial(np.clip, a_min=-3, a_max=3)}
-        scores.append(np.zeros(n) + eval(text, known))
+            text = text.replace(name, f"D[{list(deviations).index(name)}]")
+        scores.append(np.zeros(n) + eval(text, {"D": list(deviations.values())}))
         codes.append(code)
     assert rule.endswith(" then the class of the largest score")
     return np.array(procedure.classes, dtype=object)[np.array(codes)[np.argmax(scores, axis=0)]]

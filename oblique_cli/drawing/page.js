@@ -120,9 +120,10 @@
 
   // ---- the model of a leaf ----
   const within = (value, far) => Math.min(Math.max(value, -far), far);
-  // `level` of a product, kind 3, is the feature of its second factor.
+  // `level` of a product, kind 3, is the feature of its second factor, that of a hinge, kind 4, its knot and side.
   const termOf = ([kind, j, level, weight], row) => {
     if (kind === 2) return row[j] === level ? weight : 0;
+    if (kind === 4) return row[j] === null ? 0 : weight * within(Math.max((level[1] === -2 ? -1 : 1) * (row[j] - level[0]) / models.scale[j], 0), 1e100) || 0;
     const of = (i) => row[i] === null ? 0 : within((row[i] - models.center[i]) / models.scale[i], 1e100) || 0;
     const z = of(j), near = within(z, models.far);
     return weight * (kind === 3 ? near * within(of(level), models.far) : kind === 1 ? near ** 2 : z);

@@ -23,7 +23,7 @@ from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, Histogram, NodeView, TreeView, printable
 from oblique_cli.ground.column_values import ColumnValues
 from oblique_cli.ground.nodes import Indicator
-from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, PRODUCT, SQUARE, VALUE
+from oblique_cli.tree.payloads import FARTHEST_SQUARED, HINGE, LEVEL, PRODUCT, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.scorecards import scores_of
 
@@ -215,11 +215,13 @@ def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
     of = scores_of(
         view.models, node.number, names, view.classes, first=node.scores[0].label, level_names=data.level_names
     )
-    kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2, PRODUCT: 3}
+    kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2, PRODUCT: 3, HINGE: 4}
     terms = [
         [
             [
-                *(kinds[term.kind], term.feature, term.other if term.kind == PRODUCT else term.level, term.weight),
+                *(kinds[term.kind], term.feature),
+                {PRODUCT: term.other, HINGE: [term.knot, term.other]}.get(term.kind, term.level),
+                term.weight,
                 printable(term.name).replace(BLANK, " "),
             ]
             for term in score.terms

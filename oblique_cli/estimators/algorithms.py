@@ -305,14 +305,8 @@ _TAO = "Carreira-Perpinan & Tavallali (2018)"
 _LANDWEHR = "Landwehr, Hall & Frank (2005)"
 _LOGISTIC = ".oblique.logistic:LogisticTreeClassifier"
 _OF_RIDGE = (
-    "leaf_penalty",
-    "squares",
-    "products",
-    "max_terms",
-    "all_terms_price",
-    "n_penalties",
-    "surrogate",
-    "max_sweeps",
+    *("leaf_penalty", "squares", "products", "hinges", "max_terms", "all_terms_price"),
+    *("n_penalties", "surrogate", "max_sweeps"),
 )
 _PAPER: dict[str, Any] = {
     "base": "gain_ratio", "models": "logit_boost", "refine": "none", "criterion": "entropy", "min_parent": 14,

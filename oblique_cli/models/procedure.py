@@ -21,7 +21,7 @@ from oblique_cli.data.own.cell_forms import IN_MINUTES
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.codecs import resolved
 from oblique_cli.models.kinds import KINDS
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED, LEVEL, PRODUCT, SQUARE
+from oblique_cli.tree.payloads import BELOW, FARTHEST, FARTHEST_SQUARED, HINGE, LEVEL, PRODUCT, SQUARE
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.columns import Column
@@ -98,15 +98,19 @@ class Split:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A column in standard deviations: (x - center) / scale, moved to the nearest number within FARTHEST of 0.
+    """A column in standard deviations: (x - center) / scale, moved to the nearest number of [low, high].
 
     x is the number in a cell, or with a level 1 if the cell has that level and 0 otherwise. A missing number gives 0.
+    A factor of squares and products has the limits of -FARTHEST_SQUARED and FARTHEST_SQUARED. A hinge has its knot as
+    center and 0 as low; its scale is negative on the side below the knot.
     """
 
     cell: int
     level: int
     center: float
     scale: float
+    low: float = -FARTHEST
+    high: float = FARTHEST
 
     @cached_property
     def by_level(self) -> tuple[float, float]:
@@ -119,51 +123,27 @@ class Scaled:
             return self.by_level[0 if Term(1.0, self.cell, self.level).holds(value) else 1]
         return 0.0 if value != value else self._within((value - self.center) / self.scale)
 
-    @staticmethod
-    def _within(z: float) -> float:
-        return min(max(z, -FARTHEST), FARTHEST)
-
-
-def near(z: float) -> float:
-    """Return a `Scaled` as a factor, limited to FARTHEST_SQUARED."""
-    return min(max(z, -FARTHEST_SQUARED), FARTHEST_SQUARED)
-
-
-def square_of(z: float) -> float:
-    """Return the square of a `Scaled` as scores define it: (near(z)^2 - 1) / sqrt(2)."""
-    bounded = near(z)
-    return (bounded * bounded - 1.0) * HALF_ROOT
+    def _within(self, z: float) -> float:
+        return min(max(z, self.low), self.high)
 
 
 @dataclass(frozen=True)
 class Part:
-    """The contribution of a column to scores: coef[k] * z + curve[k] * square_of(z) for class `Scores.classes[k]`.
+    """The contribution of a term to scores: coef[k] * z for class `Scores.classes[k]`, z a column, a hinge, or the
+    product of two columns; the square of a column is its product with itself."""
 
-    With a second column `other`, the contribution is that of their product: coef[k] * near(z) * near(z of other).
-    """
-
-    column: Scaled
+    columns: tuple[Scaled, ...]
     coef: tuple[float, ...]
-    curve: tuple[float, ...] = ()  # () without squares
-    other: Scaled | None = None
-
-    @property
-    def columns(self) -> tuple[Scaled, ...]:
-        """The column, or the two of a product."""
-        return (self.column,) if self.other is None else (self.column, self.other)
 
     def of(self, cells: Sequence[float]) -> list[float]:
         """Return the contribution to each score. cells : values of `Procedure.columns`"""
-        z, *rest = (column.of(float(cells[column.cell])) for column in self.columns)
-        if rest:
-            z = near(z) * near(rest[0])
-        curve = [bend * square_of(z) for bend in self.curve] or [0.0] * len(self.coef)
-        return [coef * z + bend for coef, bend in zip(self.coef, curve, strict=True)]
+        z = math.prod(column.of(float(cells[column.cell])) for column in self.columns)
+        return [coef * z for coef in self.coef]
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The model in a leaf: a score for each class, the intercept plus the contributions of the columns.
+    """The model in a leaf: a score for each class, the intercept plus the contributions of the parts.
 
     The class with the largest score is predicted, the first in a tie. Probabilities are exp(score), divided by their
     sum.
@@ -339,14 +319,13 @@ class Procedure:
     @cached_property
     def scaled(self) -> tuple[Scaled, ...]:
         """All standardized columns of the scores, without repetition."""
-        models = (leaf.scores.parts for leaf in self.leaves if leaf.scores is not None)
-        return tuple(dict.fromkeys(column for parts in models for part in parts for column in part.columns))
+        return tuple(dict.fromkeys(chain.from_iterable(self.terms)))
 
     @property
-    def pairs(self) -> tuple[tuple[Scaled, ...], ...]:
-        """The two columns of all products of the scores, without repetition."""
+    def terms(self) -> tuple[tuple[Scaled, ...], ...]:
+        """The columns of all parts of the scores, one or two each, without repetition."""
         parts = chain.from_iterable(leaf.scores.parts for leaf in self.leaves if leaf.scores is not None)
-        return tuple(dict.fromkeys(part.columns for part in parts if part.other is not None))
+        return tuple(dict.fromkeys(part.columns for part in parts))
 
     @property
     def has_bounds(self) -> bool:
@@ -632,24 +611,29 @@ def _scores(
     """Return the model of a leaf, in the order of the columns that the estimator sees, without columns that have no
     coefficients."""
     models = tree.leaf_models
-    coefs: dict[Scaled, list[Any]] = {}
-    products = []
+    parts, intercept = [], models.intercept[node].copy()
 
-    def scaled(j: int) -> Scaled:
-        return Scaled(*columns[j], float(models.center[j]), float(models.scale[j]))
+    def scaled(j: int, most: float = FARTHEST_SQUARED) -> Scaled:
+        return Scaled(*columns[j], float(models.center[j]), float(models.scale[j]), low=-most, high=most)
 
     for term, weights in zip(models.terms, models.weights(node).T, strict=True):
-        if weights.any():
-            j = term.feature
-            if term.kind == PRODUCT:
-                products.append(Part(scaled(j), tuple(weights.tolist()), other=scaled(term.other)))
-                continue
-            column = scaled(j) if term.kind != LEVEL else Scaled(columns[j][0], codes[j][term.level], 0.0, 1.0)
-            coefs.setdefault(column, [None, None])[term.kind == SQUARE] = tuple(weights.tolist())
-    none = (0.0,) * len(classes.known)
-    parts = tuple(Part(column, coef or none, curve or ()) for column, (coef, curve) in coefs.items())
-    intercept = tuple(models.intercept[node].tolist())
-    return Scores(classes.known, intercept, (*parts, *products), tree.missing_left is not None)
+        if not weights.any():
+            continue
+        j = term.feature
+        factors = [scaled(j, FARTHEST)]
+        if term.kind == LEVEL:
+            factors = [Scaled(columns[j][0], codes[j][term.level], 0.0, 1.0)]
+        elif term.kind == HINGE:
+            scale = float(models.scale[j]) * (-1.0 if term.other == BELOW else 1.0)
+            factors = [replace(factors[0], center=term.knot, scale=scale, low=0.0)]
+        elif term.kind == PRODUCT:
+            factors = [scaled(j), scaled(term.other)]
+        elif term.kind == SQUARE:
+            factors = [scaled(j)] * 2
+            weights = weights * HALF_ROOT
+            intercept -= weights
+        parts.append(Part(tuple(factors), tuple(weights.tolist())))
+    return Scores(classes.known, tuple(intercept.tolist()), tuple(parts), tree.missing_left is not None)
 
 
 def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array
 from oblique_cli.ground.geometry import level_codes
-from oblique_cli.tree.payloads import LeafModels, products, squares, standardized
+from oblique_cli.tree.payloads import LeafModels, paired, squares, standardized
 from oblique_cli.tree.probabilities import least_log_loss
 from oblique_cli.tree.structure import Tree
 
@@ -32,12 +32,12 @@ Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), w
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # candidates for cross-validation
 TOLERANCE = 1e-13  # convergence tolerance, for the loss of one row
 LIGHT = 0.01  # rows that together have less than this share of the weight do not define the unit
-TERMS = LINEAR, SQUARES, PRODUCTS = "linear", "squares", "products"  # of a model: features; squares too; products too
+TERMS = LINEAR, SQUARES, PAIRS = "linear", "squares", "pairs"  # of a model: features; squares too; products, hinges too
 NO_PAIRS: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
 
 
 class ModelColumns:
-    """Columns of leaf models: quantitative features, their squares and products of `pairs` in standard deviations, and
+    """Columns of leaf models: quantitative features, their squares and products in standard deviations, and hinges and
     indicators of levels, standardized; no indicator for the first of two levels, nor for a level of all rows or none.
     levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for missing; v : (n,) weights"""
 
@@ -47,7 +47,7 @@ class ModelColumns:
         self.used = [j for j, count in enumerate(levels) if not count]
         # The square of a feature of two values adds no information.
         self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
-        self.pairs = NO_PAIRS  # (P, 2) features whose products are columns
+        self.take_pairs(NO_PAIRS, *np.zeros((3, 0)))
         self._shown: list[tuple[int, int, int]] = []  # feature, code, and column of `LeafModels.level_coef`
         shares, begin = [], 0
         for j, count in enumerate(levels):
@@ -61,14 +61,20 @@ class ModelColumns:
         self._mean = np.array(shares)
         self._deviation = np.sqrt(self._mean * (1.0 - self._mean))
 
+    def take_pairs(self, pairs: NDArray[np.int64], knots: Array, means: Array, deviations: Array) -> None:
+        """Take products and hinges as columns. pairs, knots : as of `LeafModels`; means, deviations : (P,) that
+        standardize them"""
+        self.pairs, self.knots, self._pair_mean, self._pair_deviation = pairs, knots, means, deviations
+
     def of(self, X: Array, terms: str) -> Array:
-        """Return the columns of rows X (n, p): features, squares, products, as of `terms`, and levels; (n, q)."""
+        """Return the columns of rows X (n, p): features, squares and pairs, as of `terms`, and levels; (n, q)."""
         z = standardized(X, self.center, self.scale)
         parts = [z[:, self.used]]
         if terms != LINEAR:
             parts.append(squares(z[:, self.bent]))
-        if terms == PRODUCTS:
-            parts.append(products(z, self.pairs))
+        if terms == PAIRS:
+            columns = paired(X, self.center, self.scale, self.pairs, self.knots)
+            parts.append((columns - self._pair_mean) / self._pair_deviation)
         if self._shown:
             there = np.column_stack([X[:, j] == level for j, level, _ in self._shown])
             parts.append((there - self._mean) / self._deviation)
@@ -90,10 +96,13 @@ class ModelColumns:
             curve = np.zeros_like(coef)
             curve[:, :, self.bent] = scores[:, :, at : at + len(self.bent)]
             at += len(self.bent)
-        if terms == PRODUCTS and len(self.pairs):
-            further = {"pairs": self.pairs, "pair_coef": scores[:, :, at : at + len(self.pairs)]}
-            at += len(self.pairs)
         intercept = scores[:, :, -1]
+        if terms == PAIRS and len(self.pairs):
+            weights = scores[:, :, at : at + len(self.pairs)] / self._pair_deviation
+            knots = self.knots if (self.pairs < 0).any() else None
+            further = {"pairs": self.pairs, "pair_coef": weights, "knots": knots}
+            intercept = intercept - weights @ self._pair_mean
+            at += len(self.pairs)
         if not self._shown:
             return LeafModels(self.center, self.scale, coef, intercept, curve, **further)
         of_levels = np.zeros((n_nodes, n_classes, sum(self.levels)))

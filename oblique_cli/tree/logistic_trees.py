@@ -15,6 +15,7 @@ hyperplanes may then be refined by tree alternating optimization, with the model
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,12 +23,11 @@ from math import log2
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Ints
-from oblique_cli.tree.leaf_models import LINEAR, NO_PAIRS, PRODUCTS, SQUARES, ModelColumns, unit_of
-from oblique_cli.tree.payloads import near, softmax, standardized
+from oblique_cli.tree.leaf_models import LINEAR, PAIRS, SQUARES, ModelColumns, unit_of
+from oblique_cli.tree.payloads import ABOVE, BELOW, near, paired, softmax, standardized
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -37,9 +37,11 @@ MODELS = (RIDGE, LOGIT_BOOST)
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # ridge penalties, in rows, candidates for cross-validation
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
 REFINED = 2  # number of starts that are refined: the best ones after pruning
-SCREENED_AT = 3.0  # penalty of the models whose excess the search for products uses
-MOST_PRODUCTS, ROUNDS = 60, 3  # products that are columns at most, and rounds in which they are chosen
-MOST_FACTORS = 60  # features of largest effects whose products are screened
+SCREENED_AT = 3.0  # penalty of the models whose excess the search for products and hinges uses
+MOST_PAIRS, ROUNDS = 60, 3  # products and hinges that are columns at most, and rounds in which they are chosen
+MOST_FACTORS = 60  # features of largest effects whose products and hinges are screened
+MOST_KNOTS = 5  # quantiles of a feature that are knots of hinges
+LEAST_DEVIATION = 1e-3  # of a hinge, in standard deviations of its feature
 LEAST_SHARE = 1e-300  # least share, so that its logarithm is finite
 EQUAL = 1e-9  # cross-validation losses closer than this are equal
 
@@ -59,10 +61,18 @@ class How:
 class ModelRows:
     """Training rows in the form of node models.
     X : (n, p), NaN for missing; codes : (n,) below n_classes; weights : (n,) positive, or None; levels : p counts, 0
-    for a quantitative feature"""
+    for a quantitative feature; products, hinges : whether these are among the columns of PAIRS"""
 
     def __init__(
-        self, X: Array, codes: Ints, n_classes: int, weights: Array | None = None, levels: Sequence[int] | None = None
+        self,
+        X: Array,
+        codes: Ints,
+        n_classes: int,
+        weights: Array | None = None,
+        levels: Sequence[int] | None = None,
+        *,
+        products: bool = True,
+        hinges: bool = False,
     ) -> None:
         n, p = X.shape
         counts = (0,) * p if levels is None else tuple(levels)
@@ -72,12 +82,13 @@ class ModelRows:
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / self.unit)
         self.total = float(self.weights.sum())
         self.seen = ModelColumns(counts, X, self.weights)
+        self._products, self._hinges = products, hinges
         self._of_rows: dict[str, Array] = {}
 
     def columns(self, terms: str, X: Array | None = None) -> Array:
         """Return the columns of the models, (n, q). X : (n, p) rows other than the training rows"""
-        if terms == PRODUCTS and terms not in self._of_rows:
-            self.seen.pairs = screened_products(self)
+        if terms == PAIRS and terms not in self._of_rows:
+            screen_pairs(self, self._products, self._hinges)
         if X is not None:
             return self.seen.of(X, terms)
         if terms not in self._of_rows:
@@ -85,38 +96,85 @@ class ModelRows:
         return self._of_rows[terms]
 
 
-def screened_products(rows: ModelRows) -> NDArray[np.int64]:
-    """Return the products that lower the bound of the loss (Böhning 1992) of one leaf most: pairs of features, (P, 2).
+def screen_pairs(rows: ModelRows, products: bool, hinges: bool) -> None:
+    """Add as columns the products and hinges that lower the bound of the loss (Böhning 1992) of one leaf most.
 
-    They are chosen in rounds, each by the excess of a model with all products of earlier rounds. Factors are the
-    features of the largest coefficients in the first of these models, of values or squares."""
-    columns, w = rows.columns(SQUARES), rows.weights
-    z = near(standardized(rows.X, rows.seen.center, rows.seen.scale))
-    everything, root = np.zeros(len(z), dtype=np.int32), np.array([-1], dtype=np.int32)
-    factors: list[int] = []
-    chosen: list[tuple[int, int]] = []
+    They are chosen in rounds, each by the excess of a model with all pairs of earlier rounds. Factors are the features
+    of the largest coefficients in the first of these models, of values or squares. A round takes at most one hinge of a
+    feature. Knots are at quantiles."""
+    columns, w, seen = rows.columns(SQUARES), rows.weights, rows.seen
+    everything, root = np.zeros(len(columns), dtype=np.int32), np.array([-1], dtype=np.int32)
+    chosen: list[_Pair] = []
+    A = columns
     for number in range(ROUNDS):
-        terms = [(z[:, i] * z[:, j])[:, None] for i, j in chosen]
-        A = np.ascontiguousarray(np.hstack([columns, *terms]))
         inputs = (A, rows.codes, w, rows.n_classes, everything, root, SCREENED_AT, 0, 1e-3)
         model = np.asarray(_core.node_models(*inputs))[0]
         if number == 0:
             effects = np.zeros(rows.X.shape[1])
-            for features, first in ((rows.seen.used, 0), (rows.seen.bent, len(rows.seen.used))):
+            for features, first in ((seen.used, 0), (seen.bent, len(seen.used))):
                 effects[features] += (model[:, first : first + len(features)] ** 2).sum(axis=0)
-            factors = sorted(sorted(rows.seen.used, key=lambda j: -effects[j])[:MOST_FACTORS])
-            f = np.ascontiguousarray(z[:, factors])
-            bound = 0.5 * (f**2 * w[:, None]).T @ f**2 + SCREENED_AT
-            taken = np.tril(np.ones_like(bound)) > 0.0
+            factors = sorted(sorted(seen.used, key=lambda j: -effects[j])[:MOST_FACTORS])
+            knots = {j: _knots(rows.X[:, j]) for j in factors if hinges and j in seen.bent}
         excess = softmax(A @ model[:, :-1].T + model[:, -1])
-        excess[np.arange(len(z)), rows.codes] -= 1.0
-        falls = sum((((f * (of_class * w)[:, None]).T @ f) ** 2 for of_class in excess.T), np.zeros_like(bound)) / bound
-        falls[taken] = -1.0
-        best = np.argsort(-falls, axis=None, kind="stable")[: -(-MOST_PRODUCTS // ROUNDS)]
-        for i, j in zip(*np.unravel_index(best[falls.flat[best] > 0.0], falls.shape), strict=True):
-            taken[i, j] = True
-            chosen.append((factors[i], factors[j]))
-    return np.array(sorted(chosen), dtype=np.int64) if chosen else NO_PAIRS
+        excess[np.arange(len(A)), rows.codes] -= 1.0
+        excess *= w[:, None]
+        candidates = [hinge for j, at in knots.items() if (hinge := _best_hinge(rows, j, at, excess)) is not None]
+        if products:
+            candidates += _products(rows, factors, excess)
+        present = {pair[1:4] for pair in chosen}
+        candidates = [pair for pair in candidates if pair.fall > 0.0 and pair[1:4] not in present]
+        chosen += sorted(candidates, key=lambda pair: -pair.fall)[: -(-MOST_PAIRS // ROUNDS)]
+        if not chosen:
+            return
+        _, first_of, second_of, at, mean, deviation = zip(*sorted(chosen, key=lambda pair: pair[1:4]), strict=True)
+        pairs = np.array([first_of, second_of], dtype=np.int64).T
+        seen.take_pairs(pairs, np.array(at), np.array(mean), np.array(deviation))
+        A = seen.of(rows.X, PAIRS)
+
+
+class _Pair(NamedTuple):
+    """Candidate column.
+    fall : of the bound; first, second, knot : as of `LeafModels`; mean, deviation : what standardizes it"""
+
+    fall: float
+    first: int
+    second: int
+    knot: float
+    mean: float = 0.0
+    deviation: float = 1.0
+
+
+def _products(rows: ModelRows, factors: Sequence[int], excess: Array) -> list[_Pair]:
+    """Return all products of some features. excess : (n, C) weighted"""
+    z = near(standardized(rows.X[:, factors], rows.seen.center[factors], rows.seen.scale[factors]))
+    bound = 0.5 * (z**2 * rows.weights[:, None]).T @ z**2 + SCREENED_AT
+    falls = sum((((z * of_class[:, None]).T @ z) ** 2 for of_class in excess.T), np.zeros_like(bound)) / bound
+    places = itertools.combinations(range(len(factors)), 2)
+    return [_Pair(float(falls[i, j]), factors[i], factors[j], 0.0) for i, j in places]
+
+
+def _best_hinge(rows: ModelRows, j: int, knots: Array, excess: Array) -> _Pair | None:
+    """Return the hinge of a feature that lowers the bound most, None without knots. excess : (n, C) weighted"""
+    pairs = np.array([(j, side) for side in (ABOVE, BELOW) for _ in knots], dtype=np.int64).reshape(-1, 2)
+    at, total = np.tile(knots, 2), rows.total
+    columns = paired(rows.X, rows.seen.center, rows.seen.scale, pairs, at)
+    means = rows.weights @ columns / total
+    deviations = np.sqrt(rows.weights @ (columns - means) ** 2 / total)
+    falls = (((columns - means).T @ excess) ** 2).sum(axis=1)
+    usable = deviations > LEAST_DEVIATION
+    if not usable.any():
+        return None
+    falls = np.where(usable, falls / np.where(usable, deviations, 1.0) ** 2, 0.0) / (0.5 * total + SCREENED_AT)
+    best = int(falls.argmax())
+    of_values = (float(of[best]) for of in (at, means, deviations))
+    return _Pair(float(falls[best]), j, int(pairs[best, 1]), *of_values)
+
+
+def _knots(x: Array) -> Array:
+    """Return at most MOST_KNOTS quantiles of a feature between its least and largest value, rising."""
+    known = x[~np.isnan(x)]
+    quantiles = np.quantile(known, np.arange(1, MOST_KNOTS + 1) / (MOST_KNOTS + 1), method="inverted_cdf")
+    return np.unique(quantiles[(quantiles > known.min()) & (quantiles < known.max())])
 
 
 class NodeModels:
@@ -318,10 +376,10 @@ def choose(
     for trial in trials:
         place = len(hows[0]) // 2
         for each in hows:
-            if each[0].terms != PRODUCTS:  # its place is where models with squares begin
+            if each[0].terms != PAIRS:  # its place is where models with squares begin
                 place = trial.walk(each, place, log_loss_weight, candidates)
         places[trial] = place
-    if hows[-1][0].terms == PRODUCTS:
+    if hows[-1][0].terms == PAIRS:
         best_trial = min(trials, key=least_loss)
         most_loss = least_loss(best_trial)
         best_trial.walk(hows[-1], places[best_trial], log_loss_weight, candidates, most_loss)

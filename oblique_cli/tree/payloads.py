@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from oblique_cli.tree.structure import Tree
 
 
-VALUE, SQUARE, PRODUCT, LEVEL = "value", "square", "product", "level"  # kinds of terms in a leaf's model
+VALUE, SQUARE, PRODUCT, HINGE, LEVEL = (
+    "value",
+    "square",
+    "product",
+    "hinge",
+    "level",
+)  # kinds of terms in a leaf's model
+ABOVE, BELOW = -1, -2  # sides of a hinge: max(0, x - knot) and max(0, knot - x)
 FARTHEST = 1e100  # cap of a feature in standard deviations, so that a score stays finite
 FARTHEST_SQUARED = 3.0  # cap of factors, in standard deviations: the square of an outlier would dominate the score
 
@@ -79,18 +86,20 @@ class Payload(Frozen, ABC):
 class Term(NamedTuple):
     """Term of a coefficient of a leaf's model.
     kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); PRODUCT, that of two features, each
-    limited by `near`; LEVEL, 1 in rows of a level; feature : its position; level : its code, -1 for the other kinds;
-    other : position of the second factor of a PRODUCT, else -1"""
+    limited by `near`; HINGE, its excess over a knot (`hinges`); LEVEL, 1 in rows of a level; feature : its position;
+    level : its code, -1 for the other kinds; other : position of the second factor of a PRODUCT, side of a HINGE, else
+    -1; knot : of a HINGE, in the feature's units"""
 
     kind: str
     feature: int
     level: int = -1
     other: int = -1
+    knot: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class LeafModels(Frozen):
-    """Scores of classes as linear functions of features, of their squares, products and levels, one set for each leaf.
+    """Scores of classes as linear functions of features, squares, products, hinges and levels, one set for each leaf.
 
     center, scale : (p,)             of each feature; a missing value counts as its center
     coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
@@ -99,8 +108,10 @@ class LeafModels(Frozen):
     level_coef    : (n_nodes, C, S)  of the levels of qualitative features, in the columns that `Tree.level_columns`
                                      has; a level never seen adds nothing. None where there are none
     levels        : p counts         those of the tree, 0 for a quantitative feature; with level_coef only
-    pairs         : (P, 2)           positions of the two features of each product, the smaller first; None without
-    pair_coef     : (n_nodes, C, P)  of the products of `near` values, or None where there are none"""
+    pairs         : (P, 2)           positions of the two features of each product, the smaller first, or of the feature
+                                     of a hinge and its side, ABOVE or BELOW; None without
+    pair_coef     : (n_nodes, C, P)  of these products of `near` values and hinges, or None where there are none
+    knots         : (P,)             of the hinges, in the features' units, 0 for products; None without hinges"""
 
     center: Array
     scale: Array
@@ -111,6 +122,7 @@ class LeafModels(Frozen):
     levels: tuple[int, ...] | None = None
     pairs: NDArray[np.int64] | None = None
     pair_coef: Array | None = None
+    knots: Array | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,13 +133,13 @@ class LeafModels(Frozen):
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """Terms with a coefficient in some leaf: values, squares, products, then levels, each by feature."""
+        """Terms with a coefficient in some leaf: values, squares, products and hinges, then levels, each by feature."""
         terms = [Term(VALUE, int(j)) for j in np.flatnonzero(self.coef.any(axis=(0, 1)))]
         if self.curve is not None:
             terms += [Term(SQUARE, int(j)) for j in np.flatnonzero(self.curve.any(axis=(0, 1)))]
         if self.pair_coef is not None:
-            multiplied = np.asarray(self.pair_coef.any(axis=(0, 1)))
-            terms += [each for each, there in zip(self._product_terms, multiplied, strict=True) if there]
+            used = np.asarray(self.pair_coef.any(axis=(0, 1)))
+            terms += [each for each, there in zip(self._pair_terms, used, strict=True) if there]
         if self.level_coef is not None:
             used = np.asarray(self.level_coef.any(axis=(0, 1)))
             terms += [each for each, there in zip(self._level_terms, used, strict=True) if there]
@@ -135,31 +147,20 @@ class LeafModels(Frozen):
 
     def weights(self, leaf: int) -> Array:
         """Return the coefficients of a leaf in the order of `terms`, (C, len(terms))."""
-        at = {each: place for of_kind in (self._level_terms, self._product_terms) for place, each in enumerate(of_kind)}
-        sources = {VALUE: self.coef, SQUARE: self.curve, PRODUCT: self.pair_coef, LEVEL: self.level_coef}
+        at = {each: place for of_kind in (self._level_terms, self._pair_terms) for place, each in enumerate(of_kind)}
+        sources = {VALUE: self.coef, SQUARE: self.curve, LEVEL: self.level_coef}
         weights = np.zeros((self.intercept.shape[1], len(self.terms)))
         for i, term in enumerate(self.terms):
-            source = sources[term.kind]
+            source = sources.get(term.kind, self.pair_coef)
             assert source is not None
             weights[:, i] = source[leaf, :, at.get(term, term.feature)]
         return weights
 
-    def columns(self, X: Array) -> Array:
-        """Return the values of the terms for rows X (n, p), in the order of `terms`; (n, len(terms)). Up to rounding, a
-        score is the intercept plus the weights times these values."""
-        z, columns = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
-        for i, (kind, j, level, other) in enumerate(self.terms):
-            if kind == LEVEL:
-                columns[:, i] = X[:, j] == level
-            elif kind == PRODUCT:
-                columns[:, i] = near(z[:, j]) * near(z[:, other])
-            else:
-                columns[:, i] = z[:, j] if kind == VALUE else squares(z[:, j])
-        return columns
-
     @property
-    def _product_terms(self) -> list[Term]:
-        return [Term(PRODUCT, i, other=j) for i, j in ([] if self.pairs is None else self.pairs.tolist())]
+    def _pair_terms(self) -> list[Term]:
+        pairs = [] if self.pairs is None else self.pairs.tolist()
+        knots = [0.0] * len(pairs) if self.knots is None else self.knots.tolist()
+        return [Term(PRODUCT if j >= 0 else HINGE, i, other=j, knot=k) for (i, j), k in zip(pairs, knots, strict=True)]
 
     @property
     def _level_terms(self) -> list[Term]:
@@ -177,7 +178,8 @@ class LeafModels(Frozen):
             if self.curve is not None:
                 scores[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
             if self.pairs is not None and self.pair_coef is not None:
-                scores[rows] += np.einsum("np,cp->nc", products(z[rows], self.pairs), self.pair_coef[leaf])
+                columns = paired(X[rows], self.center, self.scale, self.pairs, self.knots)
+                scores[rows] += np.einsum("np,cp->nc", columns, self.pair_coef[leaf])
         if self.level_coef is not None:
             begin = 0
             for j, count in enumerate(self.levels or ()):
@@ -218,13 +220,17 @@ class LeafModels(Frozen):
             "intercept": (n_nodes, n_classes),
             "curve": (n_nodes, n_classes, n_features),
             "level_coef": (n_nodes, n_classes, sum(self.levels or ())),
-            "pairs": (len(self._product_terms), 2),
-            "pair_coef": (n_nodes, n_classes, len(self._product_terms)),
+            "pairs": (len(self._pair_terms), 2),
+            "pair_coef": (n_nodes, n_classes, len(self._pair_terms)),
+            "knots": (len(self._pair_terms),),
         }
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array is not None and (array.shape != shape or not np.isfinite(array).all()):
                 raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {array.shape}")
+        named = self.pairs is None or (self.pairs[:, 0] >= 0).all()
+        if not named or (self.knots is None and any(term.kind == HINGE for term in self._pair_terms)):
+            raise ValueError("pairs of leaf_models must name a feature first, and hinges among them need knots")
         if not (self.scale > 0.0).all():
             raise ValueError("scale of leaf_models must be positive")
 
@@ -360,7 +366,16 @@ def squares(z: Array) -> Array:
     return np.asarray((bounded * bounded - 1.0) * np.sqrt(0.5))
 
 
-def products(z: Array, pairs: NDArray[np.int64]) -> Array:
-    """Return the products of pairs of standardized features (n, p), each limited by `near`; (n, P). pairs : (P, 2)"""
-    bounded = near(z)
-    return np.asarray(bounded[:, pairs[:, 0]] * bounded[:, pairs[:, 1]])
+def paired(X: Array, center: Array, scale: Array, pairs: NDArray[np.int64], knots: Array | None) -> Array:
+    """Return the products and hinges of features (n, p), (n, P). pairs, knots : as of `LeafModels`
+
+    A product is that of two standardized features, each limited by `near`. A hinge is max(0, (x - knot) / scale), or
+    max(0, (knot - x) / scale) for the side BELOW, 0 for a missing value."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    z = near(standardized(X[:, first], center[first], scale[first]))
+    if (bent := second < 0).any() and knots is not None:
+        j = first[bent]
+        signs = np.where(second[bent] == BELOW, -1.0, 1.0)
+        z[:, bent] = np.maximum(standardized(X[:, j], knots[bent], signs * scale[j]), 0.0)
+    z[:, ~bent] *= near(standardized(X[:, second[~bent]], center[second[~bent]], scale[second[~bent]]))
+    return z

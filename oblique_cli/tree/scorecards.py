@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from oblique_cli.ground.nodes import BLANK, Indicator, spoken
-from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, PRODUCT, SQUARE, VALUE, LeafModels, Term
+from oblique_cli.tree.payloads import BELOW, FARTHEST_SQUARED, HINGE, LEVEL, PRODUCT, SQUARE, VALUE, LeafModels, Term
 from oblique_cli.tree.reading import number
 
 SQUARED, TIMES = "²", f"{BLANK}×{BLANK}"
@@ -22,13 +22,14 @@ MOST_SCORES = 12  # number of classes of a leaf whose scores are shown
 @dataclass(frozen=True)
 class CardTerm:
     """Term of a score.
-    kind, feature, level, other : as of `payloads.Term`; name : as in the sum, "age", "age²", "age × height",
-    "(island is Biscoe)"; weight : coefficient of the name"""
+    kind, feature, level, other, knot : as of `payloads.Term`; name : as in the sum, "age", "age²", "age × height",
+    "max(0, age - 3.2)", "(island is Biscoe)"; weight : coefficient of the name"""
 
     kind: str
     feature: int
     level: int
     other: int
+    knot: float
     name: str
     weight: float
 
@@ -75,15 +76,15 @@ def scores_of(
             if term.kind == SQUARE:
                 weight *= np.sqrt(0.5)
                 shift -= weight
-            own_units = raw and term.kind == VALUE
+            own_units = raw and term.kind in (VALUE, HINGE)
             if own_units:
                 with np.errstate(over="ignore", invalid="ignore"):
                     of_unit = weight / models.scale[term.feature]
-                    moved = of_unit * models.center[term.feature]
+                    moved = of_unit * models.center[term.feature] if term.kind == VALUE else 0.0
                 own_units = bool(np.isfinite([of_unit, moved]).all())  # else there is no readable unit
                 if own_units:
                     weight, shift = of_unit, shift - moved
-            name = _named(models, term, feature_names, level_names or {}, raw and not own_units, precision)
+            name = _named(models, term, feature_names, level_names or {}, raw and not own_units, own_units, precision)
             terms.append(CardTerm(*term, name, float(weight)))
         terms.sort(key=lambda term: -abs(term.weight))
         label, against, name = k, -1, class_names[k]
@@ -101,19 +102,28 @@ def _named(
     names: Sequence[str],
     level_names: Mapping[int, Sequence[str]],
     spelled: bool,
+    own_units: bool,
     precision: int,
 ) -> str:
-    """Return the name of a term in a sum. spelled : whether to write out standard deviations"""
-    kind, feature, level, other = term
+    """Return the name of a term in a sum.
+    spelled : whether to write out standard deviations; own_units : whether a knot is in the feature's units"""
+    kind, feature, level, other, knot = term
     if kind == PRODUCT:
         factors = (Term(VALUE, feature), Term(VALUE, other))
-        return TIMES.join(_named(models, each, names, level_names, spelled, precision) for each in factors)
+        return TIMES.join(_named(models, each, names, level_names, spelled, own_units, precision) for each in factors)
     name = names[feature]
     if kind == LEVEL:
         known = level_names.get(feature, ())
         label = known[level] if level < len(known) else str(level)
         return f"({BLANK.join((name, 'is', spoken(label)))})"
     label = f"({name.holds()})" if isinstance(name, Indicator) else name
+    if kind == HINGE:  # in the units of VALUE
+        if spelled:
+            label = _named(models, Term(VALUE, feature), names, level_names, spelled, own_units, precision)
+        at = number(knot if own_units else float((knot - models.center[feature]) / models.scale[feature]), precision)
+        low, high = (label, at) if other == BELOW else (at, label)
+        minus = f"+{BLANK}{low[1:]}" if low[0] == "-" else f"-{BLANK}{low}"
+        return f"max(0,{BLANK}{high}{BLANK}{minus})"
     square = SQUARED if kind == SQUARE else ""
     if not spelled:
         return f"({label}){SQUARED}" if square and BLANK in label and label[0] != "(" else label + square
@@ -154,6 +164,8 @@ def notes_of(models: LeafModels, classes: Sequence[str], first: int, raw: bool) 
     if SQUARE in kinds:
         what = "a square" if raw else f"the square of this, as age{SQUARED} for age,"
         notes.append(f"{what[0].upper()}{what[1:]} is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
+    if HINGE in kinds:
+        notes.append("A term max(0, ...) is 0 where its column is missing.")
     if PRODUCT in kinds:
         notes.append(f"Each factor of a product is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
     return notes

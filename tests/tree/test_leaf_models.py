@@ -69,17 +69,6 @@ def test_a_large_penalty_leaves_the_probabilities_of_the_path():
     np.testing.assert_allclose(found.predicted_shares(GLASS.X), expected, atol=1e-8)
 
 
-def test_separable_rows_constant_columns_and_one_class_have_finite_models():
-    X = np.column_stack([np.arange(20.0), np.full(20, 0.1), np.full(20, 1e300), np.zeros(20)])
-    for y in (np.repeat([0, 1], 10), np.zeros(20, dtype=int)):
-        model = make("axis_parallel", leaf_models="logistic", leaf_penalty=1e-3).fit(X, y)
-        found = model.predict_proba(X)
-        assert np.isfinite(found).all() and np.allclose(found.sum(axis=1), 1.0)
-        assert model.predict(X).tolist() == y.tolist()
-    one = make("hhcart_a", leaf_models="logistic").fit([[1.0]], [3])
-    assert one.predict([[5.0]]).tolist() == [3] and one.leaf_penalty_ == PENALTIES[0]
-
-
 def test_missing_values_are_the_center_and_levels_have_coefficients_of_their_own():
     X, codes = rows()
     X[::7, 1] = np.nan
@@ -116,32 +105,29 @@ def test_the_penalty_is_the_one_of_least_log_loss_on_rows_left_out():
     assert found == PENALTIES[int(np.argmin(losses))]
 
 
-def test_terms_are_values_squares_products_and_levels_of_which_a_score_is_the_sum(tmp_path):
+def test_terms_are_values_squares_products_hinges_and_levels(tmp_path):
     X = np.column_stack([rows()[0][:, 0], np.tile([0.0, 1.0, 2.0], 40), rows(seed=1)[0][:, 1]])
     model = ObliqueTreeClassifier("axis_parallel", qualitative=[1], max_depth=1).fit(X, rows()[1])
     rng, n = np.random.default_rng(0), model.tree_.n_nodes
     coef, curve, level_coef = rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3))
     coef[:, :, 1] = curve[:, :, 1] = curve[:, :, 0] = level_coef[:, :, 2] = 0.0
-    of_kinds = {"levels": (0, 3, 0), "pairs": np.array([[0, 2]]), "pair_coef": rng.normal(size=(n, 3, 1))}
+    of_kinds = {"levels": (0, 3, 0), "pairs": np.array([[0, 2], [0, -2]]), "pair_coef": rng.normal(size=(n, 3, 2))}
+    of_kinds["knots"] = np.array([0.0, 0.5])
     models = LeafModels(np.zeros(3), np.ones(3), coef, rng.normal(size=(n, 3)), curve, level_coef, **of_kinds)
-    values = (("value", 0, -1, -1), ("value", 2, -1, -1), ("square", 2, -1, -1), ("product", 0, -1, 2))
-    assert models.terms == (*values, ("level", 1, 0, -1), ("level", 1, 1, -1))
-    assert models.n_coefficients == 3 * n * 6
+    values = (("value", 0, -1, -1, 0), ("value", 2, -1, -1, 0), ("square", 2, -1, -1, 0), ("product", 0, -1, 2, 0))
+    assert models.terms == (*values, ("hinge", 0, -1, -2, 0.5), ("level", 1, 0, -1, 0), ("level", 1, 1, -1, 0))
+    assert models.n_coefficients == 3 * n * 7
     X[0, 1], X[1, 1] = np.nan, 7.0  # never seen
-    for leaf in range(n):
-        scores = models.scores(X, np.full(len(X), leaf))
-        sums = models.intercept[leaf] + models.columns(X) @ models.weights(leaf).T
-        np.testing.assert_allclose(scores, sums, atol=1e-12)
-    np.testing.assert_allclose(models.columns(X)[:2, 4:], 0.0)
     model.tree_ = tree = model.tree_.with_leaf_models(models)
     again = tree_of(json.loads(json.dumps(tree.to_dict())))
     assert again.predicted_shares(X).tobytes() == tree.predicted_shares(X).tobytes()
     save(Model.of(model, algorithm="axis_parallel"), tmp_path / "levels.json")
     assert load(tmp_path / "levels.json").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
-    damaged = tree.to_dict()
-    damaged["leaf_models"]["level_coef"] = [[[0.0]] * 3] * n
-    with pytest.raises(DataError, match=r"level_coef"):
-        tree_of(damaged)
+    for name, value in (("level_coef", [[[0.0]] * 3] * n), ("pairs", [[-1, 0], [0, -2]])):
+        damaged = tree.to_dict()
+        damaged["leaf_models"][name] = value
+        with pytest.raises(DataError, match=name):
+            tree_of(damaged)
 
 
 def test_what_such_a_tree_cannot_do_is_one_sentence():

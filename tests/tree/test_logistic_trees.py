@@ -6,8 +6,9 @@ from contracts import grow, real_set
 
 import oblique_cli._core as _core
 from oblique_cli import LogisticTreeClassifier
-from oblique_cli.tree.leaf_models import PRODUCTS, SQUARES, TERMS, ModelColumns
+from oblique_cli.tree.leaf_models import PAIRS, SQUARES, TERMS, ModelColumns
 from oblique_cli.tree.logistic_trees import How, ModelRows, NodeModels, refined_path
+from oblique_cli.tree.payloads import ABOVE, BELOW
 from oblique_cli.tree.refining import PlaneSpace, Settings, penalties_of
 from oblique_cli.tree.stopping import Stopping
 
@@ -84,7 +85,7 @@ def test_products_whose_effect_is_missing_are_screened_and_become_columns():
     X = rng.normal(size=(400, 9)) * np.arange(1, 10)
     y = (X[:, 1] * X[:, 4] - 0.5 * X[:, 2] * X[:, 7] > 0).astype(np.int32)
     rows = ModelRows(X, y, 2)
-    columns, linear = rows.columns(PRODUCTS), rows.columns(SQUARES)
+    columns, linear = rows.columns(PAIRS), rows.columns(SQUARES)
     pairs = rows.seen.pairs.tolist()
     assert [1, 4] in pairs and [2, 7] in pairs and len(pairs) == len({tuple(pair) for pair in pairs}) <= 36
     assert all(i < j for i, j in pairs) and pairs == sorted(pairs)
@@ -94,8 +95,20 @@ def test_products_whose_effect_is_missing_are_screened_and_become_columns():
     # The same products of rows in another order, and of no other rows.
     order = rng.permutation(400)
     again = ModelRows(X[order], y[order], 2)
-    assert again.columns(PRODUCTS).shape == columns.shape and again.seen.pairs.tolist() == pairs
-    assert rows.columns(PRODUCTS, X[:3]).tobytes() == np.ascontiguousarray(columns[:3]).tobytes()
+    assert again.columns(PAIRS).shape == columns.shape and again.seen.pairs.tolist() == pairs
+    assert rows.columns(PAIRS, X[:3]).tobytes() == np.ascontiguousarray(columns[:3]).tobytes()
+
+
+def test_hinges_are_screened_with_knots_among_the_values():
+    X = np.random.default_rng(1).normal(size=(600, 4)) * 10.0 + 50.0
+    y = (np.maximum(0, X[:, 0] - 55.0) + np.maximum(0, 45.0 - X[:, 1]) > 5.0).astype(np.int32)
+    rows = ModelRows(X, y, 2, products=False, hinges=True)
+    columns, pairs, knots = rows.columns(PAIRS), rows.seen.pairs.tolist(), rows.seen.knots
+    assert [0, ABOVE] in pairs and [1, BELOW] in pairs and len(pairs) <= 12
+    for k, (j, side) in enumerate(pairs):
+        values = np.maximum((X[:, j] - knots[k]) * (-1.0 if side == BELOW else 1.0), 0.0)
+        assert knots[k] in X[:, j]
+        np.testing.assert_allclose(columns[:, 8 + k], (values - values.mean()) / values.std(), atol=1e-9)
 
 
 def test_columns_are_features_squares_and_indicators_of_levels():

@@ -108,6 +108,15 @@ def test_a_product_has_the_names_of_both_features():
     assert models.n_terms(0) == 2 and "factor of a product" in notes_of(models, list("abc"), 0, raw=False)[-1]
 
 
+def test_a_hinge_has_its_knot_in_the_units_of_the_feature():
+    further = {"pairs": np.array([[1, -1], [1, -2]]), "pair_coef": [[[0.5, 1.0]] * 3], "knots": [3.0, 11.0]}
+    models = by_hand(center=[0.0, 7.0], scale=[1.0, 2.0], **further)
+    said = [scores_of(models, 0, ["x", "age"], list("abc"), raw=raw)[0].formula for raw in (False, True)]
+    texts = ["0 + 1 max(0, 2 - age) + 0.5 max(0, age + 2)", "0 + 0.5 max(0, 11 - age) + 0.25 max(0, age - 3)"]
+    assert [text.replace(BLANK, " ") for text in said] == texts
+    assert "missing" in notes_of(models, list("abc"), 0, raw=True)[-1]
+
+
 def test_a_leaf_whose_model_has_no_term_says_its_class():
     tree = make("axis_parallel", max_depth=1).fit([[0.0], [0.0], [1.0], [1.0], [1.0]], list("aabbb")).tree_
     models = LeafModels([0.0], [1.0], np.zeros((3, 2, 1)), [[0.0, 0.0], [2.0, 1.0], [1.0, 2.0]])

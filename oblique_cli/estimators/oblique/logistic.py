@@ -35,10 +35,10 @@ LIMITS = ("criterion", "min_parent", "min_samples_leaf", "min_weight_fraction_le
 SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
 
 
-def ridge_paths(penalty: float | str, squares: bool, products: bool = False) -> list[list[How]]:
-    """Return a path of ridge penalties for models of features alone, one with squares, and one with products too."""
+def ridge_paths(penalty: float | str, squares: bool, pairs: bool = False) -> list[list[How]]:
+    """Return a path of ridge penalties for models of features, one with squares, and one with `pairs` too."""
     path = PENALTIES if isinstance(penalty, str) else (float(penalty),)
-    return [[How(each, terms=terms) for each in path] for terms in TERMS[: 1 + squares + (squares and products)]]
+    return [[How(each, terms=terms) for each in path] for terms in TERMS[: 1 + squares + (squares and pairs)]]
 
 
 class LogisticTreeClassifier(
@@ -111,6 +111,12 @@ class LogisticTreeClassifier(
         default=True,
         allowed=Boolean(),
         help="Whether models with squares may have terms for products of two features as well.",
+    )
+    hinges: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether models with squares may have terms max(0, x - t) and max(0, t - x) as well, t a quantile of the "
+        "training rows; of these and of products at most 60 are compared.",
     )
     refine: str = parameter(
         default="none",
@@ -186,7 +192,7 @@ class LogisticTreeClassifier(
 
         def prepared(part: Training) -> tuple[ModelRows, PlaneSpace]:
             arguments = (part.X, part.codes, n_classes, part.weights, levels)
-            return ModelRows(*arguments), PlaneSpace(*arguments)
+            return ModelRows(*arguments, products=self.products, hinges=self.hinges), PlaneSpace(*arguments)
 
         models, space = prepared(rows)
         folds = []
@@ -199,7 +205,7 @@ class LogisticTreeClassifier(
             steps = self.steps
             hows = [[How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]]
         else:
-            hows = ridge_paths(self.leaf_penalty, self.squares, self.products)
+            hows = ridge_paths(self.leaf_penalty, self.squares, self.products or self.hinges)
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from oblique_cli import _core
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.procedure import MAJORITY, MISSING, NUMBER, Lane, Leaf, Part, Procedure, Scaled, Steps, Term
-from oblique_cli.tree.payloads import FARTHEST, near, squares
 
 Item = TypeVar("Item")
 
@@ -98,7 +97,7 @@ class TreeGame:
         factors, (n, 2 * products)."""
         leaves = np.hstack([np.empty((len(X), 0)), *(part.of(X) for part in self.parts)])
         slots = [_holds(X[:, column], level) for column, level in self.slots]
-        factors = [near(_deviations(column, X)) for column in self.factors]
+        factors = [_deviations(column, X) for column in self.factors]
         first, second = (np.ascontiguousarray(np.array(of).reshape(len(of), len(X)).T) for of in (slots, factors))
         return self.splits.of(X), leaves, first, second
 
@@ -109,25 +108,22 @@ class _Part:
 
     cell: int
     terms: tuple[Term, ...]
-    scaled: tuple[tuple[tuple[Scaled, ...], Array, Array | None], ...]  # of `Part`s: coefficients, those of the square
+    scaled: tuple[tuple[tuple[Scaled, ...], Array], ...]  # of `Part`s: columns and coefficients
     n_outputs: int
 
     def of(self, X: Array) -> Array:
         added = np.zeros((len(X), self.n_outputs))
         for term in self.terms:
             added[:, 0] += term.coef * _holds(X[:, term.cell], term.level)
-        for columns, coef, curve in self.scaled:
-            z, *rest = (_deviations(column, X) for column in columns)
-            added += (near(z) * near(rest[0]) if rest else z)[:, None] * coef
-            if curve is not None:
-                added += squares(z)[:, None] * curve
+        for columns, coef in self.scaled:
+            added += np.prod([_deviations(column, X) for column in columns], axis=0)[:, None] * coef
         return added
 
 
 def _deviations(column: Scaled, X: Array) -> Array:
     """Return a column in standard deviations, (n,)."""
     x = _holds(X[:, column.cell], column.level)
-    return np.nan_to_num(np.clip((x - column.center) / column.scale, -FARTHEST, FARTHEST), nan=0.0)
+    return np.nan_to_num(np.clip((x - column.center) / column.scale, column.low, column.high), nan=0.0)
 
 
 def _holds(values: Array, level: int) -> Array:
@@ -221,11 +217,8 @@ def _leaf(
     parts = []
     products = [part for part in leaf.scores.parts if len({column.cell for column in part.columns}) > 1]
     of_one_cell = [part for part in leaf.scores.parts if part not in products]
-    for cell, of_cell in grouped(of_one_cell, lambda part: part.column.cell).items():
-        scaled = tuple(
-            (part.columns, centered(part.coef, n_outputs), centered(part.curve, n_outputs) if part.curve else None)
-            for part in of_cell
-        )
+    for cell, of_cell in grouped(of_one_cell, lambda part: part.columns[0].cell).items():
+        scaled = tuple((part.columns, centered(part.coef, n_outputs)) for part in of_cell)
         parts.append(_Part(cell, (), scaled, n_outputs))
     with_coefs = [(part, centered(part.coef, n_outputs)) for part in products]
     return centered(leaf.scores.intercept, n_outputs), parts, with_coefs

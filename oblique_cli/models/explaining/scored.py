@@ -1,9 +1,9 @@
 """The nearest row that a leaf with linear models of the classes gives to another class.
 
 A leaf predicts the class with the largest score. The difference of two scores is a sum of one function per column,
-linear or, with squares, quadratic within three standard deviations and linear beyond, and of products of columns. If
-it is linear, the rows of class k are a polyhedron, whose nearest row is exact (`nearest.least_distance`). With squares
-or products the set may not be convex: SLSQP starts from several rows, and the nearest result counts.
+linear or with bends (hinges, and squares that are constant beyond three standard deviations), and of products of two
+columns. If it is linear, the rows of class k are a polyhedron, whose nearest row is exact (`nearest.least_distance`).
+With bends the set may not be convex: SLSQP starts from several rows, and the nearest result counts.
 
 Then only a lower bound is certain. The Lagrangian is a sum over columns, each of whose minima is one of a few
 numbers, so the dual function is known exactly for any multipliers, and no row is nearer than its value (weak duality).
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +24,8 @@ from numpy.typing import NDArray
 
 from oblique_cli.ground.arrays import Array
 from oblique_cli.models.explaining.nearest import MARGINS, Candidate, Polyhedron, Solve, changed_by, least_distance
-from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scaled, Scores, near, square_of
-from oblique_cli.tree.payloads import FARTHEST_SQUARED
+from oblique_cli.models.procedure import NUMBER, Procedure, Scores
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 PROVEN = 1e-4  # largest relative gap between a distance and its lower bound at which the distance counts as minimal
 STEPS = 100  # of SLSQP, and of the search for multipliers
@@ -33,72 +34,69 @@ PUSHED = 3  # columns that are moved, one at a time, to where their squares help
 
 
 class Factor(NamedTuple):
-    """Factor of a product before `near`: start + rate * (the variable at `place`); rate 0 for a constant."""
+    """Factor of a bend: start + rate * (the variable at `place`), within [low, high]; rate 0 for a constant."""
 
     place: int
     start: float
     rate: float
+    low: float = -FARTHEST_SQUARED
+    high: float = FARTHEST_SQUARED
 
     def at(self, x: float) -> float:
         """Return its value where the variable is x."""
-        return self.start + self.rate * x if self.rate else self.start
+        return min(max(self.start + self.rate * x if self.rate else self.start, self.low), self.high)
+
+    @property
+    def knots(self) -> list[float]:
+        """Numbers where the variable brings it to a limit."""
+        ends = [(end - self.start) / self.rate for end in (self.low, self.high) if abs(end) < FARTHEST and self.rate]
+        return sorted(end for end in ends if np.isfinite(end))
+
+
+Bend = tuple[float, tuple[Factor, ...]]  # amount of a hinge or of a product of two factors; a square has equal ones
 
 
 @dataclass(frozen=True)
 class Lead:
     """Score of a class less that of another one, for changes u of the free columns in standard deviations.
 
-    constant + sum over columns of slope * z + bend * square_of(z), z = start + rate * u; all but constant (n,)
-    products : of each its amount and its two factors, whose places are columns
+    constant + slope @ u + sum of the bends, whose places are columns; slope (n,)
     """
 
     constant: float
-    start: Array
-    rate: Array
     slope: Array
-    bend: Array
-    products: tuple[tuple[float, Factor, Factor], ...] = ()
-
-    @property
-    def is_curved(self) -> bool:
-        """Whether the lead is no linear function."""
-        return bool(self.bend.any() or self.products)
+    bends: tuple[Bend, ...] = ()
 
     def of(self, u: Array) -> float:
         """Return the lead."""
-        z = self.start + self.rate * u
-        of_products = sum(amount * near(a.at(u[a.place])) * near(b.at(u[b.place])) for amount, a, b in self.products)
-        return float(self.constant + self.slope @ z + self.bend @ _squares(z) + of_products)
+        bends = sum(amount * prod(f.at(u[f.place]) for f in factors) for amount, factors in self.bends)
+        return float(self.constant + self.slope @ u + bends)
 
     def gradient(self, u: Array) -> Array:
         """Return its derivatives, (n,)."""
-        z = self.start + self.rate * u
-        inside = np.abs(z) < FARTHEST_SQUARED
-        derivatives: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
-        for amount, *factors in self.products:
-            for moving, other in (factors, factors[::-1]):
-                if abs(moving.at(u[moving.place])) < FARTHEST_SQUARED:
-                    derivatives[moving.place] += amount * moving.rate * near(other.at(u[other.place]))
+        derivatives = self.slope.copy()
+        for amount, factors in self.bends:
+            for moving, *others in (factors, factors[::-1])[: len(factors)]:
+                if moving.low < moving.start + moving.rate * u[moving.place] < moving.high:
+                    derivatives[moving.place] += amount * moving.rate * prod(f.at(u[f.place]) for f in others)
         return derivatives
 
     @property
     def separable(self) -> Lead:
-        """A lead that is nowhere less and has no products."""
-        bend, constant = self.bend.copy(), self.constant
-        for amount, *factors in self.products:
-            for factor in factors:
-                constant += 0.5 * abs(amount) * (1.0 if factor.rate else near(factor.start) ** 2)
-                bend[factor.place] += 0.5 * abs(amount) / HALF_ROOT if factor.rate else 0.0
-        return replace(self, constant=constant, bend=bend, products=()) if self.products else self
+        """A lead that is nowhere less and has no products of two columns."""
+        bends = list[Bend]()
+        for amount, factors in self.bends:
+            pair = len(set(factors)) > 1
+            bends += [(0.5 * abs(amount), (f, f)) for f in factors] if pair else [(amount, factors)]
+        return replace(self, bends=tuple(bends))
 
     @cached_property
     def size(self) -> float:
         """An upper bound of the length of the gradient."""
-        steepest = np.abs(self.slope) + np.abs(self.bend) * 2.0 * HALF_ROOT * FARTHEST_SQUARED
-        steepest = np.abs(self.rate) * steepest
-        for amount, *factors in self.products:
-            for factor in factors:
-                steepest[factor.place] += abs(amount * factor.rate) * FARTHEST_SQUARED
+        steepest = np.abs(self.slope)
+        for amount, factors in self.bends:
+            for moving, *others in (factors, factors[::-1])[: len(factors)]:
+                steepest[moving.place] += abs(amount * moving.rate) * prod(max(-f.low, f.high) for f in others)
         return float(np.linalg.norm(steepest))
 
 
@@ -118,38 +116,26 @@ def leads(
     for rival in range(len(scores.classes)):
         if rival == leader:
             continue
-        constant = scores.intercept[leader] - scores.intercept[rival] - log_odds
-        start, rate, slope, bend = (np.zeros(len(row)) for _ in range(4))
-        products: list[tuple[float, Factor, Factor]] = []
+        constant, slope = scores.intercept[leader] - scores.intercept[rival] - log_odds, np.zeros(len(row))
+        bends: list[Bend] = []
         for part in scores.parts:
-            column, j = part.column, part.column.cell
-            a = part.coef[leader] - part.coef[rival]
-            if part.other is not None:
-                x, y = (_factor(each, row, deviations, free) for each in part.columns)
-                products.append((a, x, y))
-                for factor in (x, y):
-                    if factor.rate:
-                        start[factor.place], rate[factor.place] = factor.start, factor.rate
-                continue
-            b = part.curve[leader] - part.curve[rival] if part.curve else 0.0
-            if column.level == NUMBER and free[j]:
-                start[j], rate[j] = (row[j] - column.center) / column.scale, deviations[j] / column.scale
-                slope[j], bend[j] = a, b
-            else:
-                z = column.of(float(row[j]))
-                constant += a * z + b * square_of(z)
-        moving = tuple(product for product in products if product[0] and (product[1].rate or product[2].rate))
-        constant += sum(a * near(x.start) * near(y.start) for a, x, y in products if not (x.rate or y.rate))
-        by_rival.append(Lead(constant, start, rate, slope, bend, moving))
+            amount, factors = part.coef[leader] - part.coef[rival], tuple[Factor, ...]()
+            for column in part.columns:
+                j = column.cell
+                if column.level == NUMBER and free[j]:
+                    start, rate = float(row[j] - column.center) / column.scale, float(deviations[j]) / column.scale
+                    factors += (Factor(j, start, rate, column.low, column.high),)
+                else:
+                    amount *= column.of(float(row[j]))
+            if not factors:
+                constant += amount
+            elif not factors[0].knots and len(factors) == 1:
+                constant += amount * factors[0].start
+                slope[factors[0].place] += amount * factors[0].rate
+            elif amount:
+                bends.append((amount, factors))
+        by_rival.append(Lead(constant, slope, tuple(bends)))
     return by_rival
-
-
-def _factor(column: Scaled, row: Array, deviations: Array, free: NDArray[np.bool_]) -> Factor:
-    """Return a column as a factor, fixed unless it is a free number."""
-    j = column.cell
-    if column.level == NUMBER and free[j]:
-        return Factor(j, float(row[j] - column.center) / column.scale, float(deviations[j]) / column.scale)
-    return Factor(j, column.of(float(row[j])), 0.0)
 
 
 @dataclass(frozen=True)
@@ -158,7 +144,7 @@ class Region:
 
     node: int
     code: int
-    G: Array  # G u >= h, rows of length 1: the leaf, and leads without squares
+    G: Array  # G u >= h, rows of length 1: the leaf, and leads without bends
     h: Array
     over: tuple[Lead, ...]  # leads that must be positive
     shortest: Array  # the shortest u without `over`
@@ -204,8 +190,8 @@ def regions(
             if any(lead.size == 0.0 and lead.constant <= 0.0 for lead in over):
                 continue  # no free column takes part
             moving = [lead for lead in over if lead.size > 0.0]
-            rows, offsets = _half_spaces([lead for lead in moving if not lead.is_curved], G.shape[1])
-            curved = tuple(lead for lead in moving if lead.is_curved)
+            rows, offsets = _half_spaces([lead for lead in moving if not lead.bends], G.shape[1])
+            curved = tuple(lead for lead in moving if lead.bends)
             planes, borders = np.vstack([G, rows]), np.append(h, offsets)
             u = least_distance(planes, borders)
             if u is not None:
@@ -247,27 +233,21 @@ def _shortest(region: Region, margin: float, E: Array | None = None, e: Array | 
 
 
 def _half_spaces(linear: Sequence[Lead], n: int) -> tuple[Array, Array]:
-    """Return leads without squares as rows of length 1 and offsets: a lead is at least 0 where rows @ u >= offsets."""
+    """Return leads without bends as rows of length 1 and offsets: a lead is at least 0 where rows @ u >= offsets."""
     rows, offsets = [np.zeros((0, n))], [np.zeros(0)]
     for lead in linear:
-        rows.append((lead.rate * lead.slope / lead.size)[None])
-        offsets.append(np.array([-(lead.constant + float(lead.slope @ lead.start)) / lead.size]))
+        rows.append((lead.slope / lead.size)[None])
+        offsets.append(np.array([-lead.constant / lead.size]))
     return np.vstack(rows), np.concatenate(offsets)
 
 
-def _squares(z: Array) -> Array:
-    near = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-    squares: Array = (near * near - 1.0) * HALF_ROOT
-    return squares
-
-
 def _searched(region: Region, margin: float) -> list[Array]:
-    """Return short changes inside a region with squares, by SLSQP from several starts."""
+    """Return short changes inside a region with bends, by SLSQP from several starts."""
     from scipy.optimize import minimize
 
     n = region.G.shape[1]
-    moves = region.G.any(axis=0) | np.any([lead.rate != 0.0 for lead in region.over], axis=0)
-    moves[[factor.place for lead in region.over for _, *factors in lead.products for factor in factors]] = True
+    moves = region.G.any(axis=0) | np.any([lead.slope != 0.0 for lead in region.over], axis=0)
+    moves[[factor.place for lead in region.over for _, factors in lead.bends for factor in factors]] = True
     moving = np.flatnonzero(moves)
     G, h = region.G[:, moving], region.h + margin
 
@@ -318,30 +298,32 @@ def _starts(region: Region) -> Iterator[Array]:
     yield from _tangents(region, base)
     yield base
     # Beyond three standard deviations squares are constant.
+    of_squares = [[(a, f[0]) for a, f in lead.bends if f[0] == f[-1] and f[1:]] for lead in region.over]
     beyond = [
-        Lead(lead.constant + 8.0 * HALF_ROOT * float(lead.bend.sum()), lead.start, lead.rate, lead.slope, 0 * lead.bend)
-        for lead in region.over
+        Lead(lead.constant + sum(amount * factor.high**2 for amount, factor in squares), lead.slope)
+        for lead, squares in zip(region.over, of_squares, strict=True)
         if lead.slope.any()
     ]
     rows, offsets = _half_spaces([lead for lead in beyond if lead.size > 0.0], n)
     far = least_distance(np.vstack([region.G, rows]), np.append(region.h, offsets))
     if far is not None:
         yield far
-    lead = min(region.over, key=lambda other: other.of(base) / other.size)  # the lead that is farthest below 0
+    behind = [lead.of(base) / lead.size for lead in region.over]
+    squares = of_squares[int(np.argmin(behind))]  # of the lead that is farthest below 0
     centered = base.copy()
-    inward = (lead.bend < 0.0) & (lead.rate != 0.0)
-    centered[inward] = (-lead.start / np.where(lead.rate != 0.0, lead.rate, 1.0))[inward]
+    for amount, factor in squares:
+        if amount < 0.0:
+            centered[factor.place] = -factor.start / factor.rate
     yield centered
-    helped = np.where(lead.rate != 0.0, lead.bend, 0.0)
-    for j in np.argsort(-helped, kind="stable")[:PUSHED].tolist():
-        for end in (-FARTHEST_SQUARED, FARTHEST_SQUARED) if helped[j] > 0.0 else ():
+    for amount, factor in sorted(squares, key=lambda square: -square[0])[:PUSHED]:
+        for knot in factor.knots if amount > 0.0 else ():
             pushed = base.copy()
-            pushed[j] = (0.99 * end - lead.start[j]) / lead.rate[j]
+            pushed[factor.place] = 0.99 * knot - 0.01 * factor.start / factor.rate
             yield pushed
 
 
 def _tangents(region: Region, u: Array) -> Iterator[Array]:
-    """Yield the last of several programs, each with the tangents of the squares at the result of the previous one."""
+    """Yield the last of several programs, each with the tangents of the leads at the result of the previous one."""
     solution = None
     for _ in range(ROUNDS):
         rows, offsets = [], []
@@ -365,18 +347,15 @@ def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
     from scipy.optimize import minimize
 
     sizes = np.array([lead.size for lead in over])
-    start, rate = over[0].start, over[0].rate
     slope = np.array([lead.slope for lead in over]) / sizes[:, None]
-    bend = np.array([lead.bend for lead in over]) / sizes[:, None]
     constant = np.array([lead.constant for lead in over]) / sizes
+    bends = _Bends.of(over, sizes)
 
     def value(multipliers: Array) -> tuple[float, Array, Array]:
         """Return the dual function, its derivatives, and the minimizer of the Lagrangian."""
         of_planes, of_leads = multipliers[: len(h)], multipliers[len(h) :]
-        linear, a, b = of_planes @ G, of_leads @ slope, of_leads @ bend
-        u = _least(linear, a, b, start, rate)
-        z = start + rate * u
-        residual = np.concatenate([h - G @ u, -(constant + slope @ z + bend @ _squares(z))])
+        u = bends.least(of_planes @ G + of_leads @ slope, of_leads @ bends.amounts)
+        residual = np.concatenate([h - G @ u, -(constant + slope @ u + bends.amounts @ bends.at(u[None])[0])])
         return float(u @ u + multipliers @ residual), residual, u
 
     zero = np.zeros(len(h) + len(over))
@@ -394,19 +373,56 @@ def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
     return float(np.sqrt(max(best, 0.0))) if np.isfinite(best) else 0.0, u
 
 
-def _least(linear: Array, a: Array, b: Array, start: Array, rate: Array) -> Array:
-    """Return the minimizer of u^2 - linear u - a z - b square_of(z), z = start + rate u, column by column, (n,)."""
-    steps = np.where(rate != 0.0, rate, 1.0)
-    ends = np.sort([(-FARTHEST_SQUARED - start) / steps, (FARTHEST_SQUARED - start) / steps], axis=0)
-    force = linear + a * rate
-    beyond = 0.5 * force
-    # Within three standard deviations: (1 - c) u^2 - (force + 2 b start rate / sqrt 2) u.
-    c = b * HALF_ROOT * rate * rate
-    pull = force + 2.0 * HALF_ROOT * b * start * rate
-    within = np.where(c < 1.0, 0.5 * pull / np.where(c < 1.0, 1.0 - c, 1.0), ends[0])
-    tried = np.array(
-        [np.clip(within, *ends), ends[0], ends[1], np.minimum(beyond, ends[0]), np.maximum(beyond, ends[1])]
-    )
-    tried = np.where(rate != 0.0, tried, beyond)
-    values = tried * tried - force * tried - b * _squares(start + rate * tried)
-    return np.asarray(np.take_along_axis(tried, np.argmin(values, axis=0)[None], axis=0)[0])
+@dataclass(frozen=True)
+class _Bends:
+    """All hinges and squares of separable leads, T of them.
+
+    amounts : (leads, T); places : (T, n), 1 at the column of each; start, rate, low, high, power : (T,) of the factors;
+    knots : (K, n) rising for each column, between which all are linear or quadratic
+    """
+
+    amounts: Array
+    places: Array
+    start: Array
+    rate: Array
+    low: Array
+    high: Array
+    power: Array
+    knots: Array
+
+    @classmethod
+    def of(cls, over: Sequence[Lead], sizes: Array) -> _Bends:
+        """Return the bends of leads divided by their sizes."""
+        keys = list(dict.fromkeys(factors for lead in over for _, factors in lead.bends))
+        amounts, places = np.zeros((len(over), len(keys))), np.zeros((len(keys), len(over[0].slope)))
+        by_column: list[set[float]] = [set() for _ in over[0].slope]
+        for i, lead in enumerate(over):
+            for amount, factors in lead.bends:
+                amounts[i, keys.index(factors)] += amount / sizes[i]
+        for t, (factor, *_) in enumerate(keys):
+            places[t, factor.place] = 1.0
+            by_column[factor.place].update(factor.knots)
+        most = max(1, *map(len, by_column))
+        knots = [[*sorted(column), *[max(column, default=0.0)] * (most - len(column))] for column in by_column]
+        _, start, rate, low, high = np.array([factors[0] for factors in keys], np.float64).reshape(-1, 5).T
+        power = np.array([len(factors) for factors in keys])
+        return cls(amounts, places, start, rate, low, high, power, np.array(knots).T)
+
+    def at(self, u: Array) -> Array:
+        """Return the values of the bends, (m, T). u : (m, n)"""
+        return np.asarray(np.clip(self.start + self.rate * (u @ self.places.T), self.low, self.high) ** self.power)
+
+    def least(self, linear: Array, weights: Array) -> Array:
+        """Return the minimizer of u @ u - linear @ u - weights @ (the bends), column by column, (n,). weights : (T,)"""
+        knots, end = self.knots, np.full((1, len(linear)), np.inf)
+        first, last = np.vstack([-end, knots]), np.vstack([knots, end])
+        middle = np.vstack([knots[:1] - 1.0, 0.5 * (knots[1:] + knots[:-1]), knots[-1:] + 1.0])  # of each piece
+        z = self.start + self.rate * (middle @ self.places.T)
+        steep = weights * self.rate * ((self.low < z) & (z < self.high))
+        # On a piece (1 - c) u^2 - pull u: a bend is linear, or quadratic.
+        pull = linear + (steep * np.where(self.power > 1, 2.0 * self.start, 1.0)) @ self.places
+        c = (steep * np.where(self.power > 1, self.rate, 0.0)) @ self.places
+        inside = np.clip(0.5 * pull / np.where(c < 1.0, 1.0 - c, 1.0), first, last)
+        tried = np.vstack([np.where(c < 1.0, inside, np.where(np.isfinite(first), first, last)), knots])
+        values = tried * tried - linear * tried - (weights * self.at(tried)) @ self.places
+        return np.asarray(np.take_along_axis(tried, np.argmin(values, axis=0)[None], axis=0)[0])

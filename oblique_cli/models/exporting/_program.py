@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from string import Template
 from typing import Any
 
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.models.exporting._exporter import Source
 from oblique_cli.models.exporting._text import conclusion, condition, folded, heading
-from oblique_cli.models.procedure import ANYTHING, CLIPPED, HALF_ROOT, MAJORITY, SUM, TIE, Lane, Leaf, Procedure
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
+from oblique_cli.models.procedure import ANYTHING, CLIPPED, MAJORITY, SUM, TIE, Lane, Leaf, Procedure
 
 MOST_LEAVES = 64  # largest tree whose rows have remarks
 SHORT = 90  # characters of a table on one line
@@ -67,9 +66,6 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
         of_scores = procedure.has_scores and procedure.voting in (None, SUM)
         outputs = len(procedure.scored if of_scores else procedure.classes)
     words |= {
-        "farthest": repr(FARTHEST),
-        "near": repr(FARTHEST_SQUARED),
-        "half_root": repr(HALF_ROOT),
         "tie": repr(TIE),
         "outputs": outputs,
         "code": code,
@@ -171,19 +167,16 @@ def _scores_of(procedure: Procedure, leaf: Leaf) -> tuple[Any, ...]:
     assert scores is not None
     parts = []
     for part in scores.parts:
-        of_kinds = [(part.column, 0, part.coef), (part.column, 1, part.curve)]
-        if part.other is not None:
-            of_kinds = [(part.column, 2, (0.0,) * len(part.coef)), (part.other, 3, part.coef)]
-        for column, kind, values in of_kinds:
-            if kind == 2 or any(values):
-                parts.append((column.cell, column.level, column.center, column.scale, kind, values))
+        for at, column in enumerate(part.columns):
+            coef = part.coef if at == len(part.columns) - 1 else (0.0,) * len(part.coef)
+            parts.append((*astuple(column), at, coef))
     return scores.intercept, Rows("part", tuple(parts))
 
 
 _IN_MODELS = "intercept, and least and largest number where some leaf has bounds"
 _IN_PARTS = (
-    "column, level (-1 the number, -2 missing), center, scale, kind, coefficients. Kind 0 is the value, 1 its square,\n"
-    "2 a factor and 3 its product with the part before"
+    "column, level (-1 the number, -2 missing), center, scale, least and largest value, whether it is a factor of the\n"
+    "product with the part before, coefficients"
 )
 # By the quantity that a leaf adds: the name of the table, the kind of its rows, a comment, and the row of a leaf.
 _LEAVES: dict[str, tuple[str, str, str, Callable[[Procedure, Leaf], tuple[Any, ...]]]] = {

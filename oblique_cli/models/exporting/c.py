@@ -40,7 +40,7 @@ class Literals:
 NONE = {
     "term": "{0.0, 0, 0}",
     "node": "{0, 0, 0.0, 0, {{0, 0}}}",
-    "part": "{0, 0, 0.0, 0.0, 0, {0.0}}",
+    "part": "{0, 0, 0.0, 0.0, 0.0, 0.0, 0, {0.0}}",
     "range": "{0, 0}",
 }
 TYPES = {"int": "int", "double": "double", "value": "double", "text": "char *const"}

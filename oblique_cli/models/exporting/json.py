@@ -8,10 +8,11 @@ from typing import Any
 from oblique_cli import __version__
 from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporter, kind_of
 from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Scaled, Steps
+from oblique_cli.tree.payloads import FARTHEST
 
 SCHEMA = "oblique-export/1"
 YOUNGER = "oblique-export/2"  # version of a document with keys that readers of the first version do not know
-WITH_PRODUCTS = "oblique-export/3"  # of scores with products of two columns
+WITH_PAIRS = "oblique-export/4"  # of scores with squares, products of two columns, or hinges
 
 
 @exporter("json", "the model as plain steps in JSON", ".json", kinds=KINDS)
@@ -51,7 +52,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     is_plain = kind_of(procedure) in PLAIN and not procedure.has_bounds and not procedure.prior
     return {
-        "schema": WITH_PRODUCTS if procedure.pairs else SCHEMA if is_plain else YOUNGER,
+        "schema": WITH_PAIRS if any(c.low != -FARTHEST for c in procedure.scaled) else SCHEMA if is_plain else YOUNGER,
         "version": __version__,
         "algorithm": procedure.title,
         "task": "regression" if procedure.is_regression else "classification",
@@ -95,10 +96,8 @@ def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
     if leaf.scores is not None:
         parts: list[dict[str, Any]] = []
         for part in leaf.scores.parts:
-            further: dict[str, Any] = {"squares": part.curve} if part.curve else {}
-            if part.other is not None:
-                further = {"times": _scaled(part.other)}
-            parts.append({**_scaled(part.column), "coefficients": part.coef, **further})
+            column, *rest = map(_scaled, part.columns)
+            parts.append({**column, "coefficients": part.coef, **({"times": rest[0]} if rest else {})})
         return {"scored": leaf.scores.classes, "intercepts": leaf.scores.intercept, "parts": parts}
     label = {} if procedure.voting == CLIPPED else {"class": leaf.label}
     return {**label, "shares": leaf.shares}
@@ -114,7 +113,9 @@ def _terms(lane: Lane, n_columns: int) -> list[dict[str, Any]]:
 
 
 def _scaled(column: Scaled) -> dict[str, Any]:
-    return {"column": column.cell, "center": column.center, "scale": column.scale, **_level(column.level)}
+    ends = {"least": (column.low, -FARTHEST), "largest": (column.high, FARTHEST)}
+    limits = {name: end for name, (end, usual) in ends.items() if end != usual}
+    return {"column": column.cell, "center": column.center, "scale": column.scale, **limits, **_level(column.level)}
 
 
 def _level(level: int) -> dict[str, int | None]:

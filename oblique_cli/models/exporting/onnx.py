@@ -21,7 +21,6 @@ from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
     ANYTHING,
     CLIPPED,
-    HALF_ROOT,
     MAJORITY,
     MISSING,
     NUMBER,
@@ -31,7 +30,6 @@ from oblique_cli.models.procedure import (
     Procedure,
     Term,
 )
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 OPSETS = (("", 17), ("ai.onnx.ml", 3))
 IR_VERSION = 8
@@ -329,32 +327,30 @@ class _Graph:
         procedure = self.procedure
         scored, scaled = procedure.scored, procedure.scaled
         place = {column: j for j, column in enumerate(scaled)}
-        pairs = procedure.pairs
-        coef = np.zeros((len(self.leaf_numbers), len(scored), 2 * len(scaled) + len(pairs)))
+        terms = sorted(procedure.terms, key=len)
+        coef = np.zeros((len(self.leaf_numbers), len(scored), len(terms)))
         intercept = np.zeros((len(self.leaf_numbers), len(scored), 1))
         for i, (_, node) in enumerate(self.leaf_numbers):
             leaf_scores = procedure.tree.leaf(node).scores
             assert leaf_scores is not None
             intercept[i, :, 0] = leaf_scores.intercept
             for part in leaf_scores.parts:
-                if part.other is not None:
-                    coef[i, :, 2 * len(scaled) + pairs.index(part.columns)] = part.coef
-                    continue
-                coef[i, :, place[part.column]] = part.coef
-                coef[i, :, len(scaled) + place[part.column]] = part.curve or 0.0
+                coef[i, :, terms.index(part.columns)] = part.coef
         leaf = self.op("Reshape", leaves, self.constant([-1], np.int64))
         scores = self._table(intercept, leaf)
         if scaled:
             at = [self.places[column.cell, column.level] for column in scaled]
             apart = self.op("Sub", self.pick(self.values, at), self.constant([column.center for column in scaled]))
             z = self.op("Div", apart, self.constant([column.scale for column in scaled]))
-            z = self.op("Clip", z, self.constant(-FARTHEST), self.constant(FARTHEST))
+            z = self.op("Max", z, self.constant([column.low for column in scaled]))
+            z = self.op("Min", z, self.constant([column.high for column in scaled]))
             z = self.op("Where", self.pick(self.missing, at), self.constant(0.0), z)
-            near = self.op("Clip", z, self.constant(-FARTHEST_SQUARED), self.constant(FARTHEST_SQUARED))
-            square = self.op("Sub", self.op("Mul", near, near), self.constant(1.0))
-            factors = [self.pick(near, [place[pair[k]] for pair in pairs]) for k in (0, 1)] if pairs else []
-            products = [self.op("Mul", *factors)] if pairs else []
-            columns = self.op("Concat", z, self.op("Mul", square, self.constant(HALF_ROOT)), *products, axis=1)
+            single = sum(len(term) == 1 for term in terms)
+            factors, times = ([place[term[k]] for term in terms if len(term) > k] for k in (0, 1))
+            columns = self.pick(z, factors)
+            if times:
+                products = self.op("Mul", self.pick(z, factors[single:]), self.pick(z, times))
+                columns = self.op("Concat", *([self.pick(z, factors[:single])] if single else []), products, axis=1)
             columns = self.op("Unsqueeze", columns, self.constant([2], np.int64))
             scores = self.op("Add", self.op("MatMul", self._table(coef, leaf), columns), scores)
         scores = self.op("Squeeze", scores, self.constant([2], np.int64))

@@ -6,7 +6,6 @@ which applies if the tree predicts that leaf.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -18,7 +17,6 @@ from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED, LOGISTIC, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
-    HALF_ROOT,
     MISSING,
     NUMBER,
     Coded,
@@ -29,7 +27,6 @@ from oblique_cli.models.procedure import (
     Term,
     fresh,
 )
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 # Characters that XML 1.0 cannot hold, not even as a reference.
@@ -233,19 +230,9 @@ class _Document:
         ]
         summands: list[tuple[str, tuple[float, ...]]] = []
         for i, part in enumerate(scores.parts):
-            if part.other is not None:
-                summands.append((self._new(f"product {i}"), part.coef))
-                factors = (_bounded(self._deviations(column), FARTHEST_SQUARED) for column in part.columns)
-                fields.append(_derived(summands[-1][0], _applied("*", *factors)))
-                continue
-            deviations = self._deviations(part.column)
-            summands.append((self._new(f"deviation {i}"), part.coef))
-            fields.append(_derived(summands[-1][0], deviations))
-            if part.curve:
-                summands.append((self._new(f"square {i}"), part.curve))
-                near, again = (_bounded(copy.deepcopy(deviations), FARTHEST_SQUARED) for _ in range(2))
-                less = _applied("-", _applied("*", near, again), _constant(1.0))  # less 1, over the root of 2
-                fields.append(_derived(summands[-1][0], _applied("*", less, _constant(HALF_ROOT))))
+            factors = [self._deviations(column) for column in part.columns]
+            summands.append((self._new(f"{'product' if factors[1:] else 'deviation'} {i}"), part.coef))
+            fields.append(_derived(summands[-1][0], _applied("*", *factors) if factors[1:] else factors[0]))
         tables = [
             _element(
                 "RegressionTable",
@@ -265,7 +252,8 @@ class _Document:
             return _applied("if", self._has_level(column.cell, column.level), _constant(there), _constant(other))
         name = self._numbers(column.cell)
         apart = _applied("-", _field(name), _constant(column.center))
-        bounded = _bounded(_applied("/", apart, _constant(column.scale)), FARTHEST)
+        most = _applied("min", _constant(column.high), _applied("/", apart, _constant(column.scale)))
+        bounded = _applied("max", _constant(column.low), most)
         return _applied("if", _applied("isMissing", _field(name)), _constant(0.0), bounded)
 
     def _indicator(self, j: int, level: int) -> Element:
@@ -368,10 +356,6 @@ def _alone(split: Split) -> int | None:
     if others or term is None or term.coef != 1.0 or term.level != NUMBER:
         return None
     return term.cell
-
-
-def _bounded(value: Element, most: float) -> Element:
-    return _applied("max", _constant(-most), _applied("min", _constant(most), value))
 
 
 def _added(parts: Sequence[Element | None]) -> Element | None:

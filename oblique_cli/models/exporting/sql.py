@@ -12,7 +12,6 @@ from oblique_cli.models.exporting._program import MOST_LEAVES, outputs_of
 from oblique_cli.models.exporting._text import added, conclusion, folded, heading, quoted, summands
 from oblique_cli.models.procedure import (
     CLIPPED,
-    HALF_ROOT,
     MISSING,
     NUMBER,
     TIE,
@@ -24,10 +23,8 @@ from oblique_cli.models.procedure import (
     Steps,
     Term,
     fresh,
-    square_of,
 )
 from oblique_cli.models.procedure import SUM as ADDED
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
 MOST_SUMMED = 900  # summands: SQLite limits an expression to a depth of 1,000
@@ -85,7 +82,7 @@ def _refuse(procedure: Procedure) -> None:
             f"format sql takes {what.format(MOST_SPLITS)}. This one has {n_splits}: {smaller}export python or c."
         )
     models = (leaf.scores for leaf in procedure.trees[0].leaves if leaf is not None and leaf.scores is not None)
-    summed = max((1 + sum(1 + bool(part.curve) for part in leaf_scores.parts) for leaf_scores in models), default=0)
+    summed = max((1 + len(leaf_scores.parts) for leaf_scores in models), default=0)
     if summed > MOST_SUMMED:
         raise ConfigError(
             f"format sql takes scores of at most {MOST_SUMMED} summands. This model has one of {summed}: export python "
@@ -236,36 +233,17 @@ class _Select:
         tree, scaled, o = self.procedure.tree, self.procedure.scaled, self.prefix
         held = [(node, leaf_scores) for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
         place = {column: j for j, column in enumerate(scaled)}
-        parts = [part for _, leaf_scores in held for part in leaf_scores.parts]
-        bent = {place[part.column] for part in parts if part.curve}
-        factors = {place[column] for part in parts if part.other for column in part.columns}
         of_rows = [(leaf, f"{o}leaf"), *((self._deviations(column), f"{o}z{j}") for j, column in enumerate(scaled))]
         inner = _layer(of_rows, "", "scaled", depth + 3)
-        if bent or factors:
-            outer = number(square_of(FARTHEST_SQUARED))
-            columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
-            for j in sorted(bent):
-                square = f"({o}z{j} * {o}z{j} - 1.0) * {number(HALF_ROOT)}"
-                columns.append(
-                    (f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}")
-                )
-            most = FARTHEST_SQUARED
-            for j in sorted(factors):
-                z = f"{o}z{j}"
-                limited = f"CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END"
-                columns.append((limited, f"{o}n{j}"))
-            inner = _layer(columns, inner, "bent", depth + 2)
         scores = []
         for k in range(len(self.procedure.scored)):
             cases = []
             for node, leaf_scores in held:
                 pieces = [number(leaf_scores.intercept[k])]
                 for part in leaf_scores.parts:
-                    at = [place[column] for column in part.columns]
-                    name = f"{o}z{at[0]}" if part.other is None else f"{o}n{at[0]} * {o}n{at[1]}"
-                    for values, factor in ((part.coef, name), (part.curve, f"{o}q{at[0]}")):
-                        if values and values[k]:
-                            pieces.append(f"{'-' if values[k] < 0 else '+'} {number(abs(values[k]))} * {factor}")
+                    if weight := part.coef[k]:
+                        factors = " * ".join(f"{o}z{place[column]}" for column in part.columns)
+                        pieces.append(f"{'-' if weight < 0 else '+'} {number(abs(weight))} * {factors}")
                 cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
             indent = "  " * (depth + 2)
             scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
@@ -289,8 +267,8 @@ class _Select:
             return f"CASE WHEN {self._has_level(column.cell, column.level)} THEN {there} ELSE {other} END"
         sign = "-" if column.center >= 0 else "+"
         z = f"({self._cell(column.cell)} {sign} {number(abs(column.center))}) / {number(column.scale)}"
-        most = number(FARTHEST)
-        return f"COALESCE(CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END, 0.0)"
+        low, high = number(column.low), number(column.high)
+        return f"COALESCE(CASE WHEN {z} > {high} THEN {high} WHEN {z} < {low} THEN {low} ELSE {z} END, 0.0)"
 
     def _of_scores(self, leaf: str) -> dict[str, str]:
         """Return prediction, probability and set from the scores s0, s1, ... and the largest score."""

@@ -62,11 +62,12 @@ LEAF_MODELS = Record(
         "intercept": Numbers("float64", ("nodes", "C")),
         "curve": Numbers("float64", ("nodes", "C", "p")),
         "level_coef": Numbers("float64", ("nodes", "C", "levels in all")),
-        "pairs": Numbers("int64", ("products", 2), 0, "p"),
-        "pair_coef": Numbers("float64", ("nodes", "C", "products")),
+        "pairs": Numbers("int64", ("pairs", 2), -2, "p"),
+        "pair_coef": Numbers("float64", ("nodes", "C", "pairs")),
+        "knots": Numbers("float64", ("pairs",)),
     },
     _models,
-    younger=frozenset({"curve", "level_coef", "pairs", "pair_coef"}),
+    younger=frozenset({"curve", "level_coef", "pairs", "pair_coef", "knots"}),
 )
 
 TREE = Record(

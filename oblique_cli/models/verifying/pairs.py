@@ -7,6 +7,7 @@ the difference of both predictions is the objective. Columns of levels add 0-1 v
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,11 +24,9 @@ from oblique_cli.models.verifying.polyhedra import (
     Product,
     Program,
     Shape,
-    Square,
     Undecided,
     plain_terms,
 )
-from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 # Further rows of programs and their limits, one program after the other.
 Limits = tuple[tuple[Array, Array], ...]
@@ -188,21 +187,14 @@ class Joint:
     def difference(self, first: Form, second: Form) -> Form:
         """Return the value of a form at the row less that of another at the changed row, over all variables."""
         vector = self.before(first.vector[None])[0] - self.after(second.vector[None])[0]
-        amounts: dict[tuple[int, float, float], float] = {}
-        for squares, sign in ((first.squares, 1.0), (second.squares, -1.0)):
-            for square in squares:
-                place = self.frame.n if sign < 0.0 and square.place in self.places else square.place
-                key = (place, square.start, square.rate)
-                amounts[key] = amounts.get(key, 0.0) + sign * square.amount
-        remaining = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
-        of_factors: dict[tuple[Factor, Factor], float] = {}
+        amounts: dict[tuple[Factor, ...], float] = {}
         for product in first.products:
-            of_factors[product.factors] = of_factors.get(product.factors, 0.0) + product.amount
+            amounts[product.factors] = amounts.get(product.factors, 0.0) + product.amount
         for product in second.products:
-            f, g = (factor._replace(place=self._place_after(factor.place)) for factor in product.factors)
-            of_factors[f, g] = of_factors.get((f, g), 0.0) - product.amount
-        products = tuple(Product(amount, factors) for factors, amount in of_factors.items() if amount)
-        return Form(vector, first.constant - second.constant, remaining, products)
+            factors = tuple(factor._replace(place=self._place_after(factor.place)) for factor in product.factors)
+            amounts[factors] = amounts.get(factors, 0.0) - product.amount
+        products = tuple(Product(amount, factors) for factors, amount in amounts.items() if amount)
+        return Form(vector, first.constant - second.constant, products)
 
     def _place_after(self, place: int) -> int:
         return self.frame.n + self.places.index(place) if place in self.places else place
@@ -301,43 +293,43 @@ def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
 def _slopes(joint: Joint, shape: Shape, says: Says, of_scores: bool) -> Iterator[Array]:
     """Yield solutions in one leaf whose slope along the column has the wrong sign.
 
-    The slope is that of a line in each of three ranges of the column: within the reach of its square or products and
-    beyond. A product adds its amount times the rate and the other factor.
+    In each range between the knots of the column, a product adds its amount times the rate and the other factor.
     """
     frame, (place,), (form, *_) = joint.frame, joint.places, says.forms
-    column_squares = [square for square in form.squares if square.place == place]
-    pairs = [(product.amount, f, g) for product in form.products for f, g in (product.factors, product.factors[::-1])]
-    column_products = [(amount, f, g) for amount, f, g in pairs if f.place == place and f.rate]
-    if not column_squares and not column_products:
+    moving = [
+        (product.amount * factor.rate, factor, product.factors[:i] + product.factors[i + 1 :])
+        for product in form.products
+        for i, factor in enumerate(product.factors)
+        if factor.place == place and factor.rate
+    ]
+    if not moving:
         if joint.direction is not None and joint.direction * form.vector[place] < 0.0:
             limits = limits_of(joint, says, says)
             yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None, limits)
         return
     direction = joint.direction or 1
-    factors = [
-        Factor(*key)
-        for key in {(s.place, s.start, s.rate) for s in column_squares} | {f for _, f, _ in column_products}
-    ]
-    ((_, start, rate),) = factors  # a column has one unit
-    ends = sorted((z - start) / rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
-    bend = 2.0 * sum(square.amount for square in column_squares) * rate * np.sqrt(0.5)
-    unit = Factor(place, 1.0, 0.0)
-    others = tuple(Product(-direction * amount * rate, (unit, g)) for amount, _, g in column_products)
-    for low, high, bent in ((-np.inf, ends[0], False), (ends[0], ends[1], True), (ends[1], np.inf, False)):
-        vector = np.zeros(frame.n)
-        constant = -direction * float(form.vector[place])
-        if bent:  # the slope is vector + bend * (start + rate * v)
-            vector[place] = -direction * bend * rate
-            constant -= direction * bend * start
+    knots = sorted({knot for _, factor, _ in moving for knot in factor.knots})
+    for low, high in itertools.pairwise([-np.inf, *knots, np.inf]):
         box = replace(shape, low=shape.low.copy(), high=shape.high.copy())
         box.low[place], box.high[place] = max(box.low[place], low), min(box.high[place], high)
         if box.low[place] >= box.high[place]:
             continue
+        middle = max(low, min(knots) - 1.0) / 2.0 + min(high, max(knots) + 1.0) / 2.0
+        vector, constant, products = np.zeros(frame.n), -direction * float(form.vector[place]), list[Product]()
+        for amount, factor, others in moving:
+            if not factor.low < factor.start + factor.rate * middle < factor.high:
+                continue
+            if not others:
+                constant -= direction * amount
+            elif others[0] == factor:
+                vector[place] -= direction * amount * factor.rate
+                constant -= direction * amount * factor.start
+            else:
+                products.append(Product(-direction * amount, others))
         program = joint.program(box, box)
         joint.effort.pairs += 1
         try:
-            slope = Form(joint.before(vector[None])[0], constant, products=others if bent else ())
-            wrong = joint._highest(program, slope)
+            wrong = joint._highest(program, Form(joint.before(vector[None])[0], constant, tuple(products)))
         except Undecided:
             joint.effort.undecided += 1
             continue

@@ -21,7 +21,6 @@ from oblique_cli.models.explaining.nearest import FARTHEST
 from oblique_cli.models.explaining.scored import Factor
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.procedure import (
-    HALF_ROOT,
     MISSING,
     NUMBER,
     Leaf,
@@ -30,21 +29,16 @@ from oblique_cli.models.procedure import (
     Scores,
     Steps,
     Term,
-    near,
-    square_of,
 )
-from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 # Depth inside a leaf, in standard deviations, at which rows are searched: on the border of a leaf the roundings of a
 # sum decide, and the solver has a tolerance of 1e-7.
 MARGIN = 1e-7
 DEEP = 1e-2  # sufficient depth
-STEPS = 400  # boxes for the division of squares, per pair of leaves
-HIGHEST_SQUARE = square_of(FARTHEST_SQUARED)
-LOWEST_SQUARE = square_of(0.0)
+STEPS = 400  # boxes for the division of products, per pair of leaves
 
 
-Box = dict[int, tuple[float, float]]  # variables of squares and products, and their ranges
+Box = dict[int, tuple[float, float]]  # variables of products, and their ranges
 Turns = tuple[tuple[int, bool], ...]  # nodes of a path, and whether it goes left there
 HalfSpace = tuple[Array, float, bool]  # vector @ v <= threshold, and whether it is <
 
@@ -54,42 +48,31 @@ class Undecided(Exception):
 
 
 @dataclass(frozen=True)
-class Square:
-    """`amount` times `square_of(z)`, z = start + rate * (the variable at `place`)."""
-
-    place: int
-    start: float
-    rate: float
-    amount: float
-
-    def at(self, x: float) -> float:
-        """Return its value where the variable is x."""
-        return self.amount * square_of(self.start + self.rate * x)
-
-
-@dataclass(frozen=True)
 class Product:
-    """`amount` times the product of two factors."""
+    """`amount` times a hinge, or the product of two factors; those of a square are equal."""
 
     amount: float
-    factors: tuple[Factor, Factor]
+    factors: tuple[Factor, ...]
 
     def at(self, v: Array) -> float:
         """Return its value at a row."""
-        first, second = (near(factor.at(float(v[factor.place]))) for factor in self.factors)
-        return self.amount * first * second
+        return self.amount * math.prod(factor.at(float(v[factor.place])) for factor in self.factors)
 
-    def plane(self, box: Box) -> tuple[tuple[float, float], float]:
-        """Return a plane in the two variables that is nowhere below the product in a box: slopes and offset.
+    def plane(self, box: Box) -> tuple[list[float], float]:
+        """Return a plane in the variables that is nowhere below the product in a box: slopes and offset.
 
-        Where both factors are linear, that of McCormick (1976); else the largest value.
+        For one variable a line (`_line`). For two, where both factors are linear, the plane of McCormick (1976); else
+        the largest value.
         """
+        if len(set(self.factors)) == 1:
+            slope, offset = self._line(*box[self.factors[0].place])
+            return [slope] + [0.0] * (len(self.factors) - 1), offset
         (f, g), (a, b, f_linear), (c, d, g_linear) = (
             self.factors,
             *(_ends(factor, *box[factor.place]) for factor in self.factors),
         )
         if not (f_linear and g_linear):
-            return (0.0, 0.0), max(self.amount * x * y for x in (a, b) for y in (c, d))
+            return [0.0, 0.0], max(self.amount * x * y for x in (a, b) for y in (c, d))
         (a, b), least = sorted((a, b)), min(c, d)
         edge = b if self.amount > 0.0 else a  # u v <= edge v + least u - edge least; >= for a negative amount
         slopes, offset = [0.0, 0.0], -self.amount * edge * least
@@ -99,41 +82,57 @@ class Product:
             else:
                 slopes[k] = self.amount * weight * factor.rate
                 offset += self.amount * weight * factor.start
-        return (slopes[0], slopes[1]), offset
+        return slopes, offset
+
+    def _line(self, low: float, high: float) -> tuple[float, float]:
+        """Return a line in the variable that is nowhere below a hinge or square in an interval: slope and offset, which
+        is infinite where no line is above. It is parallel to the secant, or to the infinite end."""
+        factor, power = self.factors[0], len(self.factors)
+
+        def value(x: float) -> float:
+            return self.amount * factor.at(x) ** power
+
+        endless = [end for end in (low, high) if math.isinf(end)]
+        steep = any(abs(factor.at(end)) >= FARTHEST for end in endless)  # a hinge, on its side
+        if len(endless) == 2 and steep and self.amount > 0.0:
+            return 0.0, math.inf
+        slope = self.amount * factor.rate if len(endless) == 1 and steep else 0.0
+        if not endless and low < high:
+            slope = (value(high) - value(low)) / (high - low)
+        points = [x for x in (low, high, *factor.knots) if low <= x <= high and math.isfinite(x)]
+        if power > 1:  # a parabola is farthest from its line where it has the same slope
+            at = (0.5 * slope / (self.amount * factor.rate) - factor.start) / factor.rate
+            points += [at] if low < at < high and factor.low < factor.start + factor.rate * at < factor.high else []
+        return slope, max(value(x) - slope * x for x in points)
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """Output of a leaf at row v: constant + vector @ v + the squares and products."""
+    """Output of a leaf at row v: constant + vector @ v + the products."""
 
     vector: Array
     constant: float
-    squares: tuple[Square, ...] = ()
     products: tuple[Product, ...] = ()
 
     def of(self, v: Array) -> float:
         """Return its value."""
-        bends = sum(square.at(float(v[square.place])) for square in self.squares)
-        return float(self.constant + self.vector @ v + bends + sum(product.at(v) for product in self.products))
+        return float(self.constant + self.vector @ v + sum(product.at(v) for product in self.products))
 
     @property
     def negative(self) -> Form:
         """The form with all signs changed."""
-        squares = tuple(replace(square, amount=-square.amount) for square in self.squares)
         products = tuple(replace(product, amount=-product.amount) for product in self.products)
-        return Form(-self.vector, -self.constant, squares, products)
+        return Form(-self.vector, -self.constant, products)
 
     @property
     def places(self) -> set[int]:
-        """Variables of squares and products."""
-        of_products = (factor.place for product in self.products for factor in product.factors)
-        return {square.place for square in self.squares} | set(of_products)
+        """Variables of products."""
+        return {factor.place for product in self.products for factor in product.factors}
 
     @property
     def size(self) -> float:
         """Its change over a standard deviation, the scale of tolerances."""
-        steep = sum(abs(square.amount * square.rate) for square in self.squares)
-        steep += sum(abs(product.amount * factor.rate) for product in self.products for factor in product.factors)
+        steep = sum(abs(product.amount * factor.rate) for product in self.products for factor in product.factors)
         return float(np.abs(self.vector).max(initial=0.0) + steep)
 
 
@@ -286,37 +285,27 @@ class Frame:
     def score(self, scores: Scores, weights: Sequence[float], lacking: frozenset[int] = frozenset()) -> Form:
         """Return a weighted sum of the scores of a leaf. weights : one per class with a score"""
         vector, constant = np.zeros(self.n), float(np.dot(weights, scores.intercept))
-        squares: list[Square] = []
         products: list[Product] = []
         for part in scores.parts:
-            column, cell = part.column, part.column.cell
-            a = float(np.dot(weights, part.coef))
-            if part.other is not None:
-                if a and not any(each.level == NUMBER and each.cell in lacking for each in part.columns):
-                    products.append(Product(a, (self._factor(column), self._factor(part.other))))
-                continue
-            b = float(np.dot(weights, part.curve)) if part.curve else 0.0
-            if column.level != NUMBER:
-                there, other = (a * z + b * square_of(z) for z in column.by_level)
-                constant += other
-                if (place := self.states[cell].get(column.level)) is not None:
-                    vector[place] += there - other
-            elif cell in lacking:
-                constant += b * square_of(0.0)
+            amount = float(np.dot(weights, part.coef))
+            if not amount or any(each.level == NUMBER and each.cell in lacking for each in part.columns):
+                continue  # a missing number adds nothing
+            factors = tuple(map(self._factor, part.columns))
+            factor = factors[0]
+            if len(factors) == 1 and (part.columns[0].level != NUMBER or not factor.knots):
+                constant += amount * factor.start
+                vector[factor.place] += amount * factor.rate
             else:
-                start, rate = (self.center[cell] - column.center) / column.scale, self.scale[cell] / column.scale
-                vector[self.numbers[cell]] += a * rate
-                constant += a * start
-                if b:
-                    squares.append(Square(self.numbers[cell], float(start), float(rate), b))
-        return Form(vector, constant, tuple(squares), tuple(products))
+                products.append(Product(amount, factors))
+        return Form(vector, constant, tuple(products))
 
     def _factor(self, column: Scaled) -> Factor:
-        """Return a column as a factor of a product."""
+        """Return a column as a factor."""
         if column.level == NUMBER:
             start = (self.center[column.cell] - column.center) / column.scale
-            return Factor(self.numbers[column.cell], float(start), float(self.scale[column.cell] / column.scale))
-        there, other = map(near, column.by_level)
+            rate = float(self.scale[column.cell] / column.scale)
+            return Factor(self.numbers[column.cell], float(start), rate, column.low, column.high)
+        there, other = column.by_level
         place = self.states[column.cell].get(column.level)
         return Factor(place or 0, other, 0.0 if place is None else there - other)
 
@@ -375,7 +364,7 @@ class Program:
     def highest(self, form: Form, enough: float) -> Array | None:
         """Return a row inside by MARGIN where a form exceeds `enough`, None if there is none.
 
-        With squares or products, boxes of their columns are divided until the bound of a box is at most `enough` or a
+        With products, boxes of their columns are divided until the bound of a box is at most `enough` or a
         row in it exceeds it. Undecided if STEPS boxes do not suffice.
         """
         boxes = [self._box(form)]
@@ -386,13 +375,13 @@ class Program:
             solution = self.bounded(form, box, enough)
             if solution is None or solution[1] <= enough:
                 continue
-            if not form.places or form.of(solution[0]) > enough:
+            if math.isfinite(solution[1]) and (not form.places or form.of(solution[0]) > enough):
                 return solution[0]
             boxes += _divided(form, box, solution[0])
         raise Undecided
 
     def bound(self, form: Form) -> float:
-        """Return an upper bound of a form; its maximum without squares and products. -inf if there is no row."""
+        """Return an upper bound of a form; its maximum without products. -inf if there is no row."""
         solution = self.bounded(form, self._box(form), np.inf)
         return -math.inf if solution is None else solution[1]
 
@@ -400,7 +389,7 @@ class Program:
         return {place: (float(self.low[place]), float(self.high[place])) for place in form.places}
 
     def bounded(self, form: Form, box: Box, enough: float) -> tuple[Array, float] | None:
-        """Return the maximizing row and maximum of a form in a box, with lines and planes above squares and products.
+        """Return the maximizing row and maximum of a form in a box, with lines and planes above products.
 
         Values far beyond `enough` are cut off, so that there is an end. None if there is no row.
         """
@@ -408,15 +397,13 @@ class Program:
         low, high = self.low.copy(), self.high.copy()
         for place, ends in box.items():
             low[place], high[place] = ends
-        for square in form.squares:
-            slope, offset = _line(square, *box[square.place])
-            vector[square.place] += slope
-            constant += offset
         for product in form.products:
             slopes, offset = product.plane(box)
             constant += offset
             for factor, slope in zip(product.factors, slopes, strict=True):
                 vector[factor.place] += slope
+        if constant == math.inf:  # until the box is divided
+            return np.zeros(len(vector)), math.inf
         size = 1.0 + abs(enough) + abs(constant) + 10.0 * float(np.abs(vector).max(initial=0.0))
         program = replace(self, b=self.b - MARGIN, low=low, high=high)
         if math.isfinite(size):
@@ -455,48 +442,24 @@ class Program:
 
 def _ends(factor: Factor, low: float, high: float) -> tuple[float, float, bool]:
     """Return the values of a factor at the ends of an interval, and whether it is linear there."""
-    ends = factor.at(low), factor.at(high)
-    first, last = map(near, ends)
-    return first, last, ends == (first, last) or first == last
-
-
-def _line(square: Square, low: float, high: float) -> tuple[float, float]:
-    """Return a line in the variable that is nowhere below a square within an interval: slope and offset."""
-    z0, z1 = sorted((square.start + square.rate * low, square.start + square.rate * high))
-    if z1 <= -FARTHEST_SQUARED or z0 >= FARTHEST_SQUARED:
-        return 0.0, square.amount * HIGHEST_SQUARE
-    if z0 < -FARTHEST_SQUARED or z1 > FARTHEST_SQUARED:
-        if square.amount > 0.0:
-            return 0.0, square.amount * HIGHEST_SQUARE
-        return 0.0, square.amount * LOWEST_SQUARE
-    at = 0.5 * (z0 + z1)
-    slope = 2.0 * at * HALF_ROOT  # of the secant, and of the tangent in the middle
-    through = square_of(z0) - slope * z0 if square.amount > 0.0 else square_of(at) - slope * at
-    return square.amount * slope * square.rate, square.amount * (through + slope * square.start)
+    first, last = factor.at(low), factor.at(high)
+    return first, last, first == last or not any(low < knot < high for knot in factor.knots)
 
 
 def _divided(form: Form, box: Box, v: Array) -> list[Box]:
-    """Return two halves of a box, cut where a square is farthest from its line, or a product from its plane."""
+    """Return two halves of a box, cut where a product is farthest from its plane."""
 
-    def gap(bend: Square | Product) -> float:
-        if isinstance(bend, Product):
-            slopes, offset = bend.plane(box)
-            lines = (slope * float(v[f.place]) for slope, f in zip(slopes, bend.factors, strict=True))
-            return sum(lines, offset) - bend.at(v)
-        slope, offset = _line(bend, *box[bend.place])
-        x = float(v[bend.place])
-        return slope * x + offset - bend.at(x)
+    def gap(product: Product) -> float:
+        slopes, offset = product.plane(box)
+        lines = (slope * float(v[factor.place]) for slope, factor in zip(slopes, product.factors, strict=True))
+        return sum(lines, offset) - product.at(v)
 
     def width(factor: Factor) -> float:
         low, high, _ = _ends(factor, *box[factor.place])
         return abs(high - low)
 
-    bends: list[Square | Product] = [*form.squares, *form.products]
-    farthest = max(bends, key=gap)
-    worst: Square | Factor = max(farthest.factors, key=width) if isinstance(farthest, Product) else farthest
+    worst = max(max(form.products, key=gap).factors, key=width)
     low, high = box[worst.place]
-    ends = (-FARTHEST_SQUARED, FARTHEST_SQUARED) if worst.rate else ()
-    corners = sorted((end - worst.start) / worst.rate for end in ends)
-    inner = [corner for corner in corners if low < corner < high]
-    at = min(inner, key=lambda corner: abs(corner - v[worst.place])) if inner else 0.5 * (low + high)
+    inner = [knot for knot in worst.knots if low < knot < high]
+    at = min(inner, key=lambda knot: abs(knot - v[worst.place])) if inner else 0.5 * (low + high)
     return [{**box, worst.place: (low, at)}, {**box, worst.place: (at, high)}]

@@ -13,6 +13,7 @@ from oblique_cli import HHGDTClassifier, LogisticTreeClassifier, config, make
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.models import Model, load, save
+from oblique_cli.tree.payloads import squares, standardized
 
 SHORT = {"n_penalties": 2, "folds": 2, "random_state": 0}
 
@@ -81,18 +82,21 @@ def test_levels_and_missing_values_are_taken_and_an_estimator_may_be_the_base(be
     assert {c.start for c in model.refinement_.candidates} == {0, 1}
 
 
-@pytest.mark.parametrize(("shape", "kind"), [("ring", "square"), ("saddle", "product")])
-def test_squares_and_products_make_one_leaf_of_a_bent_border(shape, kind, tmp_path):
+@pytest.mark.parametrize(("shape", "kind"), [("ring", "square"), ("saddle", "product"), ("corner", "hinge")])
+def test_squares_products_and_hinges_make_one_leaf_of_a_bent_border(shape, kind, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
-    y = ((X[:, 0] ** 2 + X[:, 1] ** 2 > 1.4) if shape == "ring" else X[:, 0] * X[:, 1] > 0).astype(int)
-    leaf = {"base": "axis_parallel", "max_depth": 0, **SHORT}
+    corner = np.maximum(0.0, X[:, 0] - 0.5) + np.maximum(0.0, -0.5 - X[:, 1]) > 0.7
+    ring = X[:, 0] ** 2 + X[:, 1] ** 2 > 1.4
+    y = {"ring": ring, "saddle": X[:, 0] * X[:, 1] > 0, "corner": corner}[shape].astype(int)
+    leaf = {"base": "axis_parallel", "max_depth": 0, "hinges": kind == "hinge", **SHORT}
     model = LogisticTreeClassifier(**leaf).fit(X[:200], y[:200])
     models = model.tree_.leaf_models
-    assert model.n_leaves_ == 1 and {kind} == {models.terms[k].kind for k in np.flatnonzero(models.weights(0)[1] > 0.5)}
+    kinds = {models.terms[k].kind for k in np.flatnonzero(models.weights(0)[1] > 0.5)}
+    assert model.n_leaves_ == 1 and kind in kinds and (kind == "hinge" or len(kinds) == 1)
     assert model.score(X[200:], y[200:]) > 0.93
-    for further in ({"squares": False}, {"products": False}):
-        simpler = LogisticTreeClassifier(**leaf, **further).fit(X[:200], y[:200]).tree_.leaf_models
+    for further in ({"squares": False}, {"products": False, "hinges": False}):
+        simpler = LogisticTreeClassifier(**(leaf | further)).fit(X[:200], y[:200]).tree_.leaf_models
         assert simpler.pairs is None and (simpler.curve is None or "squares" not in further)
     again = tree_of(json.loads(json.dumps(model.tree_.to_dict())))
     assert again.predicted_shares(X).tobytes() == model.predict_proba(X).tobytes()
@@ -176,7 +180,8 @@ def test_the_terms_that_count_are_chosen_and_their_models_are_at_the_minimum_of_
     assert model.refinement_.chosen == sparse and sparse.most == 3 and sparse.loss(0.5) < dense.loss(0.5)
     model = LogisticTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
     models = model.tree_.leaf_models
-    columns, weights = models.columns(X), models.weights(0)
+    z, weights = standardized(X, models.center, models.scale), models.weights(0)
+    columns = np.column_stack([(squares(z) if term.kind == "square" else z)[:, term.feature] for term in models.terms])
     excess = model.predict_proba(X) - np.eye(2)[y]
     assert weights.shape == (2, 4)
     np.testing.assert_allclose(excess.T @ columns + 3.0 * weights, 0.0, atol=1e-2)

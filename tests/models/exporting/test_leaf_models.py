@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from oblique_cli import Model, make
 from oblique_cli.models.exporting import export
-from oblique_cli.models.exporting._exporter import LOGISTIC, kind_of
-from oblique_cli.models.procedure import Part, Scaled, Scores, procedure_of, square_of
+from oblique_cli.models.procedure import Part, Scaled, Scores, procedure_of
 
 SIZES = st.fixed_dictionaries(
     {
@@ -45,35 +44,26 @@ def test_random_models_say_in_python_and_c_what_predict_says(sizes):
 
 
 def test_scores_by_hand():
-    # 0.5 + 2 z + (z^2 - 1) / sqrt(2) for the second class, z = (x - 10) / 2 = 1.5 for x = 13.
-    part = Part(Scaled(0, -1, 10.0, 2.0), (0.0, 2.0), (0.0, 1.0))
-    scores = Scores((0, 1), (0.0, 0.5), (part,))
-    assert scores.of([13.0]) == [0.0, pytest.approx(0.5 + 3.0 + 1.25 / math.sqrt(2))]
-    assert scores.of([math.nan]) == [0.0, pytest.approx(0.5 - 1 / math.sqrt(2))]
-    assert square_of(1e100) == square_of(3.0) == pytest.approx(8 / math.sqrt(2))
-    # 2 near(z) near(z'), z' = x / 4: 2 * 1.5 * 3 for x' = 99.
-    times = Scores((0, 1), (0.0, 0.5), (replace(part, curve=(), other=Scaled(1, -1, 0.0, 4.0)),))
+    # 0.5 + 2 z + z^2 for the second class, z = (x - 10) / 2 = 1.5 for x = 13.
+    column = Scaled(0, -1, 10.0, 2.0)
+    near = replace(column, low=-3.0, high=3.0)
+    scores = Scores((0, 1), (0.0, 0.5), (Part((column,), (0.0, 2.0)), Part((near, near), (0.0, 1.0))))
+    assert scores.of([13.0]) == [0.0, 5.75] and scores.of([math.nan]) == [0.0, 0.5] and near.of(1e100) == 3.0
+    # 2 z z', z' = x / 4 at most 3: 2 * 1.5 * 3 for x' = 99.
+    times = Scores((0, 1), (0.0, 0.5), (Part((near, Scaled(1, -1, 0.0, 4.0, -3.0, 3.0)), (0.0, 2.0)),))
     assert times.of([13.0, 99.0]) == [0.0, 9.5] and times.of([13.0, math.nan]) == [0.0, 0.5]
+    # max(0, x - 10) / 2 and max(0, 10 - x) / 2.
+    assert [replace(column, scale=s, low=0.0).of(x) for s in (2.0, -2.0) for x in (13.0, 4.0)] == [1.5, 0.0, 0.0, 3.0]
     assert Scaled(0, -1, 0.0, 5e-324).of(1e308) == 1e100
     level = Scaled(0, 1, 0.25, 0.5)
     assert [level.of(value) for value in (1.0, 0.0, math.nan)] == [1.5, -0.5, -0.5]
-
-
-def test_the_steps_have_the_scores_of_the_model():
-    case = support.leaf_models(8, n_features=4, levels=True, gaps=True)
-    tree, X = case.model.estimator.tree_, support.rows(case, n=200)
-    leaves, procedure = case.model.apply(X), case.procedure
-    said = np.array([procedure.tree.leaf(leaf).scores.of(row) for leaf, row in zip(leaves, X.tolist(), strict=True)])
-    own = case.model.fitted.predictor._rows(X)
-    np.testing.assert_allclose(said, tree.leaf_models.scores(own, leaves), rtol=1e-12, atol=1e-12)
-    assert procedure.has_scores and kind_of(procedure) == LOGISTIC and procedure.needed == ()
 
 
 def test_a_document_with_scores_says_that_it_is_younger():
     cases = (support.iris(), support.leaf_models(1, squares=False), support.leaf_models(1))
     plain, scored, of_products = (json.loads(export(case.model, "json")) for case in cases)
     versions = [document["schema"] for document in (plain, scored, of_products)]
-    assert versions == ["oblique-export/1", "oblique-export/2", "oblique-export/3"]
+    assert versions == ["oblique-export/1", "oblique-export/2", "oblique-export/4"]
     leaves = [node for node in scored["trees"][0]["nodes"] if "left" not in node]
     assert all("class" not in leaf and len(leaf["intercepts"]) == 3 for leaf in leaves)
 

@@ -253,26 +253,22 @@ def test_levels_and_gaps(policy, parameters):
     assert "a level" in text_of(found) or "smoker" in text_of(found)
 
 
-def test_a_column_that_a_square_alone_takes_is_used():
-    """By hand: one leaf, whose score is a square and no line."""
-    estimator = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X[:, :1], CLASS_OF)
-    zero, curve = np.zeros((1, 2, 1)), np.array([[[0.0], [1.0]]])
-    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero[0, 0], np.ones(1), zero, zero[:, :, 0], curve))
-    assert verify(Model.of(estimator), never_uses=["x1"]).verdicts[0].outcome == REFUTED
-
-
-@pytest.mark.parametrize(("slope", "outcome"), [(4.0, PROVED), (2.0, REFUTED)])
+@pytest.mark.parametrize(("second", "slope", "outcome"), [
+    (1, 4.0, PROVED), (1, 2.0, REFUTED), (-1, 0.5, PROVED), (-1, -0.5, REFUTED), (-2, 1.5, PROVED), (-2, 0.5, REFUTED),
+])  # fmt: skip
 @pytest.mark.parametrize("places", [(0, 1), (1, 0)])
-def test_the_slope_along_a_factor_of_a_product(slope, outcome, places):
-    """By hand: slope * z1 + z1 z2 rises with z1 where slope + z2 > 0, and z2 is at least -3."""
+def test_the_slope_along_a_factor_of_a_product_or_a_hinge(second, slope, outcome, places):
+    """By hand: slope * z1 + z1 z2 rises with z1 where slope + z2 > 0, and z2 is at least -3; slope * z1 +
+    max(0, z1 - 1) where slope > 0, slope * z1 + max(0, 1 - z1) where slope > 1."""
     estimator = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X[:, :2], CLASS_OF)
     coef, zero = np.zeros((1, 2, 2)), np.zeros(2)
     coef[0, 1, places[0]] = slope
-    products = {"pairs": np.array([[0, 1]]), "pair_coef": np.array([[[0.0], [1.0]]])}
-    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, zero + 1, coef, zero[None], **products))
+    pair = [0, 1] if second == 1 else [places[0], second]
+    pairs = {"pairs": np.array([pair]), "pair_coef": np.array([[[0.0], [1.0]]]), "knots": np.ones(1)}
+    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, zero + 1, coef, zero[None], **pairs))
     names = [f"x{place + 1}" for place in places]
     verdicts = verify(Model.of(estimator), monotone={names[0]: 1}, never_uses=[names[1]], of="1").verdicts
-    assert [verdict.outcome for verdict in verdicts] == [outcome, REFUTED]
+    assert [verdict.outcome for verdict in verdicts] == [outcome, REFUTED if second == 1 else PROVED]
 
 
 def test_without_a_compiler_the_exported_python_is_asked(monkeypatch):

@@ -52,8 +52,8 @@ struct oblique_model {
 // == record part
 struct oblique_part {
     int cell, level;
-    double center, scale;
-    int kind;
+    double center, scale, low, high;
+    int times;
     double coefs[$scored];
 };
 // == record scores
@@ -178,12 +178,8 @@ static void oblique_score(int at, const double *cells, double *scores)
         const double value = oblique_value(cells[part->cell], part->level);
         /* In standard deviations; a missing number counts as the center. */
         double z = value != value ? 0.0 : (value - part->center) / part->scale;
-        z = z < -$farthest ? -$farthest : z > $farthest ? $farthest : z;
-        if (part->kind > 0)
-            z = z < -$near ? -$near : z > $near ? $near : z;
-        if (part->kind == 1)
-            z = (z * z - 1.0) * $half_root;
-        if (part->kind == 3)
+        z = z < part->low ? part->low : z > part->high ? part->high : z;
+        if (part->times)
             z *= factor;
         factor = z;
         for (int k = 0; k < $scored; k++)

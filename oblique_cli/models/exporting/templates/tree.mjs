@@ -75,14 +75,12 @@ function scoresOf(at, cells) {
   const [intercepts, parts] = SCORES[at];
   const scores = [...intercepts];
   let factor = 1;
-  for (const [cell, level, center, scale, kind, coefs] of parts) {
+  for (const [cell, level, center, scale, low, high, times, coefs] of parts) {
     let value = cells[cell];
     if (level !== -1) value = Number(value === level || (level === -2 && Number.isNaN(value)));
     // In standard deviations; a missing number counts as the center.
-    let z = Number.isNaN(value) ? 0 : Math.min(Math.max((value - center) / scale, -$farthest), $farthest);
-    if (kind > 0) z = Math.min(Math.max(z, -$near), $near);
-    if (kind === 1) z = (z * z - 1) * $half_root;
-    if (kind === 3) z *= factor;
+    let z = Number.isNaN(value) ? 0 : Math.min(Math.max((value - center) / scale, low), high);
+    if (times) z *= factor;
     factor = z;
     coefs.forEach((coef, k) => {
       scores[k] += coef * z;
