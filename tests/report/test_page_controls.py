@@ -78,6 +78,7 @@ def test_axe_finds_nothing_serious(opened, kind, scheme, width):
     assert serious == []
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_control_can_be_used_once(opened, kind):
     view = opened(kind, viewport={"width": 1280, "height": 900})

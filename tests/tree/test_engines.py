@@ -92,6 +92,7 @@ def test_where_cells_hold_no_level(name, seed):
     engines_agree(name, X, y, n_classes, levels=levels)
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize(("number", "name", "options"), [(i, *case) for i, case in enumerate(OPTIONS)])
 def test_with_options(number, name, options):
     exact = {"coef": 1e-12, "threshold": 1e-9} if name.startswith("oc1") else {}
