@@ -50,10 +50,9 @@ def parse(content: bytes, where: str) -> Table:
                 raise DataError(f"{where}: columns {header.index(name) + 1} and {i} are both named {name!r}")
         if all(map(is_number, header)):
             raise DataError(f"{where}: the first row holds only numbers; it must be a header with the column names")
-        rows = own_rows.taken(table.rows, most // len(header))
-    if len(rows) == most // len(header):
+        lines, columns = own_rows.columns_of(table, most // len(header))
+    if len(lines) == most // len(header):
         raise DataError(f"{where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
-    if not rows:
+    if not lines:
         raise DataError(f"{where}: there are no rows below the header")
-    lines, by_row = zip(*rows, strict=True)
-    return Table(where, header, tuple(zip(*by_row, strict=True)), lines)
+    return Table(where, header, tuple(map(tuple, columns)), tuple(lines))

@@ -36,6 +36,12 @@ class Marks:
         """Return whether a cell of a number column is missing."""
         return not cell or cell.lower() in self.known
 
+    def among_numbers(self, counts: Counter[str]) -> Counter[str]:
+        """Return the cells of a number column that are not missing. counts : cell -> rows"""
+        known = frozenset(("", *self.known))
+        missing = {cell for cell, text in zip(counts, map(str.lower, counts), strict=True) if text in known}
+        return Counter({cell: rows for cell, rows in counts.items() if cell not in missing}) if missing else counts
+
     def in_words(self, cell: str, counts: Mapping[str, int]) -> bool:
         """Return whether a cell of a word column is missing; some marks are words there."""
         text = cell.lower()
@@ -69,7 +75,7 @@ class ColumnTypes:
         if not forced and kind in ("identifier", "ignored"):
             return Column(name, {"ignored": "dropped"}.get(kind, "identifier"))
         if name not in r.qualitative and kind != "levels":
-            values = self.values(counts)
+            values = self.marks.among_numbers(counts)
             if values and (column := self._quantity(j, name, cells, values, forced, counts)) is not None:
                 return column
         words = Counter({cell: rows for cell, rows in counts.items() if not self.marks.in_words(cell, counts)})
@@ -86,10 +92,6 @@ class ColumnTypes:
             if why and (why == "identifier" or kind != "levels"):
                 return Column(name, why)
         return self._levels(name, levels, level_of, forced)
-
-    def values(self, counts: Counter[str]) -> Counter[str]:
-        """Return the cells that are not missing if the column holds numbers."""
-        return Counter({cell: rows for cell, rows in counts.items() if not self.marks.in_numbers(cell)})
 
     def number_form(self, values: Mapping[str, int], declared: bool = False) -> Form | None:
         """Return the form in which all cells are plain numbers; None if they are codes such as 02139."""
@@ -128,7 +130,7 @@ class ColumnTypes:
 
     def check_numbers(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> None:
         """Raise DataError for a cell that is no number in a regression target."""
-        values = self.values(counts)
+        values = self.marks.among_numbers(counts)
         mostly = own_numbers.mostly_numbers(values, self.forms)
         if mostly is not None and mostly.odd and not self._are_codes(name, values, mostly, declared=False):
             raise DataError(self.odd_cell(j, name, cells, mostly))

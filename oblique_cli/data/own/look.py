@@ -76,19 +76,17 @@ class _Look:
             self.written = table.written
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, including the header
-            rows = own_rows.taken(table.rows, limit)
+            self.lines, self.cells = own_rows.columns_of(table, limit)
             self.notes += table.notes
         lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
         if reading.target in lists["qualitative"] and reading.task != "regression":  # levels of a target are classes
             lists["qualitative"] = tuple(name for name in lists["qualitative"] if name != reading.target)
             lists["task"] = "classification"
         self.reading = replace(reading, **lists)
-        if len(rows) == limit:
+        if len(self.lines) == limit:
             raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
-        if not rows:
+        if not self.lines:
             raise DataError(f"{self.where}: there are no rows below the header")
-        self.lines = [line for line, _ in rows]
-        self.cells = list(zip(*(cells for _, cells in rows), strict=True))
         self.marks = Marks(reading.missing_marks, reading.only_marks)
         self.counts = [Counter(cells) for cells in self.cells]
         self._check_header()
@@ -152,7 +150,7 @@ class _Look:
 
     def _decide(self) -> None:
         counts, r = self.counts, self.reading
-        values = [[cell for cell in count if not self.marks.in_numbers(cell)] for count in counts]
+        values = [self.marks.among_numbers(count) for count in counts]
         decimal = own_numbers.POINT if self.typed else own_numbers.NAMED_MARKS.get(r.decimal)
         only = bool(decimal)
         forms = own_numbers.forms(decimal or own_numbers.decimal_mark(values, self.delimiter), r.thousands, only=only)
@@ -212,7 +210,7 @@ class _Look:
         forms: dict[int, Form] = {}
         for j, column in enumerate(listed):
             if column.treatment == "identifier" and not own_roles.is_named_identifier(column.name):
-                form = own_numbers.form_of(self.types.values(self.counts[j]), self.types.forms)
+                form = own_numbers.form_of(self.marks.among_numbers(self.counts[j]), self.types.forms)
                 forms |= {} if form is None else {j: form}
         if len(forms) < 2:
             return listed
@@ -250,7 +248,7 @@ class _Look:
     def _target_form(self, i: int) -> Form | None:
         """Return the number format of the target, None if it holds classes in words or codes."""
         counts = self.counts[i]
-        values = self.types.values(counts)
+        values = self.marks.among_numbers(counts)
         form = self.types.number_form(values, self.reading.task == "regression")
         if form is not None or not values or self.reading.task == "classification":
             return form
@@ -276,7 +274,7 @@ class _Look:
         if self.kinds.get(self.target) == "number" and len(labels) > 2 and not r.algorithms:
             return "regression"
         if self.target_form is not None:
-            labels = Counter({cell: count for cell, count in labels.items() if not self.marks.in_numbers(cell)})
+            labels = self.marks.among_numbers(labels)
             labels = Counter({cell: count for cell, count in labels.items() if self.target_form.holds(cell)})
             numbers = [self.target_form.value(cell) for cell in labels]
         elif not own_roles.are_padded(labels):
@@ -541,7 +539,7 @@ class _Look:
         bounds = [quoted(column.name) for column in columns if column.of]
         odd: list[str] = []
         for column in used if own_numbers.NONNUMERIC in self.marks.added else ():
-            cells = types.values(self.counts[self.header.index(column.name)])
+            cells = self.marks.among_numbers(self.counts[self.header.index(column.name)])
             wrong = [cell for cell in cells if not column.form.holds(cell)]
             if wrong and (column.treatment == "number" or self.task == "regression"):
                 odd.append(f"{quoted(column.name)} ({few(wrong)})")

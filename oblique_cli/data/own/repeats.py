@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from oblique_cli.data.own.numbers import plain_numbers
 from oblique_cli.data.own.roles import is_named_identifier
 from oblique_cli.errors import quoted
-from oblique_cli.ground.labels import is_number
 
 LEAST_ROWS, LEAST_LEVELS = 30, 10
 REPEATED = 0.9  # share of the rows whose level another row has
@@ -74,7 +74,7 @@ def _names_things(name: str, cells: Sequence[str]) -> bool:
     try:
         values = {int(cell) for cell in cells if cell.strip()}
     except ValueError:
-        return not all(is_number(cell) for cell in cells if cell.strip())
+        return plain_numbers(list(filter(str.strip, cells))) is None
     return is_named_identifier(name) or (bool(values) and len(values) >= DENSE * (max(values) - min(values) + 1))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oblique_cli.data.own import csv_blocks
+from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.front import Column, Columns, chunks
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import DataError
@@ -63,13 +64,22 @@ def reading(content: bytes) -> tuple[object, ...]:
     return np.concatenate([part.X for part in parts]).tobytes(), lines.tolist(), unseen, labels, notes
 
 
+def texts(content: bytes) -> tuple[object, ...]:
+    try:
+        with own_rows.opened(Source("it", content=content)) as table:
+            return (*own_rows.columns_of(table, 1000), list(table.notes))
+    except DataError as error:
+        return (str(error),)
+
+
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("piece", [1, 300])
 def test_pieces_parsed_by_pandas_hold_the_same_rows(name, piece, monkeypatch):
+    monkeypatch.setattr(own_rows, "FIRST", 16)
     monkeypatch.setattr(csv_blocks, "PIECE", 1 << 30)
-    row_by_row = reading(TABLES[name])
+    row_by_row = reading(TABLES[name]), texts(TABLES[name])
     monkeypatch.setattr(csv_blocks, "PIECE", piece)
-    assert reading(TABLES[name]) == row_by_row
+    assert (reading(TABLES[name]), texts(TABLES[name])) == row_by_row
 
 
 def test_plain_rows_never_reach_the_reader_of_rows(monkeypatch):

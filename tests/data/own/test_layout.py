@@ -6,7 +6,9 @@ import pytest
 from covering import few
 from tables.strange_files import ABOVE, BELOW, text
 
-from oblique_cli.data.own.rows import opened, taken
+from oblique_cli.data.own import rows as own_rows
+from oblique_cli.data.own.opened import Opened
+from oblique_cli.data.own.rows import columns_of, opened
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nouns import TextOptions
@@ -168,7 +170,7 @@ def test_names_of_rows_as_r_writes_them_and_rows_come_before_the_end_of_the_file
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on):
+def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on, monkeypatch):
     seen = []
 
     def rows():
@@ -180,10 +182,11 @@ def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on):
     was = gc.isenabled()
     try:
         (gc.enable if on else gc.disable)()
-        assert taken(rows(), 3) == [(0, ["1", "a"]), (1, ["1", "a"]), (2, ["1", "a"])]
+        monkeypatch.setattr(own_rows, "FIRST", 3)
+        assert columns_of(Opened(("x", "y"), rows(), ("x", "y")), 3) == ([0, 1, 2], [["1"] * 3, ["a"] * 3])
         assert gc.isenabled() == on
         with pytest.raises(DataError, match="the end is damaged"):
-            taken(rows(), 9)
+            columns_of(Opened(("x", "y"), rows(), ("x", "y")), 9)
         assert gc.isenabled() == on and not any(seen)
     finally:
         (gc.enable if was else gc.disable)()
