@@ -2,6 +2,7 @@
 
 python -m tools.fit_costs measure [ROWS]   fit every candidate once to each table, at most ROWS (500) rows of it, and
                                            write results/tables/costs.csv; what is stored is not measured again
+python -m tools.fit_costs growth           the same for trees of large tables: results/tables/growth_costs.csv
 python -m tools.fit_costs                  print oblique_cli/fitting/costs.yaml, fitted to the stored seconds
 
 The tables are those of the corpus (tests/tables) and of OBLIQUE_DATA, and some with noise of larger sizes. A fit
@@ -13,7 +14,7 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from oblique_cli.errors import ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.experiments.fits import Case
-from oblique_cli.fitting.budget import candidates, cost_of, seen_columns
+from oblique_cli.fitting.budget import candidates, cost_of, costs, seen_columns
 from oblique_cli.fitting.choosing import fit_to_all, part, rows_in_turn
 from oblique_cli.fitting.goals import Goal
 from oblique_cli.ground import seeds
@@ -38,6 +39,8 @@ LONGEST = 4.0
 # Rows, columns, classes of tables with noise.
 SIZES = ((4000, 10, 2), (2000, 30, 3), (12000, 8, 2), (300, 200, 2), (1000, 10, 8), (4000, 10, 1), (1500, 30, 1),
          (12000, 6, 1), (300, 150, 1))  # fmt: skip
+LARGE = ((20_000, 5), (60_000, 5), (200_000, 5), (20_000, 10), (60_000, 10), (200_000, 10), (20_000, 30), (60_000, 30))
+MANY_CLASSES = ((20_000, 10), (60_000, 10))
 CATALOGUE = ("bupa", "vehicle", "boston_housing", "auto_mpg", "abalone", "pima", "glass", "sonar", "german_credit",
              "kin8nm", "ionosphere", "wine", "stock", "yeast", "statlog_heart", "tecator")  # fmt: skip
 MOST_CLASSES = 40
@@ -49,6 +52,10 @@ POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
 # at least, whatever the base made of small tables.
 USUAL, PULL = np.array([1.05, 1.0, 0.3]), 0.3
 LEAST_POWER = 0.9
+BASES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9)
+GROWTH_HEADING = """\
+# One tree on 20,000 rows or more, from the algorithm that a command takes by default to the cheapest substitute, fitted
+# to results/tables/growth_costs.csv (`python -m tools.fit_costs growth`)."""
 HEADING = """\
 # What a fit costs, by candidate: base + seconds (rows / 1000)^rows (columns / 10)^columns (classes / 2)^classes, in
 # seconds of CPU, as `python -m tools.fit_costs` fits them to results/tables/costs.csv. `oblique fit` plans by these
@@ -84,9 +91,9 @@ def tables() -> Iterator[tuple[str, Dataset]]:
         yield "noise:{}x{}x{}".format(*size), noisy(*size)
 
 
-def stored() -> list[dict[str, str]]:
+def stored(name: str = STORED.name) -> list[dict[str, str]]:
     """Return the stored fits."""
-    with open(STORED, encoding="utf-8", newline="") as stream:
+    with open(STORED.with_name(name), encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
@@ -112,20 +119,36 @@ def measure(most_rows: int) -> None:
                 csv.writer(stream, lineterminator="\n").writerow(fields)
 
 
+def measure_growth() -> None:
+    """Grow each default algorithm of large tables and its substitutes once, pruned as commands prune them."""
+    path = STORED.with_name("growth_costs.csv")
+    sizes = [(*size, 2) for size in LARGE] + [(*size, 7) for size in MANY_CLASSES] + [(*size, 1) for size in LARGE[3:7]]
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("task", "rows", "columns", "classes", "algorithm", "seconds"))
+        for size in sizes:
+            dataset = noisy(*size)
+            for name in costs(f"{dataset.task}_growth"):
+                started = time.process_time()
+                fit_to_all(case_of(dataset, name, name, {}), 5, 1, Goal.usual(dataset.task))
+                seconds = round(time.process_time() - started, 3)
+                writer.writerow((dataset.task, *size, name, seconds))
+
+
 def case_of(dataset: Dataset, name: str, algorithm_id: str, params: dict[str, object]) -> Case:
     """Return a candidate as `oblique fit` runs it."""
     spec = pruned_spec(AlgorithmSpec(name, algorithm_id, params, {}), dataset.n)
     return Case(dataset, POLICY, spec, ALGORITHMS[name])
 
 
-def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64], bases: Sequence[float]) -> NDArray[np.float64]:
     """Return base, seconds and the powers: the base of least error, the rest by least absolute errors of logarithms.
 
-    sizes : (n, 3) rows, columns, classes of the fits; seconds : (n,)
+    sizes : (n, 3) rows, columns, classes of the fits; seconds : (n,); bases : relative to the least seconds
     """
     logs = np.log(sizes / [1000, 10, 2 if sizes[:, 2].max() > 1 else 1])
     found = []
-    for share in (0.0, 0.2, 0.4, 0.6, 0.8, 0.9):
+    for share in bases:
         base = share * float(np.quantile(seconds, 0.05))
         coef, target = np.zeros(4), np.log(np.maximum(seconds - base, 0.1 * seconds))
         weights = np.ones(len(seconds))
@@ -143,21 +166,35 @@ def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> NDArray[
 
 def main() -> None:
     """Measure, or print the file."""
+    if sys.argv[1:] == ["growth"]:
+        measure_growth()
+        return
     if sys.argv[1:2] == ["measure"]:
         measure(int(sys.argv[2]) if len(sys.argv) > 2 else 500)
         return
     rows = stored()
     print(HEADING)
     for task in ("classification", "regression"):
-        print(f"{task}:")
-        for one in candidates(task):
-            own = [row for row in rows if row["task"] == task and row["algorithm"] == one["name"]]
-            sizes = np.array([[float(row[key]) for key in ("rows", "columns", "classes")] for row in own])
-            seconds = np.array([max(float(row["seconds"]), 1e-4) for row in own])
-            base, slope, a, b, c = fitted(sizes, seconds)
-            c = c if task == "classification" else 0.0
-            first = f"base: {BESIDE_OTHERS * base:.2g}, seconds: {BESIDE_OTHERS * slope:.2g}"
-            print(f"  {one['name']}: {{{first}, rows: {a:.2f}, columns: {b:.2f}, classes: {c:.2f}}}")
+        print_costs(task, [one["name"] for one in candidates(task)], rows)
+    print(GROWTH_HEADING)
+    grown = stored("growth_costs.csv")
+    for task in ("classification", "regression"):
+        print_costs(f"{task}_growth", list(costs(f"{task}_growth")), grown)
+
+
+def print_costs(section: str, names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
+    """Print a section of the file: the costs of algorithms, fitted to measured rows."""
+    task, _, growth = section.partition("_")
+    print(f"{section}:")
+    for name in names:
+        measured = [row for row in rows if row["task"] == task and row["algorithm"] == name]
+        sizes = np.array([[float(row[key]) for key in ("rows", "columns", "classes")] for row in measured])
+        seconds = np.array([max(float(row["seconds"]), 1e-4) for row in measured])
+        base, slope, a, b, c = fitted(sizes, seconds, bases=(0.0,) if growth else BASES)
+        c = c if task == "classification" else 0.0
+        share = 1.0 if growth else BESIDE_OTHERS
+        first = f"base: {share * base:.2g}, seconds: {share * slope:.2g}"
+        print(f"  {name}: {{{first}, rows: {a:.2f}, columns: {b:.2f}, classes: {c:.2f}}}")
 
 
 if __name__ == "__main__":

@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from oblique_cli.models.showing import Shown
 
 
-# HHCART(A) evaluates a direction per pair of columns and class. If rows times directions at the roots of all trees
-# exceed this limit (3 to 25 seconds in all, depending on depth), the default algorithm is HHCART(D), which evaluates
-# one reflection per class; see docs/measured.md. Beyond SHALLOW rows a tree on noise deepens so that its time grows as
-# the 1.5th power of the rows.
-MOST_WORK = 500_000_000
-SHALLOW = 20_000
-QUICK_TREE = "hhcart_d"
-
-
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """Fitted estimator with its training data.
@@ -152,6 +143,7 @@ def _fitted(
     from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
     from oblique_cli.experiments.fits import Case, fit_arguments
+    from oblique_cli.fitting.budget import TREE_SECONDS, affordable_tree
     from oblique_cli.ground import seeds
 
     encoder = fold_encoder(dataset, policy, dataset.X)
@@ -160,13 +152,19 @@ def _fitted(
     if columns is not None:
         spec = pruned_spec(spec, len(X), dataset.groups is not None)
         notes += dataset.notes
-        usual = ONE_TREE["classification"]
-        if request.algorithm is None and spec.name == usual and _work(spec, X, dataset) > MOST_WORK:
-            spec = replace(spec, name=QUICK_TREE)
-            notes.append(
-                f"{ALGORITHMS[QUICK_TREE].title}, as {ALGORITHMS[usual].title} would look at {X.shape[1]} "
-                f"columns of {len(X)} rows for long; --algorithm {usual} grows that."
-            )
+        if request.algorithm is None:
+            n, p = X.shape
+            name, usual, seconds = affordable_tree(spec, 1, n, p, len(dataset.classes) or 1)
+            if name != spec.name:
+                titles = [ALGORITHMS[each].title for each in (name, spec.name)]
+                notes.append(
+                    f"{titles[0]}, about {seconds:.0f} s of CPU, as {titles[1]} would take {usual:.0f} s on {n:,} rows "
+                    f"of {p} columns; --algorithm {spec.name} grows that."
+                )
+                progress.remark(notes[-1])
+                spec = replace(spec, name=name)
+            elif seconds > TREE_SECONDS:
+                progress.remark(f"{ALGORITHMS[name].title} takes about {seconds:.0f} s of CPU on this table.")
         if how := how_pruned(spec):
             notes.append(f"{how}; --set {whole_tree(spec)} leaves it whole.")
     random_state = seeds.integer(request.seed, dataset.name if columns is None else seeds.OWN, "tree")
@@ -177,18 +175,6 @@ def _fitted(
         fitted = ready.fit(X, dataset.y, **fit_arguments(Case(dataset, policy, spec, ALGORITHMS[spec.name]), ready))
     target = "target" if columns is None else columns.target
     return Fitted(dataset, spec, encoder, X, dataset.y, fitted, target, tuple(notes))
-
-
-def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
-    """Return how many projections of rows HHCART(A) computes at the roots of all trees: n rows times C classes times p
-    directions per eigenvector; a class has at most min(p, rows of the class) eigenvectors. Larger beyond SHALLOW
-    rows."""
-    from oblique_cli.estimators.default_pruning import BY_CV
-
-    folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
-    trees = 1 + folds * repeats if BY_CV.items() <= spec.params.items() else 1
-    (n, p), classes = X.shape, len(dataset.classes)
-    return int(trees * n * classes * p * min(p, max(n // classes, 1)) * max(n / SHALLOW, 1.0) ** 0.5)
 
 
 def fitted_again(fold: Regrown) -> Fitted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -342,8 +343,9 @@ def experiment_of(
         other = tasks.index(next(task for task in tasks if task != tasks[0]))
         kinds = f"{paths[0]} is for {tasks[0]} and {paths[other]} for {tasks[other]}"
         raise click.UsageError(f"{kinds}: compare one kind at a time, or say --task")
-    chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
+    usual = CLASSIFIERS if tasks[0] == "classification" else REGRESSORS
     rows = max(dataset.n for _, dataset, _ in looks)
+    chosen = algorithms or _affordable_trees(usual, rows, [dataset for _, dataset, _ in looks], sizes)
     listed = [pruned(name, rows, options.groups is not None) if isinstance(name, str) else name for name in chosen]
     plain = {"version": 1, "datasets": [key for key, _, _ in looks], "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
@@ -369,10 +371,10 @@ def experiment_of(
 def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Sizes) -> Experiment:
     """Return the experiment with fewer repetitions and folds if it takes long, and print a note."""
     from oblique_cli.experiments.fits import Case
-    from oblique_cli.fitting.budget import affordable_cv
+    from oblique_cli.fitting.budget import COMPARISON_SECONDS, affordable_cv
 
     cases = list(Case.all_of(experiment, datasets).values())
-    cv, seconds = affordable_cv(experiment.cv, cases, {key: least for key, (_, least) in sizes.items()})
+    cv, seconds, left = affordable_cv(experiment.cv, cases, {key: least for key, (_, least) in sizes.items()})
     changes, options = [], []
     for key, (option, _) in sizes.items():
         planned, usual = getattr(cv, key), getattr(experiment.cv, key)
@@ -384,7 +386,31 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Size
             f"note: {listed_words(changes)}, as all would take about {seconds:.0f} s of CPU; "
             f"{' '.join(options)} runs all."
         )
+    if left > COMPARISON_SECONDS:
+        note(f"note: the folds take about {left:.0f} s of CPU; --algorithm NAME runs a cheaper one.")
     return replace(experiment, cv=cv)
+
+
+def _affordable_trees(names: Sequence[str], rows: int, datasets: Sequence[Dataset], sizes: Sizes) -> tuple[str, ...]:
+    """Return default algorithms, the cheaper ones where the fewest folds take long; print a note on these."""
+    from oblique_cli.estimators.default_pruning import pruned_spec
+    from oblique_cli.fitting.budget import affordable_tree, seen_columns
+    from oblique_cli.ground.nouns import AlgorithmSpec
+
+    fits = prod(least for _, least in sizes.values())
+    large = max(datasets, key=lambda dataset: dataset.n * dataset.p)
+    size = (large.n / 2, seen_columns(large, TREATMENTS["encoding"]), len(large.classes) or 1)
+    chosen = []
+    for name in names:
+        spec = pruned_spec(AlgorithmSpec(name, name, {}, {}), rows)
+        quick, usual, seconds = affordable_tree(spec, fits, *size)
+        if quick != name:
+            note(
+                f"note: {quick} in place of {name}: {fits} folds of it take about {seconds:.0f} s of CPU, of {name} "
+                f"{usual:.0f} s; --algorithm {','.join(names)} runs that."
+            )
+        chosen.append(quick)
+    return tuple(dict.fromkeys(chosen))
 
 
 def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:

@@ -87,7 +87,8 @@ def tree(
 
     FILE is a CSV, TSV, ARFF or Parquet file, compressed or not; - is standard input. Its tree is pruned by
     cross-validation or, from 20,000 rows on, on a tenth of the rows. Lines above the rules describe what was done to
-    columns and tree. The default algorithm is HHCART(A), or HHCART(D) where HHCART(A) would take long.
+    columns and tree. The default algorithm is HHCART(A), or the first of HHCART(D), HHGDT and axis-parallel trees that
+    takes at most 15 s of CPU.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3

@@ -7,6 +7,7 @@ remaining fits are skipped, and the outcome reports it.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.data.dataset import Dataset
-from oblique_cli.estimators.default_pruning import BY_HOLDOUT
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.default_pruning import BY_CV, BY_HOLDOUT
 from oblique_cli.experiments.fits import Case
-from oblique_cli.ground.nouns import CVSpec
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec
 from oblique_cli.ground.strict_yaml import Problems, parse, read
 from oblique_cli.schemes import SCHEMES
 
@@ -30,6 +32,8 @@ BRAKE = 2 * PLANNED  # multiple of the budget, in CPU time, after which no furth
 COMPARISON_SECONDS = 40.0 * PLANNED  # for a cross-validation whose size the user did not set
 SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # tried in this order
 
+TREE_SECONDS = 15.0  # for the trees of a default algorithm, beyond which a cheaper algorithm takes its place
+MEASURED_FROM = 10_000  # rows of a fit from which the costs of large tables hold
 GROWTHS = 10  # cost of a tree pruned by cross-validation, relative to a tree pruned on separate rows
 
 
@@ -88,10 +92,38 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
     known = [listed[case.spec.name]] if case.spec.name in listed else list(listed.values())
     once = max(cost.of(max(rows, 1.0), columns, classes) for cost in known)
     if case.spec.params.get("pruning") == BY_HOLDOUT["pruning"]:
-        once /= GROWTHS
+        grown = growth_seconds(dataset.task, rows, columns, classes) if rows >= MEASURED_FROM else {}
+        once = grown.get(case.spec.name, once / GROWTHS)
     path = getattr(case.algorithm, "path_parameter", None)
     searched = prod(len(values) for name, values in case.spec.grid.items() if name != path)
     return once * (1 + folds * searched) if case.spec.grid else once
+
+
+def growth_seconds(task: str, rows: float, columns: int, classes: int) -> dict[str, float]:
+    """Return the seconds of one tree of each default algorithm and its substitutes, from the default on."""
+    # A class of fewer rows than columns has as many eigenvectors as rows.
+    directions = round((columns * min(columns, max(rows / classes, 1.0))) ** 0.5)
+    return {name: cost.of(rows, directions, classes) for name, cost in costs(f"{task}_growth").items()}
+
+
+def affordable_tree(
+    spec: AlgorithmSpec, fits: int, rows: float, columns: int, classes: int
+) -> tuple[str, float, float]:
+    """Return the algorithm that a default command takes for `spec`, and the seconds of `spec` and of this algorithm.
+
+    It is the first in costs.yaml, from `spec` on, whose trees take at most TREE_SECONDS, else the cheapest. fits : of
+    `rows` rows each, with all trees of the pruning
+    """
+    by_cv = spec.params.items() >= BY_CV.items()
+    trees = 1 + spec.params.get("pruning_folds", 10) * spec.params.get("pruning_repeats", 1) if by_cv else 1
+    task = ALGORITHMS[spec.name].family.task
+    listed = [(name, fits * trees * each) for name, each in growth_seconds(task, rows, columns, classes).items()]
+    seconds = dict(itertools.dropwhile(lambda item: item[0] != spec.name, listed))
+    fitting = [name for name in seconds if spec.params.keys() <= ALGORITHMS[name].parameters.keys()]
+    if not fitting:  # no default algorithm
+        return spec.name, 0.0, 0.0
+    name = next((name for name in fitting if seconds[name] <= TREE_SECONDS), min(fitting, key=seconds.__getitem__))
+    return name, seconds[spec.name], seconds[name]
 
 
 def fold_cost(case: Case, folds: int) -> tuple[float, bool]:
@@ -99,8 +131,8 @@ def fold_cost(case: Case, folds: int) -> tuple[float, bool]:
     return cost_of(case, case.dataset.n, folds), case.spec.name in costs(case.dataset.task)
 
 
-def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float]:
-    """Return the cross-validation that COMPARISON_SECONDS allow, and the seconds that `cv` would take.
+def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float, float]:
+    """Return the cross-validation that COMPARISON_SECONDS allow, the seconds that `cv` would take, and its seconds.
 
     cases : the algorithms on their data sets; unlisted algorithms cost nothing
     least : key of SMALLER_SIZES -> its minimum; other keys stay. The smallest size may take longer.
@@ -121,7 +153,7 @@ def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -
         if seconds(cv) <= COMPARISON_SECONDS:
             break
         cv = replace(cv, folds=n, tune_folds=min(cv.tune_folds, n)) if key == "folds" else replace(cv, repeats=n)
-    return cv, whole
+    return cv, whole, seconds(cv)
 
 
 def seen_columns(dataset: Dataset, encoding: str) -> int:

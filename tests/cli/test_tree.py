@@ -10,9 +10,10 @@ import pytest
 from tree_support import tree_of
 
 from oblique_cli import data, make
-from oblique_cli.cli import _common, _fitting
+from oblique_cli.cli import _common
 from oblique_cli.estimators import default_pruning
 from oblique_cli.experiments import progress as progress_module
+from oblique_cli.fitting import budget
 from oblique_cli.ground import seeds
 from oblique_cli.models import load, save
 
@@ -248,20 +249,17 @@ def test_many_rows_are_pruned_on_a_tenth_of_them_and_it_is_said(table, monkeypat
 def test_the_tree_of_a_large_table_that_nobody_has_named_is_a_quick_one_and_it_is_said(table, monkeypatch):
     usual = table("tree", "my.csv", "--target", "class")
     assert usual.out.startswith("# HHCART(A) on my")
-    # 10 folds and the tree itself, 60 rows, 2 classes, 2 numbers and an indicator for each of 2 levels
-    work = 11 * 60 * 2 * 4 * 4
-    monkeypatch.setattr(_fitting, "MOST_WORK", work)
-    assert table("tree", "my.csv", "--target", "class").out == usual.out
-    monkeypatch.setattr(_fitting, "MOST_WORK", work - 1)
+    seconds = {"hhcart_a": 2.0, "hhcart_d": 1.0, "hhgdt": 0.5}  # pruning grows eleven trees, in each of two folds
+    monkeypatch.setattr(budget, "growth_seconds", lambda *size: seconds)
     quick = table("tree", "my.csv", "--target", "class")
     assert quick.out.startswith("# HHCART(D) on my")
-    assert "# HHCART(D), as HHCART(A) would look at 4 columns of 60 rows for long; --algorithm hhcart_a" in quick.out
+    sentence = "HHCART(D), about 11 s of CPU, as HHCART(A) would take 22 s on 60 rows of 4 columns; "
+    assert quick.err == f"{sentence}--algorithm hhcart_a grows that.\n"
+    assert f"# {quick.err}" in quick.out
     assert table("tree", "my.csv", "--target", "class", "--algorithm", "hhcart_a").out == usual.out
-    assert table("tree", "my.csv", "--target", "class", "--set", "pruning=none").out.startswith("# HHCART(A) on my")
-    monkeypatch.setattr(_fitting, "MOST_WORK", 2 * work - 1)
-    assert table("tree", "my.csv", "--target", "class").out == usual.out
-    monkeypatch.setattr(_fitting, "SHALLOW", 15)  # four times as many rows: twice the work
-    assert table("tree", "my.csv", "--target", "class").out == quick.out
+    ended = table("run", "my.csv", "--target", "class", "--dry-run")
+    note = "note: hhgdt in place of hhcart_a: 2 folds of it take about 11 s of CPU, of hhcart_a 44 s; "
+    assert f"{note}--algorithm axis_parallel,hhcart_a runs" in ended.err
 
 
 class Hasty(progress_module.Progress):

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oblique_cli.fitting.budget import candidates, costs, recommended
+from oblique_cli.estimators.default_pruning import BY_CV, BY_HOLDOUT
+from oblique_cli.fitting.budget import TREE_SECONDS, affordable_tree, candidates, costs, growth_seconds, recommended
+from oblique_cli.ground.nouns import AlgorithmSpec
 
 STORED = Path(__file__).resolve().parents[2] / "results" / "tables" / "costs.csv"
 with open(STORED, encoding="utf-8", newline="") as stream:
@@ -49,3 +51,35 @@ def test_default_fits_stay_within_what_is_planned_and_compare_what_is_recommende
         assert float(fit["used"]) < 60 and not fit["cut"] and fit["recommended"] == "True", fit
         rivals = (float(fit["errors_to_forest"]), float(fit["errors_to_linear"]))
         assert min(rivals) <= 2, f"{fit['table']} is worse than both rivals by two standard errors"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "fits", "size", "substitute"),
+    [
+        ("hhcart_a", BY_HOLDOUT, 1, (200_000, 10, 2), "hhcart_a"),
+        ("hhcart_a", BY_HOLDOUT, 2, (200_000, 10, 2), "hhcart_d"),
+        ("hhcart_a", BY_HOLDOUT, 1, (1_000_000, 10, 2), "hhcart_d"),
+        ("hhcart_a", BY_HOLDOUT, 1, (10_000_000, 10, 2), "axis_parallel"),
+        ("hhcart_a", BY_CV, 1, (200, 10, 2), "hhcart_a"),
+        ("hhcart_a", BY_CV, 1, (200, 2_000, 2), "hhcart_d"),
+        ("axis_parallel", BY_HOLDOUT, 1, (10_000_000, 10, 2), "axis_parallel"),
+        ("m5_style", {}, 1, (1_000_000, 10, 1), "m5_style"),
+        ("tao", {}, 1, (1_000_000, 10, 2), "tao"),
+    ],
+)
+def test_a_default_algorithm_is_the_first_whose_trees_are_affordable_else_the_cheapest(
+    name, params, fits, size, substitute
+):
+    chosen, usual, seconds = affordable_tree(AlgorithmSpec(name, name, dict(params), {}), fits, *size)
+    assert chosen == substitute and (seconds < usual) == (chosen != name)
+    assert seconds <= TREE_SECONDS or chosen in ("axis_parallel", "m5_style")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_trees_of_large_tables_take_what_is_planned_within_a_factor_of_two(task):
+    with open(STORED.with_name("growth_costs.csv"), encoding="utf-8", newline="") as stream:
+        fits = [fit for fit in csv.DictReader(stream) if fit["task"] == task]
+    assert {fit["algorithm"] for fit in fits} == costs(f"{task}_growth").keys()
+    for fit in fits:
+        planned = growth_seconds(task, float(fit["rows"]), int(fit["columns"]), int(fit["classes"]))[fit["algorithm"]]
+        assert 0.5 <= planned / float(fit["seconds"]) <= 2, fit
