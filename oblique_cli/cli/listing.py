@@ -24,10 +24,11 @@ TABLES = ("estimators/algorithms.py", "papers/algorithms.py")
 
 
 def declarations() -> str:
-    """Return a digest of all texts in the tables of algorithms, and of the names and titles of heuristics."""
-    texts = [re.findall(r'"([^"\n]+)"', (PACKAGE / name).read_text(encoding="utf-8")) for name in TABLES]
-    for path in sorted((PACKAGE / "proposers").glob("*.py")):
-        texts.append(re.findall(r"^@PROPOSERS\..+|^    title = .+", path.read_text(encoding="utf-8"), re.MULTILINE))
+    """Return a digest of the texts that open calls in the tables of algorithms, names, titles and kinds among them, and
+    of the names and titles of heuristics."""
+    files = [*map(PACKAGE.joinpath, TABLES), *sorted((PACKAGE / "proposers").glob("*.py"))]
+    opening = re.compile(r'\(\s*(?:\w+, )?"\w[^"\n]*"(?:, "[^"\n]+")?|^    title = .+', re.MULTILINE)
+    texts = [opening.findall(path.read_text(encoding="utf-8")) for path in files]
     return hashlib.sha256(repr(texts).encode()).hexdigest()[:16]
 
 
