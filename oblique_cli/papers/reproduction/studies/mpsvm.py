@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,8 @@ from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tables import Line
 from oblique_cli.experiments import decomposing
 from oblique_cli.experiments.running import load_datasets
-from oblique_cli.ground import seeds
 from oblique_cli.papers.reproduction.framework.declarations import FULL, Declaration, Part, Runs, declare
-from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome, qualifier
+from oblique_cli.papers.reproduction.framework.runs import Number, Ours, Outcome
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
 
 PAPER = "zhang2014"
@@ -77,18 +76,15 @@ class MethodScores(NamedTuple):
         """Return the average rank of each method, 1 the best."""
         return significance_tests.average_ranks(self.values)
 
-    def ranks_by_set(self) -> np.ndarray:
-        """Return the rank of each method on each data set, data sets x methods."""
-        return np.array([significance_tests.average_ranks(row[None, :]) for row in self.values])
-
     def rank_errors(self) -> np.ndarray:
         """Return the standard error of each average rank, over data sets."""
-        return np.asarray(self.ranks_by_set().std(axis=0, ddof=1) / sqrt(len(self.values)))
+        by_set = np.array([significance_tests.average_ranks(row[None, :]) for row in self.values])
+        return np.asarray(by_set.std(axis=0, ddof=1) / sqrt(len(by_set)))
 
-    def sign_test(self, first: str, second: str, rows: Any = slice(None)) -> significance_tests.SignTest:
-        """Return the sign test of two methods over some of the data sets."""
+    def sign_test(self, first: str, second: str) -> significance_tests.SignTest:
+        """Return the sign test of two methods over the data sets."""
         i, j = self.methods.index(first), self.methods.index(second)
-        return significance_tests.sign_test((self.values[rows, i] - self.values[rows, j]).tolist())
+        return significance_tests.sign_test((self.values[:, i] - self.values[:, j]).tolist())
 
     def better(self, first: str, second: str, test: str) -> bool:
         """Return whether the first method is significantly better: by "sign", or by Nemenyi's test."""
@@ -206,54 +202,6 @@ def _accuracy_table(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
     return ExtraTable("accuracies", "Accuracy in percent", ("data set", *titles), rows)
 
 
-RESAMPLES, PRINTED_SETS, SEED = 2000, 44, 20260101
-
-
-def resampled(table: ExtraTable) -> ExtraTable:
-    """Return printed ranks and verdicts beside those of resamples of our data sets, since the paper used other sets.
-
-    table   accuracies, as shown. A printed rank is within the spread if its difference from ours is within 95 % of
-            the differences between two resamples, one of the paper's size and one of ours. For a verdict: the number
-            of resamples of the paper's size that reach it.
-    """
-    accuracies = {(row[0], title): float(text) for row in table.rows
-             for title, text in zip(table.header[1:], row[1:], strict=True) if text != "-"}  # fmt: skip
-    rows = []
-    for reference in TABLES:
-        for number in published.numbers(*reference.split(":")):
-            scores = MethodScores.of(accuracies, methods := _family_of(number))
-            n = len(scores.datasets)
-            if number.mean is None or number.metric not in ("average_rank", "significantly_better") or n < 2:
-                continue
-            rng = seeds.generator(SEED, "mpsvm", "sets", *methods)
-            theirs, ours = (rng.integers(n, size=(RESAMPLES, size)) for size in (PRINTED_SETS, n))
-            ranks = scores.ranks_by_set()
-            if number.metric == "average_rank":
-                each = ranks[:, methods.index(number.method)]
-                least, largest = np.quantile(each[theirs].mean(axis=1) - each[ours].mean(axis=1), (0.025, 0.975))
-                within = bool(least <= number.mean - each.mean() <= largest)
-                shown = (f"{each.mean():.3f}", f"{least:.3f}", f"{largest:.3f}", "")
-            else:
-                first, second = number.method.split(" over ")
-                i, j = methods.index(first), methods.index(second)
-                if number.qualifiers["test"] == "sign":
-                    signs = (scores.sign_test(first, second, row) for row in theirs)
-                    better = [test.wins >= test.needed for test in signs]
-                else:
-                    critical = significance_tests.critical_difference(len(methods), PRINTED_SETS)
-                    better = list((ranks[:, j] - ranks[:, i])[theirs].mean(axis=1) >= critical)
-                reached = fmean(each == bool(number.mean) for each in better)
-                within = reached >= 0.025
-                is_better = scores.better(first, second, number.qualifiers["test"])
-                shown = (f"{is_better:d}", "", "", f"{100.0 * reached:.1f}")
-            rows.append((reference, number.method, number.metric, qualifier(number), f"{number.mean:g}",
-                         str(RESAMPLES), *shown, "yes" if within else "no"))  # fmt: skip
-    header = ("table", "method", "metric", "which", "published", "draws", "ours", "least difference",
-              "largest difference", "samples that reach it, %", "within")  # fmt: skip
-    caption = "Printed ranks and verdicts beside those of data sets drawn from ours"
-    return ExtraTable("resampled", caption, header, tuple(rows), left=4)
-
-
 def _costs(run: Outcome) -> ExtraTable:
     """Return node ratio and speed-up factor (equations 21 and 22), each the geometric mean over data sets."""
     sums: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -331,9 +279,8 @@ def _tables(done: Runs) -> Iterator[ExtraTable]:
     """Yield ranks, tests, sizes and times; in the full profile also sweeps, and bias and variance."""
     (main,) = done.of("main")
     if accuracies := _accuracies(main.lines()):
-        shown = _accuracy_table(accuracies)
         yield from _rank_tables(accuracies)
-        yield from (_verdicts(done), _signs(accuracies), shown, resampled(shown), _costs(main))
+        yield from (_verdicts(done), _signs(accuracies), _accuracy_table(accuracies), _costs(main))
     if main.rows and (sweeps := done.of("sweeps")):
         yield from (_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]))
         yield from _bias_variance(done.request, main)
