@@ -65,12 +65,12 @@ def boosting(report: Report, repeat: int) -> None:
     try:
         from xgboost import XGBClassifier
     except ImportError:
-        report.claim(text, "<= 8", "xgboost is not installed; pip install 'oblique-trees[field]' brings it")
+        report.claim(text, "<= 3", "xgboost is not installed; pip install 'oblique-trees[field]' brings it")
         return
     ours = make("oblique_boosting", n_estimators=100, random_state=0)  # as many rounds as XGBoost
     rivals = {"XGBoost": XGBClassifier(n_jobs=1, random_state=0), "boosting": ours}
     times = beside(report, "Boosting, half of Spambase", rivals, "spambase", repeat)
-    report.claim(text, "<= 8", Ratio.of(times["boosting"], times["XGBoost"]))
+    report.claim(text, "<= 3", Ratio.of(times["boosting"], times["XGBoost"]))
 
 
 def tao_forest(report: Report, repeat: int) -> None:

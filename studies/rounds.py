@@ -1,8 +1,10 @@
-"""Boosting with 100 rounds beside the rounds that validation rows choose, on development sets of the catalogue.
+"""Boosting with 100 rounds beside the rounds that validation rows choose, and with planes of all drawn features beside
+planes of at most 8, on development sets of the catalogue.
 
 python -m studies.rounds OUTPUT.csv    three folds of each set, one row for each fold and way
 
-Sets of numbers have no division, so all of them are used. Sets with words or missing cells are left out.
+Sets of numbers have no division, so all of them are used. Sets with words or missing cells are left out. With at most
+16 columns, half of them are at most 8, so that the last way is left out.
 """
 
 from __future__ import annotations
@@ -23,7 +25,11 @@ from tools.field_folds import DEVELOPMENT, division
 
 MOST_CELLS = 150_000
 ALGORITHMS = {"classification": "oblique_boosting", "regression": "oblique_boosting_regression"}
-WAYS = {"100": {"n_estimators": 100}, "auto": {}}
+WAYS: dict[str, dict[str, object]] = {
+    "100": {"n_estimators": 100, "max_plane_features": None},
+    "auto": {"max_plane_features": None},
+    "8 features": {},
+}
 HEADER = ("data set", "task", "training rows", "fold", "way", "rounds", "accuracy or RMSE", "log loss", "CPU seconds")
 
 
@@ -43,8 +49,9 @@ def rows() -> Iterator[tuple[object, ...]]:
         folds = (
             KFold(3, shuffle=True, random_state=0) if is_numbers else StratifiedKFold(3, shuffle=True, random_state=0)
         )
+        ways = WAYS if X.shape[1] > 16 else dict(list(WAYS.items())[:2])
         for fold, (train, test) in enumerate(folds.split(X, y)):
-            for way, parameters in WAYS.items():
+            for way, parameters in ways.items():
                 begun = time.process_time()
                 model = make(ALGORITHMS[data.task], random_state=fold, **parameters).fit(X[train], y[train])
                 seconds = time.process_time() - begun

@@ -46,7 +46,7 @@ algorithms:
   - oblique_forest_regression
   - {name: oblique_forest_regression, id: oblique_forest_linear, leaves: linear}
   - tao_forest_regression
-  - {name: oblique_boosting_regression, n_estimators: 100}
+  - {name: oblique_boosting_regression, n_estimators: 100, max_plane_features: null}
   - {class: sklearn.linear_model.LassoCV, id: lasso_cv}
   - {class: sklearn.ensemble.RandomForestRegressor, id: random_forest, params: {n_estimators: 500}}
   - {class: sklearn.ensemble.ExtraTreesRegressor, id: extra_trees, params: {n_estimators: 500}}

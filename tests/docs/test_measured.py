@@ -269,11 +269,19 @@ def ensembles() -> list[str]:
     by_tae = sets.loc["tae", "accuracy or RMSE"]
     assert 0.4 < (by_tae["100"] - by_tae["auto"]) / len(sets) / (percent["100"] - percent["auto"]) < 0.6
     ratio = np.exp(np.log(numbers["auto"] / numbers["100"]).mean())
+    wide, eight = sets.dropna(), "8 features"
+    lower = 1 - np.exp(np.log(numbers[eight] / numbers["auto"]).mean())
+    cpu = by_way["CPU seconds"].unstack("way").dropna().sum()
+    lost = wide["log loss"].loc["ionosphere"]
     return [
         f"on {len(sets)} development sets the log loss is {losses['auto']:.3f} for {losses['100']:.3f}, "
         f"on {len(numbers)} sets of numbers the RMSE is {100 * (1 - ratio):.1f} % lower",
         f"accuracy {percent['auto']:.1f} % for {percent['100']:.1f}",
         f"{seconds['auto'] / seconds['100']:.1f} times the CPU time",
+        f"log loss is {wide['log loss', eight].mean():.3f} for {wide['log loss', 'auto'].mean():.3f}, accuracy "
+        f"{wide['accuracy or RMSE', eight].mean():.1f} % for {wide['accuracy or RMSE', 'auto'].mean():.1f}",
+        f"on two sets of numbers the RMSE is {100 * lower:.1f} % lower; {cpu[eight] / cpu['auto']:.2f} of the CPU time",
+        f"ionosphere is {lost[eight]:.3f} for {lost['auto']:.3f}",
         f"`oblique_boosting` with the exact search {mean['oblique_boosting with max_bins=None']} %, "
         + ", ".join(f"{title} {mean[name]}" for title, name in others.items()),
         f"`mpdrf_t` {mean['mpdrf_t']}",

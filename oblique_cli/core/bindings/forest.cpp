@@ -61,11 +61,11 @@ void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::o
 BoostingOptions boosting_options(const nb::dict& boosting) {
   const Options how("boosting",
                     {integer("n_trees"), number("learning_rate"), number("l2"), number("min_weight"),
-                     integer("patience"), number("tolerance"), integer("max_bins")},
+                     integer("patience"), number("tolerance"), integer("max_bins"), integer("most_terms")},
                     option_values("boosting", boosting));
   require(how.count("max_bins") <= 256, "max_bins must be at most 256");
-  return {how.count("n_trees"),  how.number("learning_rate"), how.number("l2"),     how.number("min_weight"),
-          how.count("patience"), how.number("tolerance"),     how.count("max_bins")};
+  return {how.count("n_trees"),  how.number("learning_rate"), how.number("l2"),      how.number("min_weight"),
+          how.count("patience"), how.number("tolerance"),     how.count("max_bins"), how.count("most_terms")};
 }
 
 ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const Matrix& kept_x, const nb::dict& given,

@@ -308,7 +308,7 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
     ForestTreeGrower grower(data, options);
     boost_with(grower, data, forest, trained, validated, validation.n > 0, how, out);
   } else {
-    HistogramGrower grower(data, rows.weights, options, how.max_bins);
+    HistogramGrower grower(data, rows.weights, options, how.max_bins, how.most_terms);
     boost_with(grower, data, forest, trained, validated, validation.n > 0, how, out);
   }
   return out;
@@ -325,7 +325,7 @@ Boosted boost(Forest& forest, const NumberedRows& rows, const NumberedRows& vali
   out.baseline = NumberLoss::baseline_of(rows, loss);
   NumberLoss trained(rows, forest.n_features, loss, out.baseline);
   NumberLoss validated(validation, forest.n_features, loss, out.baseline);
-  HistogramGrower grower(data, rows.weights, options, how.max_bins);
+  HistogramGrower grower(data, rows.weights, options, how.max_bins, how.most_terms);
   boost_with(grower, data, forest, trained, validated, validation.n > 0, how, out);
   return out;
 }

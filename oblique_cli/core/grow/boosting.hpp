@@ -20,7 +20,8 @@ struct BoostingOptions {
   double min_weight = 0.0;  // least sum of w |g| of a child
   size_t patience = 0;      // rounds without a fall of the validation loss by `tolerance` before a stop; 0: none
   double tolerance = 0.0;
-  size_t max_bins = 0;  // of a direction (grow/binned_directions.hpp), at most 256; 0: exact search at nodes
+  size_t max_bins = 0;    // of a direction (grow/binned_directions.hpp), at most 256; 0: exact search at nodes
+  size_t most_terms = 0;  // of a plane, with bins
 };
 
 struct BoostedRows {

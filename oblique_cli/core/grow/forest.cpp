@@ -47,7 +47,7 @@ void Forest::grow_numbers(TrainingRows& data, const ForestOptions& options, size
                           size_t more, int n_threads) {
   const double* mass = data.weights.empty() ? nullptr : data.weights.data();
   add_trees(more, n_threads, [&] {
-    auto made = std::make_unique<HistogramGrower>(data, mass, options, max_bins);
+    auto made = std::make_unique<HistogramGrower>(data, mass, options, max_bins, data.x.p);
     made->require(min_leaf);
     return [grower = std::move(made)](uint64_t of_tree, size_t number) { return grower->grow_alone(of_tree, number); };
   });

@@ -67,10 +67,11 @@ class OutputComponents {
 // that it may use.
 class HistogramGrower {
  public:
-  // mass : as in BinnedDirections
-  HistogramGrower(TrainingRows& data, const double* mass, const ForestOptions& options, size_t max_bins)
-      : data_(data), options_(options), directions_(data, mass, max_bins), best_(data, directions_),
-        sampler_(data, rows_, options_, {false, true, false, false}) {
+  // mass : as in BinnedDirections; most_terms : of a plane
+  HistogramGrower(TrainingRows& data, const double* mass, const ForestOptions& options, size_t max_bins,
+                  size_t most_terms)
+      : data_(data), options_(options), most_terms_(most_terms), directions_(data, mass, max_bins),
+        best_(data, directions_), sampler_(data, rows_, options_, {false, true, false, false}) {
     if (data.targets.empty()) {
       small_.emplace(data, small(options, data.x.n));
       return;
@@ -121,15 +122,17 @@ class HistogramGrower {
 
   static size_t drawn_of(const RowDraw& rows, size_t n) { return rows.count == 0 ? n : std::min(rows.count, n); }
 
-  static ForestOptions small(ForestOptions options, size_t n) {
+  ForestOptions small(ForestOptions options, size_t n) const {
     options.rows.count = std::min(drawn_of(options.rows, n), kRows);
     options.max_depth = kDepth;
+    options.mtry = options.mtry == 0 ? most_terms_ : std::min(options.mtry, most_terms_);
     return options;
   }
 
   ForestTree tree_of(uint64_t tree_seed, size_t round) {
     TreeOfForest growth(data_);
     sampler_.begin_tree(tree_seed, growth.tree);
+    growth.tree.width = std::min(growth.tree.width, most_terms_);
     best_.begin_tree(round, min_leaf_);
     using Splitter = SplitterOf<DrawnNodes&, BestBin&>;
     const auto make = [&] { return std::unique_ptr<Splitter>(new Splitter{sampler_, best_}); };
@@ -182,6 +185,7 @@ class HistogramGrower {
 
   TrainingRows& data_;
   const ForestOptions options_;
+  const size_t most_terms_;
   double min_leaf_ = 1.0;
   BinnedDirections directions_;
   std::optional<ForestTreeGrower> small_;  // for classes

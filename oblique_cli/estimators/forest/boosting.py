@@ -34,8 +34,7 @@ from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
 AUTO = "auto"
-MOST_ROUNDS, PATIENCE = 1000, 20  # of n_estimators "auto"
-FIXED_ROUNDS = 100  # of n_estimators "auto" without validation rows
+MOST_ROUNDS, PATIENCE, FIXED_ROUNDS = 1000, 20, 100  # of n_estimators "auto", the last without validation rows
 FEW_ROWS, DRAWS, SHARE = 3000, 5, 0.2  # tables of fewer rows draw validation rows DRAWS times, SHARE of the rows each
 
 # Rows (n, p), their codes or numbers (n,), and their weights (n,) or None; heuristics of the core with their options.
@@ -88,6 +87,9 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         allowed=Optional(Integer(2, 256)),
         help="Most bins of a direction. Cuts are searched between bins, along axes and planes that small trees of the "
         "heuristic find every other round; None has the heuristic search every node of every tree exactly.",
+    )
+    max_plane_features: int | None = parameter(
+        default=8, allowed=Optional(Integer(2, LARGEST)), help="Most features of a plane; None for `max_features`."
     )
     n_iter_no_change: int | None = parameter(
         default=None,
@@ -207,6 +209,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
             "patience": self.n_iter_no_change or PATIENCE,  # without effect if there are no validation rows
             "tolerance": float(self.tol),
             "max_bins": self.max_bins or 0,
+            "most_terms": self.max_plane_features or LARGEST,
         }
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:

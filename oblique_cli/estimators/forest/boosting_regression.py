@@ -41,8 +41,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
-    each tree, and of the validation rows. Sample weights are measured in units of the smallest positive one."""
+    Streams as in `ObliqueBoostingClassifier`. Sample weights are measured in units of the smallest positive one."""
 
     loss: str = parameter(
         default=SQUARED,
@@ -67,10 +66,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     )
     min_child_weight: float = parameter(default=5.0, help="Least sample weight of the rows of a child.")
     max_bins: int = parameter(
-        default=256,
-        allowed=Integer(2, 256),
-        help="Most bins of a direction. Cuts are searched between bins, along axes and planes that small trees of the "
-        "heuristic find every other round.",
+        default=256, allowed=Integer(2, 256), help="Most bins of a direction, an axis or a plane of a small tree."
     )
     validation_fraction: float = parameter(default=0.1, help="Share of the training rows that are validation rows.")
     tol: float = parameter(
@@ -94,21 +90,17 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         together = checked_groups(groups, n, type(self).__name__)
         if together is not None and sample_weight is not None:
             together = together[np.asarray(sample_weight) > 0]
-        fitted = self._fit(rows, targets, weights, 1, together)
-        if self.loss == ABSOLUTE:  # twice the loss whose minimum is the median
-            for name in ("training_loss_", "validation_loss_"):
-                if hasattr(self, name):
-                    setattr(self, name, 2.0 * getattr(self, name))
-        return fitted
+        return self._fit(rows, targets, weights, 1, together)
 
     def _boosted(
         self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families, how: dict[str, Any]
     ) -> dict[str, Any]:
         squared = self.loss == SQUARED
         share = float(self.quantile) if self.loss == QUANTILE else 0.5
-        of_held = _least(held[1] if len(held[1]) else grow[1], squared, share)
-        how = how | {"tolerance": how["tolerance"] * of_held}
-        return dict(forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR))
+        how = how | {"tolerance": how["tolerance"] * _least(held[1] if len(held[1]) else grow[1], squared, share)}
+        out = dict(forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR))
+        double = 2.0 if self.loss == ABSOLUTE else 1.0  # the core has half of the absolute loss
+        return out | {name: double * out[name] for name in ("training_loss", "validation_loss")}
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the error message for parameters incompatible with each other or with n_features features, or None."""

@@ -53,16 +53,8 @@ def test_scores_are_those_of_a_plain_program(n_classes: int):
     """Single trees on rows weighted by their gradients, and Newton steps written out."""
     X, y = data_of(1, n_classes=n_classes)
     rate, l2, rounds = 0.3, 0.7, 5
-    model = ObliqueBoostingClassifier(
-        "hhgdt",
-        n_estimators=rounds,
-        learning_rate=rate,
-        l2_regularization=l2,
-        min_child_weight=0,
-        max_depth=3,
-        max_bins=None,
-        **EVERYTHING,
-    ).fit(X, y)
+    how = {"learning_rate": rate, "l2_regularization": l2, "min_child_weight": 0, "max_depth": 3, **EVERYTHING}
+    model = ObliqueBoostingClassifier("hhgdt", n_estimators=rounds, max_bins=None, **how).fit(X, y)
     scores = start_of(y)
     for _ in range(rounds):
         weights = 1.0 - softmax(scores)[np.arange(len(y)), y]
@@ -117,13 +109,20 @@ def test_auto_rounds_are_those_of_the_lowest_validation_loss_and_all_rows_grow_t
         assert make(name, **how).fit(X, rng.permutation(y)).n_estimators_ < model.n_estimators_
 
 
+@pytest.mark.parametrize("name", ["oblique_boosting", "oblique_boosting_regression"])
+def test_a_plane_has_at_most_so_many_features(name):
+    X, y = data_of(4, p=20, n_classes=2)
+    for most in (3, 8, None):
+        model = make(name, n_estimators=6, max_plane_features=most, random_state=0).fit(X, y)
+        planes = [tree["coef"].reshape(-1, tree["width"]) for tree in model.forest_.state()]
+        assert np.count_nonzero(np.vstack(planes), axis=1).max() == (most or 10) == planes[0].shape[1]
+
+
 def test_auto_rounds_take_a_number_of_rows_that_a_division_does_not_leave():
     data = real_set("iris")
     model = make("oblique_boosting", max_samples=len(data.y), random_state=0).fit(data.X, data.y)
     assert model.score(data.X, data.y) > 0.95
-    with pytest.raises(
-        ConfigError, match="max_samples of ObliqueBoostingClassifier must be at most the number of rows"
-    ):
+    with pytest.raises(ConfigError, match="must be at most the number of rows"):
         make("oblique_boosting", max_samples=len(data.y) + 1).fit(data.X, data.y)
 
 
@@ -138,15 +137,7 @@ def test_auto_rounds_keep_groups_together():
     assert boosting.fit(X, y, groups=np.zeros(len(y))).n_estimators_ == 100
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        pytest.param([0, 1] * 6, id="12 rows"),
-        pytest.param([0] * 11 + [1], id="a class of one row"),
-        pytest.param([0, 1, 2, 3], id="as many classes as rows"),
-        pytest.param([0] * 40 + [1] * 2 + [2], id="rare classes"),
-    ],
-)
+@pytest.mark.parametrize("y", [[0, 1] * 6, [0] * 11 + [1], [0, 1, 2, 3], [0] * 40 + [1] * 2 + [2]])
 def test_auto_rounds_of_few_rows(y):
     X = np.random.default_rng(2).normal(size=(len(y), 3))
     model = make("oblique_boosting", random_state=0).fit(X, y)
@@ -163,10 +154,8 @@ def test_scores_shares_and_labels_go_together_and_separable_rows_do_not_diverge(
         data = real_set(name)
         model = make("oblique_boosting", n_estimators=10, random_state=0).fit(data.X, data.y)
         scores, shares = model.decision_function(data.X), model.predict_proba(data.X)
-        if scores.ndim == 1:
-            np.testing.assert_array_equal(model.predict(data.X), model.classes_[(scores > 0).astype(int)])
-        else:
-            np.testing.assert_array_equal(model.predict(data.X), model.classes_[scores.argmax(axis=1)])
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(data.X), model.classes_[codes])
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
         leaves = model.apply(data.X)
         first = np.concatenate([[0], np.cumsum([len(tree["label"]) for tree in model.forest_.state()])])
