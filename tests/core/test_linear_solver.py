@@ -41,6 +41,17 @@ def test_l1_logistic_reaches_the_objective_of_saga(l1):
     assert value == pytest.approx(theirs, rel=1e-6)
 
 
+@pytest.mark.parametrize(("l1", "l2"), [(0.01, 0.0), (1.0, 0.0), (0.3, 0.1)])
+def test_the_minimum_of_correlated_columns_has_no_descent(l1, l2):
+    X, side = rows(200, 12)
+    X = np.ascontiguousarray(X[:, :1] + 0.02 * X)
+    w, b, _, steps, converged = _core.linear_fit(X, side, l1=l1, l2=l2)
+    slopes = X.T @ (-side / (1.0 + np.exp(side * (X @ w + b)))) + l2 * w
+    assert converged and steps < 30
+    np.testing.assert_allclose(slopes[w != 0.0], -l1 * np.sign(w[w != 0.0]), atol=2e-3)
+    assert (np.abs(slopes) <= l1 + 2e-3).all() and (np.abs(w) < 1e3).all()
+
+
 @pytest.mark.parametrize("penalty", [0.1, 5.0])
 def test_the_objectives_of_scikit_learn_are_reached(penalty):
     X, side = rows(150, 4)

@@ -62,6 +62,18 @@ def test_boosted_models_are_those_of_the_paper(load):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 
+def test_below_a_model_without_errors_every_node_has_that_model():
+    Z, _, weights = rows()
+    leaf = np.where(Z[:, 0] <= 0.0, 1, 2).astype(np.int32)
+    for errors in (0, 1):
+        y = (Z[:, 2] > 0.0).astype(np.int32)
+        y[:errors] ^= 1
+        of_rows = y, weights, 2, leaf, STUMP
+        models = np.asarray(_core.node_models(Z, *of_rows, 0.01))
+        assert (_core.node_losses(Z, *of_rows, models)[0][0] > 0.0) == (errors > 0)
+        assert (models[1:] == models[0]).all() == (errors == 0)
+
+
 def test_a_child_goes_on_boosting_from_its_parent():
     Z, y, weights = rows()
     leaf = np.where(Z[:, 2] <= 0.0, 1, 2).astype(np.int32)

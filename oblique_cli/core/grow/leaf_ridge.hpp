@@ -1,7 +1,7 @@
 // Ridge regressions in the leaves of a boosted tree: the linear increments of the prediction.
 #pragma once
 
-#include "heuristic/small_matrices.hpp"
+#include "common/small_matrices.hpp"
 
 namespace oblique {
 

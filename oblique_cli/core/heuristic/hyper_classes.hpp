@@ -4,7 +4,7 @@
 
 #include "common/kernels.hpp"
 #include "heuristic/clustering_planes.hpp"
-#include "heuristic/small_matrices.hpp"
+#include "common/small_matrices.hpp"
 #include "split/bag.hpp"
 
 namespace oblique {

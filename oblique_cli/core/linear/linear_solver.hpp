@@ -62,10 +62,11 @@ class LinearSolver {
   void gradient(const TwoSides& rows, std::vector<double>& out);
   void gram(const TwoSides& rows, bool intercept);
   double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough);
+  void keep_signs(const LinearPenalty& penalty, size_t size);
 
   std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_,
-      pull_, scaled_, now_;
-  std::vector<size_t> active_;
+      pull_, scaled_, now_, factor_, move_;
+  std::vector<size_t> active_, support_;
   std::vector<const double*> columns_;
 };
 

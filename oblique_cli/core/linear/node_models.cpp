@@ -109,6 +109,13 @@ struct ModelRows {
     add_scores(model, columns.data(), n, p, n_classes, scores.data());
   }
 
+  // Whether the present scores classify every row.
+  bool is_settled() const {
+    for (size_t i = 0; i < n; ++i)
+      if (answer(i) != static_cast<size_t>(y[i])) return false;
+    return true;
+  }
+
   ClassRows rows() const { return {columns.data(), n, p, n_classes, y.data(), weight.data(), scores.data()}; }
 
   size_t answer(size_t i) const {
@@ -183,6 +190,7 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
   ModelRows gathered;
   SoftmaxSolver solver;
   LogitBoost boost;
+  std::vector<unsigned char> is_settled(rows.n_nodes, 0);  // by a node above or its own model
   at_nodes(rows, [&](size_t node, const uint32_t* which, size_t n) {
     Scores model;
     if (node == 0) {
@@ -191,8 +199,9 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
       const double* above = out.data() + static_cast<size_t>(rows.parent[node]) * size;
       model.assign(above, above + size);
     }
+    is_settled[node] = node > 0 && is_settled[rows.parent[node]];
     const bool few = n == 0 || (options.boosted && n < options.least_rows);
-    if (!few) {
+    if (!few && !is_settled[node]) {
       gathered.take(rows, which, n, model);
       if (options.boosted) {
         const ClassRows class_rows = gathered.rows();
@@ -206,6 +215,8 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
         }
         const Scores more = solver.solve(gathered.rows(), options.l2, options.tolerance, begin);
         for (size_t j = 0; j < size; ++j) model[j] += more[j];
+        add_scores(more, gathered.columns.data(), n, rows.p, rows.n_classes, gathered.scores.data());
+        is_settled[node] = gathered.is_settled();
       }
     }
     std::copy(model.begin(), model.end(), out.begin() + node * size);
