@@ -11,7 +11,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
+from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Constraint, Either, Integer, Optional, Real
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
@@ -124,7 +124,7 @@ def forbidden(constraint: Constraint) -> list[Any]:
         return [value for value in forbidden(constraint.inner) if value is not None]
     if isinstance(constraint, Choice):
         return ["no_such_word", 3, None]
-    if isinstance(constraint, Boolean):
+    if isinstance(constraint.first if isinstance(constraint, Either) else constraint, Boolean):
         return ["yes", 1, None]
     if isinstance(constraint, ClassWeight):
         return ["no_such_word", 3, {}, {"a": -1.0}, {"a": "much"}]

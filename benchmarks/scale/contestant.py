@@ -273,7 +273,7 @@ CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
         "bagged_forest", proposer="hhcart_d", max_features=None, max_features_per_tree=0.5
     ),
     "HHGDT forest from disk": disk("hhgdt_forest", max_features=None, max_features_per_tree=0.5),
-    "boosting from disk": disk("oblique_boosting", max_plane_features=None),
+    "boosting from disk": disk("oblique_boosting"),
     "HHGDT forest": forest("hhgdt_forest"),
     "MPRaF-P forest": forest("mpraf_p"),
     "random forest": random_forest,

@@ -1,7 +1,5 @@
 #include "heuristic/class_moments.hpp"
 
-#include "linear/row_blocks.hpp"
-
 namespace oblique {
 namespace {
 
@@ -290,12 +288,12 @@ void ClassMoments::add_products(const NodeRows& rows, size_t first, size_t last,
         for (size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[from + i] * cj[i];
         cj = weighted_.data();
       }
-      if (is_short) {
-        products_.assign(j + 1, 0.0);
-        oblique::add_products({cj, n, 1}, {centered_.data(), n, j + 1}, products_.data(), j + 1, n);  // by dot_columns
-        for (size_t k = 0; k <= j; ++k) use(j, k, products_[k]);
-      } else {
-        for (size_t k = 0; k <= j; ++k) add_dot(centered_.data() + k * n, cj, n, lanes_.data() + 8 * packed(j, k));
+      for (size_t k = 0; k <= j; ++k) {
+        const double* ck = centered_.data() + k * n;
+        if (is_short)
+          use(j, k, dot_columns(ck, cj, n));
+        else
+          add_dot(ck, cj, n, lanes_.data() + 8 * packed(j, k));
       }
       checkpoint(j * n);
     }

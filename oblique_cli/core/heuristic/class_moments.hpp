@@ -81,7 +81,7 @@ class ClassMoments {
 
   double factor_ = 1.0;
   size_t stride_ = 0;  // of the rows in centered_, with padding by zeros
-  Vector centered_, weighted_, length_, matrix_, mean_, lanes_, products_;
+  Vector centered_, weighted_, length_, matrix_, mean_, lanes_;
   std::vector<unsigned char> varies_;
   SymmetricEigen eigen_;
   // For a large node.

@@ -1,7 +1,6 @@
 #include "heuristic/clustering_planes.hpp"
 
 #include "heuristic/row_span.hpp"
-#include "linear/row_blocks.hpp"
 
 namespace oblique {
 
@@ -85,16 +84,17 @@ void ClusteringHyperplane::take_out_null_space(double* w, size_t size) const {
 
 void ClusteringHyperplane::project(const double* b, const Vector& q, size_t size) {
   const size_t width = q.size() / size;
-  half_.resize(q.size());
+  half_.assign(q.size(), 0.0);
   projected_.assign(width * width, 0.0);
-  rows_.resize(size);
-  for (size_t i = 0; i < size; ++i) rows_[i] = b + i * size;
   for (size_t c = 0; c < width; ++c) {
-    combine_columns(rows_.data(), q.data() + c * size, size, half_.data() + c * size, size);
-    add_products({half_.data() + c * size, size, 1}, {q.data(), size, c + 1}, projected_.data() + c * width, width,
-                 size);
-    for (size_t d = 0; d < c; ++d) projected_[d * width + c] = projected_[c * width + d];
-    checkpoint(size * (size + c));
+    for (size_t i = 0; i < size; ++i) add_scaled(q[c * size + i], b + i * size, half_.data() + c * size, size);
+    checkpoint(size * size);
+  }
+  for (size_t c = 0; c < width; ++c) {
+    for (size_t d = 0; d <= c; ++d)
+      projected_[c * width + d] = projected_[d * width + c] =
+          dot_columns(q.data() + d * size, half_.data() + c * size, size);
+    checkpoint(c * size);
   }
 }
 

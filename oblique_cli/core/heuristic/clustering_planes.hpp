@@ -50,7 +50,6 @@ class ClusteringHyperplane {
 
   SymmetricEigen first_, second_;
   Vector null_, basis_, half_, projected_, solutions_;
-  std::vector<const double*> rows_;
 };
 
 // A hyperplane w'x <= t with unit w.

@@ -26,7 +26,7 @@ from oblique_cli.tree.logistic_trees import (
     boosting_steps,
     choose,
 )
-from oblique_cli.tree.pruning import price_of
+from oblique_cli.tree.pruning import PRICED_ROWS, price_of
 from oblique_cli.tree.refining import REFINEMENTS, PlaneSpace, Settings
 from oblique_cli.tree.structure import Tree
 
@@ -112,11 +112,11 @@ class LogisticTreeClassifier(
         allowed=Boolean(),
         help="Whether models with squares may have terms for products of two features as well.",
     )
-    hinges: bool = parameter(
-        default=False,
-        allowed=Boolean(),
+    hinges: bool | str = parameter(
+        default=AUTO,
+        allowed=Either(Boolean(), Text(AUTO, f"'{AUTO}'")),
         help="Whether models with squares may have terms max(0, x - t) and max(0, t - x) as well, t a quantile of the "
-        "training rows; of these and of products at most 60 are compared.",
+        'training rows; of these and of products at most 60 are compared. "auto" is true above 1,000 rows.',
     )
     refine: str = parameter(
         default="none",
@@ -192,8 +192,9 @@ class LogisticTreeClassifier(
 
         def prepared(part: Training) -> tuple[ModelRows, PlaneSpace]:
             arguments = (part.X, part.codes, n_classes, part.weights, levels)
-            return ModelRows(*arguments, products=self.products, hinges=self.hinges), PlaneSpace(*arguments)
+            return ModelRows(*arguments, products=self.products, hinges=hinges), PlaneSpace(*arguments)
 
+        hinges = len(rows.X) > PRICED_ROWS if isinstance(self.hinges, str) else self.hinges
         models, space = prepared(rows)
         folds = []
         if len(rows.X) > 1:
@@ -205,7 +206,7 @@ class LogisticTreeClassifier(
             steps = self.steps
             hows = [[How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]]
         else:
-            hows = ridge_paths(self.leaf_penalty, self.squares, self.products or self.hinges)
+            hows = ridge_paths(self.leaf_penalty, self.squares, self.products or hinges)
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))

@@ -95,6 +95,10 @@ def test_squares_products_and_hinges_make_one_leaf_of_a_bent_border(shape, kind,
     kinds = {models.terms[k].kind for k in np.flatnonzero(models.weights(0)[1] > 0.5)}
     assert model.n_leaves_ == 1 and kind in kinds and (kind == "hinge" or len(kinds) == 1)
     assert model.score(X[200:], y[200:]) > 0.93
+    for times in (1, 6) if kind == "hinge" else ():  # more than 1,000 rows with 6
+        rows, classes = np.tile(X[:200], (times, 1)), np.tile(y[:200], times)
+        terms = LogisticTreeClassifier(**(leaf | {"hinges": "auto"})).fit(rows, classes).tree_.leaf_models.terms
+        assert (kind in {term.kind for term in terms}) == (times == 6)
     for further in ({"squares": False}, {"products": False, "hinges": False}):
         simpler = LogisticTreeClassifier(**(leaf | further)).fit(X[:200], y[:200]).tree_.leaf_models
         assert simpler.pairs is None and (simpler.curve is None or "squares" not in further)
