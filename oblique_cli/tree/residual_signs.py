@@ -10,7 +10,7 @@ direction of most error. The error of a cut is the sum over the outputs in their
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -118,7 +118,7 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
     node : rows with the signs of their residuals as classes; y : (n,) or (n, k) their targets"""
     # The residual sum of a linear model is the same in every rotated space.
     margin = EQUAL * float(((y - y.mean(axis=0)) ** 2).sum())
-    directions = _merged(_directions(node, proposer))
+    directions = _directions(node, proposer)
     return best_of_models(node.X, y, directions, settings.min_leaf, margin, constant=not settings.linear)
 
 
@@ -145,21 +145,6 @@ def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings:
         if cuts := [cut for cut in candidates if cut is not None]:
             return min(cuts, key=lambda cut: cut.error)
     return None
-
-
-def _merged(groups: Iterable[tuple[Array, Array | None]]) -> Iterator[tuple[Array, Array | None]]:
-    """Yield the same directions, with groups joined to about AT_ONCE: each call of the core has a fixed cost."""
-    waiting: list[Array] = []
-    for directions, thresholds in groups:
-        if thresholds is None:
-            waiting.append(directions)
-        if waiting and (thresholds is not None or sum(map(len, waiting)) >= AT_ONCE):
-            yield np.concatenate(waiting), None
-            waiting = []
-        if thresholds is not None:
-            yield directions, thresholds
-    if waiting:
-        yield np.concatenate(waiting), None
 
 
 def _directions(node: Node, proposer: Proposer) -> Iterator[tuple[Array, Array | None]]:
