@@ -264,7 +264,7 @@ def test_a_row_that_is_clicked_fills_lists_and_numbers(opened, birds):
 
 
 def scored(classes=3, title="A tree"):
-    """A tree with models of values and squares in two leaves, its view and what its page knows besides."""
+    """A tree with models of values, squares and hinges in two leaves, its view and what its page knows besides."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(240, 3)) * [1.0, 30.0, 0.1] + [0.0, 200.0, 5.0]
     z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -273,7 +273,7 @@ def scored(classes=3, title="A tree"):
     tree = make("lmt", random_state=0, folds=2).fit(X, y).tree_
     if classes == 3:
         model = make(
-            "logistic_tree", random_state=0, refine="none", base="axis_parallel", max_depth=1, doubling_price=0.0
+            "logistic_tree", random_state=0, base="axis_parallel", max_depth=1, doubling_price=0.0, hinges=True
         )
         tree = model.fit(X, y).tree_
     names = [*WILD[:2], "c"]
