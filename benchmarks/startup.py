@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -50,6 +52,17 @@ def program() -> list[str] | None:
         if path.is_file():
             return [str(path)]
     return None
+
+
+def cpu_seconds(arguments: list[str], folder: Path) -> float:
+    """Return what a command takes, user and system time. AssertionError, with what it says, if it fails."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        arguments, cwd=folder, capture_output=True, text=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr.strip().splitlines()[-1:]
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def complaint(arguments: list[str], takes_results: bool) -> str | None:

@@ -17,10 +17,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.commands import cpu_seconds
 from benchmarks.inputs import Data, letter, synthetic
 from benchmarks.measuring import Ratio, Report, Sample, alternate, main
-from benchmarks.startup import program
+from benchmarks.startup import cpu_seconds, program
 from oblique_cli import data
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ObliqueError

@@ -9,10 +9,14 @@ import pandas as pd
 import pytest
 from document_support import ROOT
 
+from benchmarks import around
+from oblique_cli.papers.reproduction.framework.document import filled
 from tools import coverage, field_folds, numbers_part
 from tools.waits import stored
 
-PAGE = " ".join((ROOT / "docs" / "measured.md").read_text(encoding="utf-8").split())
+PERFORMANCE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8")
+PAGE = " ".join(f"{TEXT} {re.sub('(?m)^[|].*', '', PERFORMANCE)}".split())  # without the tables, which are generated
 RESULTS = ROOT / "results"
 
 
@@ -396,6 +400,12 @@ SECTIONS: dict[str, Callable[[], list[str]]] = {
     "speed": speed,
     "beyond memory": beyond_memory,
 }
+
+
+def test_tables_of_performance_are_those_of_the_stored_rows():
+    made = {"around": around.table(), "growth": around.growth_table()}
+    assert filled(PERFORMANCE, made) == PERFORMANCE, "run: python -m benchmarks.around --page"
+    assert len(PERFORMANCE.splitlines()) <= 120
 
 
 @pytest.mark.parametrize("section", SECTIONS)
