@@ -113,7 +113,7 @@ def fits(quick: bool) -> dict[str, tuple[str, Any, str, Any]]:
                             random_state=0),
         "HHCART(A)": subject("hhcart_a", of_letter, "Letter", grown(), criterion="gini"),
         "many classes": subject("hhgdt", many, "1,000 x 10, ten classes", grown()),
-        "many classes, GDT": subject("gdt", many, "1,000 x 10, ten classes", grown()),
+        "many classes of GDT": subject("gdt", many, "1,000 x 10, ten classes", grown()),
         "HHGDT": (f"`hhgdt`, {len(X):,} x 20, depth 8", partial(of_fit, make("hhgdt", max_depth=8), X, y),
                   "a sum of each column", partial(of_reading, X)),
     }  # fmt: skip
@@ -122,7 +122,7 @@ def fits(quick: bool) -> dict[str, tuple[str, Any, str, Any]]:
 def table() -> str:
     """Return the stored rows as the table of docs/performance.md."""
     with STORED.open(encoding="utf-8", newline="") as stream:
-        rows = [(*row[:3], *row[3:], f"{float(row[3]) / float(row[4]):.2g}") for row in list(csv.reader(stream))[1:]]
+        rows = [(*row[:3], *row[3:], f"{float(row[3]) / float(row[4]):.3g}") for row in list(csv.reader(stream))[1:]]
     lines = [("subject", "ours", "beside", "ours, s", "beside, s", "ratio"), ("---",) * 6, *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
