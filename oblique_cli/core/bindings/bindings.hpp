@@ -132,7 +132,7 @@ inline std::optional<Signs> signs_of(const std::optional<Codes>& signs, size_t p
   return Signs(signs->data(), signs->data() + p);
 }
 
-inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nb::dict& given);
+inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nb::dict& params);
 
 // Reads pairs (family, options). Returns false if `value` is something else.
 inline bool read_members(const nb::handle& value, std::vector<Member>& out) {
@@ -146,9 +146,9 @@ inline bool read_members(const nb::handle& value, std::vector<Member>& out) {
   return true;
 }
 
-inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nb::dict& given) {
+inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nb::dict& params) {
   std::map<std::string, OptionValue> out;
-  for (const auto& [key, value] : given) {
+  for (const auto& [key, value] : params) {
     const std::string name = nb::cast<std::string>(nb::str(key));
     int64_t whole = 0;
     double number = 0.0;
@@ -172,8 +172,8 @@ inline std::map<std::string, OptionValue> option_values(const std::string& owner
   return out;
 }
 
-inline Options read_options(const Family& family, const std::vector<Option>& common, const nb::dict& given) {
-  return options_of(family, common, option_values("family '" + family.name + "'", given));
+inline Options read_options(const Family& family, const std::vector<Option>& common, const nb::dict& params) {
+  return options_of(family, common, option_values("family '" + family.name + "'", params));
 }
 
 // Calls visit(name, vector, shape) for the arrays of a tree.

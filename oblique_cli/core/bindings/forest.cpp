@@ -26,12 +26,12 @@ void check_training(const Forest& forest, const Matrix& x) {
 }
 
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
-                 const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families,
+                 const nb::dict& params, size_t n_trees, int n_threads, const nb::list& families,
                  const std::vector<std::string>& without, const std::optional<Codes>& signs) {
   const size_t n = x.shape(0), p = x.shape(1);
   check_training(forest, x);
   check_rows(x, y, weights, forest.n_classes);
-  ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  ForestOptions options = forest_options(option_values("a forest", params), choices(families));
   options.without = without;
   options.signs = signs_of(signs, p, forest.n_classes).value_or(Signs());
   const Released released;
@@ -40,7 +40,7 @@ void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::opt
 }
 
 void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::optional<Doubles>& weights,
-                  const nb::dict& given, size_t n_trees, int n_threads, const nb::list& families, size_t max_bins,
+                  const nb::dict& params, size_t n_trees, int n_threads, const nb::list& families, size_t max_bins,
                   double min_leaf) {
   const size_t n = x.shape(0), p = x.shape(1);
   check_training(forest, x);
@@ -49,7 +49,7 @@ void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::o
   require(y.shape(0) >= 1 && y.shape(1) == n,
           "y must have a row for each output, and in it a number for each row of X");
   require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
-  const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  const ForestOptions options = forest_options(option_values("a forest", params), choices(families));
   require(!options.families.empty(), "a forest of numbers needs families");
   const Released released;
   const std::vector<int32_t> one_class(n, 0);
@@ -68,12 +68,12 @@ BoostingOptions boosting_options(const nb::dict& boosting) {
           how.count("patience"), how.number("tolerance"),     how.count("max_bins"), how.count("most_terms")};
 }
 
-ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const Matrix& kept_x, const nb::dict& given,
+ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const Matrix& kept_x, const nb::dict& params,
                                   const nb::list& families) {
   check_training(forest, x);
   require(kept_x.shape(1) == x.shape(1), "X must have rows, and the forest's columns");
   require(forest.trees.empty(), "boosting starts with an empty forest");
-  ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  ForestOptions options = forest_options(option_values("a forest", params), choices(families));
   require(!options.families.empty(), "boosting needs families");
   return options;
 }
@@ -90,9 +90,9 @@ nb::dict as_dict(Boosted&& boosted) {
 
 nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
                       const Matrix& kept_x, const Codes& kept_y, const std::optional<Doubles>& kept_weights,
-                      const nb::dict& given, const nb::list& families, const nb::dict& boosting,
+                      const nb::dict& params, const nb::list& families, const nb::dict& boosting,
                       const std::optional<Matrix>& start) {
-  const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
+  const ForestOptions options = options_of_boosting(forest, x, kept_x, params, families);
   check_rows(x, y, weights, forest.n_classes);
   check_rows(kept_x, kept_y, kept_weights, forest.n_classes);
   const BoostingOptions how = boosting_options(boosting);
@@ -105,9 +105,9 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
 
 nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
                        const Matrix& kept_x, const Doubles& kept_y, const std::optional<Doubles>& kept_weights,
-                       const nb::dict& given, const nb::list& families, const nb::dict& boosting, bool squared,
+                       const nb::dict& params, const nb::list& families, const nb::dict& boosting, bool squared,
                        double quantile, bool linear) {
-  const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
+  const ForestOptions options = options_of_boosting(forest, x, kept_x, params, families);
   require(forest.n_classes == 1, "a forest of numbers has one class");
   check_lengths(x, y, weights);
   check_lengths(kept_x, kept_y, kept_weights);

@@ -23,12 +23,12 @@ nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
 
 template <class T>
 nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
-              const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature,
+              const std::string& family_name, const nb::dict& params, const std::optional<Codes>& of_feature,
               int n_threads, const std::optional<Flag>& stop, const std::optional<Codes>& signs_given) {
   check_training(x, y, weights, n_classes);
   require(!stop || stop->shape(0) == 1, "stop must be one number");
   const Family& family = family_of(family_name);
-  const Options options = read_options(family, growth_options(), given);
+  const Options options = read_options(family, growth_options(), params);
   const Levels levels = levels_of(of_feature, x.shape(1));
   if (is_quantitative(family, options) && levels.any())
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
@@ -50,13 +50,13 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
   return as_dict(std::move(tree), searched.all());
 }
 
-nb::dict number_tree(const Matrix& x, const Doubles& y, const std::string& family_name, const nb::dict& given,
+nb::dict number_tree(const Matrix& x, const Doubles& y, const std::string& family_name, const nb::dict& params,
                      size_t min_leaf, int64_t max_depth, double perfect) {
   const size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && p >= 1 && n < (size_t{1} << kPayloadBits), "X must have from 1 to 2^24 - 1 rows and a column");
   require(y.shape(0) == n, "y must have one entry per row of X");
   const Family& family = family_of(family_name);
-  const Options options = read_options(family, search_options(), given);
+  const Options options = read_options(family, search_options(), params);
   NumberTree grown;
   {
     const Released released;
@@ -72,10 +72,10 @@ nb::dict number_tree(const Matrix& x, const Doubles& y, const std::string& famil
 }
 
 nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
-                 const std::string& family_name, const nb::dict& given, uint64_t path) {
+                 const std::string& family_name, const nb::dict& params, uint64_t path) {
   check_training(x, y, weights, n_classes);
   const Family& family = family_of(family_name);
-  const Options options = read_options(family, search_options(), given);
+  const Options options = read_options(family, search_options(), params);
   const Levels levels(std::vector<int32_t>(x.shape(1), 0));
   Split out;
   bool is_found = false;
@@ -143,10 +143,10 @@ nb::list groups_of(Candidates&& candidates, size_t p) {
 }
 
 nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
-                 const std::string& family_name, const nb::dict& given, uint64_t path) {
+                 const std::string& family_name, const nb::dict& params, uint64_t path) {
   check_training(x, y, weights, n_classes);
   const Family& family = family_of(family_name);
-  const Options options = read_options(family, search_options(), given);
+  const Options options = read_options(family, search_options(), params);
   Candidates candidates;
   {
     const Released released;
@@ -157,9 +157,9 @@ nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
 }
 
 nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, size_t n_classes,
-                 const nb::dict& given, const Doubles& normal, double threshold, double gain, uint64_t path) {
+                 const nb::dict& params, const Doubles& normal, double threshold, double gain, uint64_t path) {
   check_training(x, y, weights, n_classes);
-  const Options options("polish", search_options(), option_values("polish", given));
+  const Options options("polish", search_options(), option_values("polish", params));
   require(normal.shape(0) == x.shape(1), "the normal needs one component per feature");
   Split split{vector_of(normal), threshold, gain, true, 0};
   {

@@ -149,10 +149,10 @@ class HeldBlock {
 // A node whose rows lie in blocks: the sums that its heuristic requests, and the search among its directions.
 class HeldNode {
  public:
-  HeldNode(const std::string& family, const nb::dict& given, const In<int64_t>& rows, const Doubles& weight,
+  HeldNode(const std::string& family, const nb::dict& params, const In<int64_t>& rows, const Doubles& weight,
            const Doubles& heaviest, const Matrix& low, const Matrix& high, const In<double>& tables,
            const std::optional<Codes>& levels, bool weighted)
-      : n_codes_(rows.size()), options_(read_options(family_of(family), growth_options(), given)) {
+      : n_codes_(rows.size()), options_(read_options(family_of(family), growth_options(), params)) {
     const size_t p = low.shape(1);
     const Levels of_features = levels_of(levels, p);
     require_size(weight.size() == n_codes_ && heaviest.size() == n_codes_ && low.shape(0) == n_codes_ &&

@@ -313,15 +313,15 @@ struct Limits {
 };
 template <class T, int W>
 OBLIQUE_INLINE Limits<T, W> limits(const T* s, int b, T n) {
-  const Pack<T, W> zero = {}, one = zero + 1, most = zero + (n - 1);
-  const Pack<T, W> left = load<T, W>(s + b) + one, right = load<T, W>(s + b + 1);
+  const Pack<T, W> zero = {}, unit = zero + 1, most = zero + (n - 1);
+  const Pack<T, W> left = load<T, W>(s + b) + unit, right = load<T, W>(s + b + 1);
   const Pack<T, W> lo = left < most ? left : most;
   return {lo, larger<T, W>(right < most ? right : most, lo)};
 }
 
 template <class T, int W>
 OBLIQUE_INLINE void gini_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound) {
-  const Pack<T, W> zero = {}, one = zero + 1;
+  const Pack<T, W> zero = {}, unit = zero + 1;
   for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T, W>) {
     const Limits<T, W> at = limits<T, W>(sums.s, b, n);
     const Pack<T, W> inv_lo = 1 / at.lo, inv_nlo = 1 / (n - at.lo), inv_hi = 1 / at.hi, inv_nhi = 1 / (n - at.hi);
@@ -330,7 +330,7 @@ OBLIQUE_INLINE void gini_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>
     const Pack<T, W> q1 = load<T, W>(sums.left_square + b + 1), r1 = load<T, W>(sums.right_square + b + 1);
     // Best multiplier: |p_L|^2 - |p_R|^2, here with the squares averaged over the two edges of the bin.
     const Pack<T, W> twice = s + load<T, W>(sums.s + b + 1);
-    const Pack<T, W> is = 2 / larger<T, W>(twice, one), ir = 2 / larger<T, W>(2 * n - twice, one);
+    const Pack<T, W> is = 2 / larger<T, W>(twice, unit), ir = 2 / larger<T, W>(2 * n - twice, unit);
     const Pack<T, W> multiplier = ((q + q1) * is * is - (r + r1) * ir * ir) / 2;
     Pack<T, W> at_lo = {}, at_hi = {};
     for (int k = 0; k < edges.n_classes; ++k) {
@@ -352,7 +352,7 @@ OBLIQUE_INLINE void gini_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>
 
 template <class T, int W>
 OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound) {
-  const Pack<T, W> zero = {}, one = zero + 1;
+  const Pack<T, W> zero = {}, unit = zero + 1;
   for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T, W>) {
     const Limits<T, W> at = limits<T, W>(sums.s, b, n);
     // With y = l - N s / n at the middle of the bin, F = sum |y| and M = sum N sign(y), the best multiplier is
@@ -367,9 +367,9 @@ OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<
       size += larger<T, W>(y, -y);
       signs += y > zero ? zero + total : (y < zero ? zero - total : zero);
     }
-    const Pack<T, W> spread = larger<T, W>(2 * middle * (n - middle), one);
+    const Pack<T, W> spread = larger<T, W>(2 * middle * (n - middle), unit);
     const Pack<T, W> wanted = -(signs / n + size * (n - 2 * middle) / spread);
-    const Pack<T, W> capped = wanted < one ? wanted : one, multiplier = larger<T, W>(capped, -one);
+    const Pack<T, W> capped = wanted < unit ? wanted : unit, multiplier = larger<T, W>(capped, -unit);
     const Pack<T, W> share_lo = at.lo / n, share_hi = at.hi / n;
     Pack<T, W> at_lo = {}, at_hi = {};
     for (int k = 0; k < edges.n_classes; ++k) {

@@ -170,13 +170,13 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
     const double promise = product_of(gradient, direction);
     require_finite(promise);
     if (!(promise > enough)) return w;
-    double length = 1.0, found = 0.0;
+    double length = 1.0, value = 0.0;
     int halvings = 0;
     for (; halvings < kMostHalvings; ++halvings, length *= 0.5) {
       trial = w;
       add_scaled(-length, direction.data(), trial.data(), size);
-      found = evaluate(rows, l2, trial, slope);
-      if (found <= objective_ - kArmijo * length * promise) break;
+      value = evaluate(rows, l2, trial, slope);
+      if (value <= objective_ - kArmijo * length * promise) break;
     }
     if (halvings == kMostHalvings) return w;  // the remaining decrease is below rounding
     std::vector<double> move(size), turn(size);
@@ -194,7 +194,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
     }
     w.swap(trial);
     gradient.swap(slope);
-    objective_ = found;
+    objective_ = value;
   }
   converged_ = false;
   return w;
