@@ -21,7 +21,6 @@ from benchmarks.measuring import ROOT, Ratio, Report, Sample, main
 from benchmarks.startup import cpu_seconds, program
 from benchmarks.waits import NOT_INSTALLED, half
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.fitting.budget import costs, growth_seconds
 from oblique_cli.papers.reproduction.framework.document import filled
 
 STORED = ROOT / "results" / "benchmarks" / "around.csv"
@@ -127,18 +126,6 @@ def table() -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def growth_table() -> str:
-    """Return the powers of the costs of growth as the table of docs/performance.md."""
-    lines: list[tuple[str, ...]] = [("one tree", "1,000,000 x 10, s", "power of rows", "of columns", "of classes")]
-    lines.append(("---",) * 5)
-    for task, classes in (("classification", 2), ("regression", 1)):
-        seconds = growth_seconds(task, 1e6, 10, classes)
-        for name, cost in costs(f"{task}_growth").items():
-            powers = (cost.rows, cost.columns, cost.classes)
-            lines.append((f"`{name}`", f"{seconds[name]:.0f}", *(f"{power:.2f}" for power in powers)))
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def run(report: Report, repeat: int) -> None:
     """Alternate ours and the rival, of all subjects or those of --only; store the medians unless the run is quick."""
     oblique, rows = program(), []
@@ -165,7 +152,6 @@ def run(report: Report, repeat: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--page"]:
         page = ROOT / "docs" / "performance.md"
-        tables = {"around": table(), "growth": growth_table()}
-        page.write_text(filled(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        page.write_text(filled(page.read_text(encoding="utf-8"), {"around": table()}), encoding="utf-8")
         sys.exit()
     sys.exit(main({"around": run}, __doc__ or ""))
