@@ -65,13 +65,12 @@ def commands(folder: Path, oblique: list[str], quick: bool) -> dict[str, tuple[s
     write(folder / "large.csv", (X, y))
     write(folder / "few.csv", (X[:300], y[:300]))
     write(folder / "small.csv", synthetic(150, 8, informative=4))
-    python = [sys.executable, "-c"]
 
     def line(words: str) -> Callable[[], float]:
         return partial(cpu_seconds, [*oblique, *words.split()], folder)
 
     def code(text: str) -> Callable[[], float]:
-        return partial(cpu_seconds, [*python, text], folder)
+        return partial(cpu_seconds, [sys.executable, "-c", text], folder)
 
     line("fit few.csv --target y --algorithm hhcart_d --folds 2 --output few.json")()
     return {
