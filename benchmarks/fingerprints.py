@@ -120,18 +120,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="A digest of every algorithm's fitted models.")
     parser.add_argument("--outcomes", action="store_true", help="sizes and predictions instead of all bits")
     parser.add_argument("--every", type=int, default=1, help="only every so-manieth fit")
-    asked = parser.parse_args()
-    summary = outcome if asked.outcomes else digest
+    arguments = parser.parse_args()
+    summary = outcome if arguments.outcomes else digest
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(("algorithm", "dataset", "parameters", "seed", "digest"))
-    for name, dataset, parameters, seed in itertools.islice(fits(), 0, None, asked.every):
+    for name, dataset, parameters, seed in itertools.islice(fits(), 0, None, arguments.every):
         X, y = numbers(dataset)
         target = y.astype(float) if dataset in REGRESSION else y
         try:
-            found = summary(make(name, random_state=seed, **parameters).fit(X, target), X)
+            result = summary(make(name, random_state=seed, **parameters).fit(X, target), X)
         except ValueError as error:  # what an algorithm refuses is part of what it does
-            found = f"refused: {error}"
-        out.writerow((name, dataset, " ".join(f"{k}={v}" for k, v in parameters.items()), seed, found))
+            result = f"refused: {error}"
+        out.writerow((name, dataset, " ".join(f"{k}={v}" for k, v in parameters.items()), seed, result))
         sys.stdout.flush()
     return 0
 

@@ -167,7 +167,7 @@ def root_alone(report: Report, X: Array, y: NDArray[np.int32], repeat: int, samp
         return _core.search(X, y, None, n_classes, "gini", candidates, 1.0, False, exhaustive)
 
     in_numpy = f"NumPy argsort ({len(sample)} directions)"
-    times, found = alternate(
+    times, result = alternate(
         {
             "bounds": lambda: search(spaces, False),
             "sorting": lambda: search(spaces, True),
@@ -176,9 +176,9 @@ def root_alone(report: Report, X: Array, y: NDArray[np.int32], repeat: int, samp
         repeat,
         once=("sorting", in_numpy),
     )
-    np.testing.assert_array_equal(found["bounds"][0], found["sorting"][0])
-    assert found["bounds"][1:] == found["sorting"][1:], "bounds and sorting must find the same split"
-    _, gain = _core.cut_value(found[in_numpy], np.bincount(y, minlength=n_classes).astype(np.float64), "gini")
+    np.testing.assert_array_equal(result["bounds"][0], result["sorting"][0])
+    assert result["bounds"][1:] == result["sorting"][1:], "bounds and sorting must find the same split"
+    _, gain = _core.cut_value(result[in_numpy], np.bincount(y, minlength=n_classes).astype(np.float64), "gini")
     np.testing.assert_allclose(gain, search([("directions", sample, None)], True)[2], rtol=1e-9)
 
     directions = {"bounds": n_directions, "sorting": n_directions, in_numpy: len(sample)}

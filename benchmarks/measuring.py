@@ -84,8 +84,8 @@ def machine() -> dict[str, Any]:
     """What the numbers depend on: processor, cores, load, versions."""
     model = platform.processor() or platform.machine()
     with suppress(OSError):
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-        model = found[1] if found else model
+        result = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        model = result[1] if result else model
     facts: dict[str, Any] = {"processor": model, "cpus": os.cpu_count(), "system": platform.system(), "threads": 1}
     with suppress(AttributeError, OSError):
         facts["load"] = round(os.getloadavg()[0], 2)

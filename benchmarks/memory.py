@@ -67,9 +67,9 @@ def by_width(report: Report, rows: int, widths: list[int], names: tuple[str, ...
     table = []
     for p in widths:
         data = synthetic(rows, p, informative=5)
-        found = peaks(["nothing", *names], data, 1, depth=5)
-        loaded = found.pop("nothing").median
-        a_cell = {name: Sample([(sample.median - loaded) * MB / (rows * p)]) for name, sample in found.items()}
+        result = peaks(["nothing", *names], data, 1, depth=5)
+        loaded = result.pop("nothing").median
+        a_cell = {name: Sample([(sample.median - loaded) * MB / (rows * p)]) for name, sample in result.items()}
         table.append({"features": p, "table, MB": data[0].nbytes / MB} | {n: each.median for n, each in a_cell.items()})
         for name in names[-2:]:
             target = "<= 3" if p >= 16 else None

@@ -44,15 +44,15 @@ def run(report: Report, repeat: int) -> None:
             save(model, path)
             models[title] = load(path)
             np.testing.assert_array_equal(models[title].fitted.predictor.predict(X), estimator.predict(X))
-        times, found = alternate(
+        times, result = alternate(
             {title: partial(model.predict, rows) for title, model in models.items()}, repeat, clock=time.process_time
         )
         table = Path(folder, "new.csv")
         read = _write_table(table, names, rows[: READ if not report.quick else 2_000])
-        one = models["HHCART(A)"]
+        first = models["HHCART(A)"]
         parts: dict[str, Any] = {
-            "reading": partial(_read, table, one),
-            "writing": partial(_written, one, found["HHCART(A)"][:read]),
+            "reading": partial(_read, table, first),
+            "writing": partial(_written, first, result["HHCART(A)"][:read]),
             "loading the model": partial(load, Path(folder, "hhcart_a.json")),
         }
         beside, _ = alternate(parts, repeat, clock=time.process_time)

@@ -72,10 +72,10 @@ def weakest_links(report: Report, repeat: int) -> None:
         X, y = letter(size)
         tree = tree_of(grow(X, y, "hhcart_a", criterion="gini"))
         _ = tree.errors, tree.walker  # kept by the tree: not part of either side
-        times, found = alternate(
+        times, result = alternate(
             {"one pass": partial(cost_complexity_path, tree), "naive": partial(naive_path, tree)}, repeat
         )
-        path, (alphas, sizes) = found["one pass"], found["naive"]
+        path, (alphas, sizes) = result["one pass"], result["naive"]
         np.testing.assert_allclose(path.alphas, alphas, rtol=0, atol=2 * TIE)
         np.testing.assert_array_equal(path.n_leaves, sizes)
         ratio = Ratio.of(times["naive"], times["one pass"])
@@ -111,10 +111,10 @@ def epsilon_path(report: Report, repeat: int) -> None:
 
     rows, ratios = [], {}
     for name, title in (("gdt", "GDT"), ("hhgdt", "HHGDT")):
-        times, found = alternate(
+        times, result = alternate(
             {"one": partial(one_tree, name), "refits": partial(refits, name)}, repeat, once=("refits",)
         )
-        for ours, theirs, what in zip(found["one"], found["refits"], ("labels", "leaves"), strict=True):
+        for ours, theirs, what in zip(result["one"], result["refits"], ("labels", "leaves"), strict=True):
             np.testing.assert_array_equal(ours, theirs, err_msg=f"{name}: {what}")
         ratios[title] = Ratio.of(times["refits"], times["one"])
         rows.append(
@@ -123,7 +123,7 @@ def epsilon_path(report: Report, repeat: int) -> None:
                 "one tree, median s": times["one"].median,
                 "36 trees, s": times["refits"].median,
                 "36 trees / one": ratios[title].median,
-                "leaves": f"{found['one'][1][0]} to {found['one'][1][-1]}",
+                "leaves": f"{result['one'][1][0]} to {result['one'][1][-1]}",
             }
         )
     report.table(

@@ -34,8 +34,8 @@ NOT_INSTALLED = "there is no oblique beside this Python; install the package fir
 def half(named: str, rows: int | None) -> tuple[Data, Data]:
     """Every other row of a bundled set to fit to, and the others; of its first `rows` rows, spread evenly."""
     dataset = data.load(DatasetSpec(named))
-    kept = np.linspace(0, dataset.n - 1, min(rows or dataset.n, dataset.n)).astype(int)
-    X, y = dataset.X[kept], dataset.y[kept]
+    retained = np.linspace(0, dataset.n - 1, min(rows or dataset.n, dataset.n)).astype(int)
+    X, y = dataset.X[retained], dataset.y[retained]
     return (X[::2], y[::2]), (X[1::2], y[1::2])
 
 
@@ -86,7 +86,7 @@ def tao_forest(report: Report, repeat: int) -> None:
 
 def small_sets(most: int) -> list[tuple[str, Data]]:
     """The bundled sets of classes of up to `most` rows, with levels as indicators and gaps filled."""
-    found = []
+    results = []
     for name in sorted(name for name in catalogue.names() if catalogue.entry(name).n <= most):
         policy = DatasetSpec(name, missing="impute", encoding="onehot")
         try:
@@ -97,8 +97,8 @@ def small_sets(most: int) -> list[tuple[str, Data]]:
             continue
         encoder = fold_encoder(dataset, policy, dataset.X)
         X = dataset.X if encoder is None else encoder.transform(dataset.X)
-        found.append((name, (X, dataset.y)))
-    return found
+        results.append((name, (X, dataset.y)))
+    return results
 
 
 def logistic_tree(report: Report, repeat: int) -> None:
@@ -179,21 +179,21 @@ print(time.process_time() - started)
 def imports(report: Report, repeat: int) -> None:
     """CPU time of the import of one class beside scikit-learn's own, and of two commands; bytecode is at hand."""
     env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    own, whole = Sample(), Sample()
+    local, whole = Sample(), Sample()
     with tempfile.TemporaryDirectory() as folder:
         if not report.quick:  # which takes the bytecode that is there
             env["PYTHONPYCACHEPREFIX"] = folder
         for turn in range(repeat + 1):
             started = time.perf_counter()
-            said = subprocess.run([sys.executable, "-c", IMPORTED], env=env, capture_output=True, text=True, check=True)
+            text = subprocess.run([sys.executable, "-c", IMPORTED], env=env, capture_output=True, text=True, check=True)
             if turn:  # the first one writes the bytecode
-                own.values.append(float(said.stdout))
+                local.values.append(float(text.stdout))
                 whole.values.append(time.perf_counter() - started)
     report.table(
         "from oblique_cli import HHCARTClassifier",
-        [{"part": "ours, CPU s", "median": own.median}, {"part": "all, wall s", "median": whole.median}],
+        [{"part": "ours, CPU s", "median": local.median}, {"part": "all, wall s", "median": whole.median}],
     )
-    report.claim("importing one class, beside import sklearn.tree, CPU time", "< 0.6", own, "s")
+    report.claim("importing one class, beside import sklearn.tree, CPU time", "< 0.6", local, "s")
 
 
 def growth(report: Report, repeat: int) -> None:

@@ -139,8 +139,8 @@ for line in sys.stdin:
         self._process.stdin.flush()
         code, seconds, size, work = self._process.stdout.readline().split()
         out, err = self._folder / "out.txt", self._folder / "err.txt"
-        said = (file.read_text(errors="replace") for file in (out, err))
-        ended = Ended(int(code), *said, float(seconds), int(size), float(work))
+        text = (file.read_text(errors="replace") for file in (out, err))
+        ended = Ended(int(code), *text, float(seconds), int(size), float(work))
         out.unlink()
         err.unlink()
         return ended

@@ -165,10 +165,10 @@ def browser() -> Iterator[Any]:
     """A browser without a window; a machine without one skips the test."""
     with ExitStack() as stack:
         try:
-            found = stack.enter_context(launched())
+            result = stack.enter_context(launched())
         except NoBrowser as why:
             pytest.skip(str(why))
-        yield found
+        yield result
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

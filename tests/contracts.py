@@ -108,10 +108,16 @@ def assert_same_tree(a: Tree, b: Tree, coef: float = 0.0, threshold: float = 0.0
 
 
 def engines_agree(
-    name: str, X: np.ndarray, y: np.ndarray, *given: Any, coef: float = 1e-7, threshold: float = 1e-6, **options: Any
+    name: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    *arguments: Any,
+    coef: float = 1e-7,
+    threshold: float = 1e-6,
+    **options: Any,
 ) -> Tree:
     """The tree of the native engine, once that of the reference is the same; options as in `grow`."""
-    native, reference = (grow(name, X, y, *given, engine=engine, **options) for engine in ("native", "reference"))
+    native, reference = (grow(name, X, y, *arguments, engine=engine, **options) for engine in ("native", "reference"))
     assert_same_tree(native, reference, coef, threshold)
     np.testing.assert_allclose(native.level_scores, reference.level_scores, atol=1e-7)
     assert native.levels == reference.levels

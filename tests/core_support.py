@@ -56,8 +56,8 @@ def built(core: Path, build: Path, **more: str) -> Path:
         settings["CMAKE_CXX_COMPILER_LAUNCHER"] = cache
     cmake = tool("cmake")
     assert cmake is not None
-    given = [f"-D{name}={value}" for name, value in settings.items()]
-    run(cmake, "-S", str(core), "-B", str(build), "-G", "Ninja", *given)
+    values = [f"-D{name}={value}" for name, value in settings.items()]
+    run(cmake, "-S", str(core), "-B", str(build), "-G", "Ninja", *values)
     run(cmake, "--build", str(build), CCACHE_BASEDIR=str(core.parent), CCACHE_NOHASHDIR="1")
     (module,) = build.glob("_core*.so")
     return module

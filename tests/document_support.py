@@ -77,14 +77,14 @@ class Block:
 def blocks_of(page: str, text: str | None = None) -> list[Block]:
     """Return the blocks of a page, a path of the checkout; `text` stands for what it holds."""
     text = (ROOT / page).read_text(encoding="utf-8") if text is None else text
-    found = []
+    results = []
     for match in BLOCK.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         mark = MARK.fullmatch(match["mark"] or "")
         kind, value = (mark["kind"], mark["value"] or "") if mark else ("", "")
         inner = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.MULTILINE)
-        found.append(Block(page, line, match["language"], inner, kind, value))
-    return found
+        results.append(Block(page, line, match["language"], inner, kind, value))
+    return results
 
 
 def without_blocks(page: str) -> str:
@@ -194,9 +194,9 @@ def parse(command: str, block: Block) -> None:
             # What click keeps for the subcommand differs between its versions.
             protected = vars(context).get("_protected_args", vars(context).get("protected_args", []))
             rest = [*protected, *context.args]
-            name, found, rest = group.resolve_command(context, rest)
-            assert found is not None
-            context, group = found.make_context(name, rest, parent=context), found
+            name, result, rest = group.resolve_command(context, rest)
+            assert result is not None
+            context, group = result.make_context(name, rest, parent=context), result
     except click.ClickException as error:
         raise AssertionError(f"{block}: {command}: {error.format_message()}") from None
     except click.exceptions.Exit:

@@ -187,13 +187,13 @@ def leaf_models(
     if levels:
         coef[:, :, last] = curve[:, :, last] = center[last] = 0.0
         scale[last] = 1.0
-    own: dict[str, Any] = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
+    options: dict[str, Any] = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
     pairs = [*combinations(range(n_features - levels), 2)] if squares and products else []
     if pairs:
         pairs += [(j, side) for j in range(n_features - levels) for side in (-1, -2)]
         knots = [X[k, i] if j < 0 else 0.0 for k, (i, j) in enumerate(pairs)]
-        own |= {"pairs": np.array(pairs), "pair_coef": drawn(len(pairs)), "knots": np.array(knots)}
-    models = LeafModels(center, scale, coef, intercept, curve if squares else None, **own)
+        options |= {"pairs": np.array(pairs), "pair_coef": drawn(len(pairs)), "knots": np.array(knots)}
+    models = LeafModels(center, scale, coef, intercept, curve if squares else None, **options)
     estimator.tree_ = tree.with_leaf_models(models)
     labels = tuple(f"class {k}" for k in range(n_classes))
     names = tuple(f"x{j + 1}" for j in range(n_features))
@@ -359,8 +359,8 @@ def expected(case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
     rows_of_predict = procedure.for_predict(X)  # `predict` refuses a gap in a column that no split uses
     answers: Answers = [None] * len(X)
     good = np.flatnonzero(~lacking)
-    found = case.model.predict(rows_of_predict[good])
-    labels = found.tolist() if procedure.is_regression or case.model.has_codes else _labels(case, found)
+    predictions = case.model.predict(rows_of_predict[good])
+    labels = predictions.tolist() if procedure.is_regression or case.model.has_codes else _labels(case, predictions)
     for i, label in zip(good.tolist(), labels, strict=True):
         answers[i] = label
     shares = np.full((len(X), len(procedure.classes)), np.nan)
@@ -369,14 +369,14 @@ def expected(case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
     return answers, shares
 
 
-def _labels(case: Case, found: np.ndarray) -> list[str]:
-    codes = np.searchsorted(case.model.fitted.state["classes_"], found)
+def _labels(case: Case, result: np.ndarray) -> list[str]:
+    codes = np.searchsorted(case.model.fitted.state["classes_"], result)
     return [case.procedure.classes[code] for code in codes]
 
 
 def as_cells(procedure: Procedure, X: np.ndarray, missing: Any = None) -> list[list[Any]]:
     """Rows as a user has them: levels as text."""
-    found = []
+    results = []
     for row in X.tolist():
         cells: list[Any] = []
         for cell, value in zip(procedure.cells, row, strict=True):
@@ -386,8 +386,8 @@ def as_cells(procedure: Procedure, X: np.ndarray, missing: Any = None) -> list[l
                 cells.append(cell.levels[int(value)] if value < len(cell.levels) else "never seen before")
             else:
                 cells.append(value)
-        found.append(cells)
-    return found
+        results.append(cells)
+    return results
 
 
 # ---- what formats say ------------------------------------------------------------------------------------------------
@@ -555,11 +555,11 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             answers.append(None)
             shares.append(None)
             continue
-        for one in model.get("codes", ()):
-            value = cells[one["column"]]
-            if "level" in one:
-                value = float(value != value if one["level"] is None else value == one["level"])
-            cells.append(float(one["values"].index(value) if value in one["values"] else one["usual"]))
+        for item in model.get("codes", ()):
+            value = cells[item["column"]]
+            if "level" in item:
+                value = float(value != value if item["level"] is None else value == item["level"])
+            cells.append(float(item["values"].index(value) if value in item["values"] else item["usual"]))
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
             values = [_total(leaf["terms"], cells, []) + leaf["intercept"] for leaf in leaves]
@@ -576,7 +576,7 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             continue
         if "scored" in leaves[0] and model["voting"] == "sum":
             sums = [reduce(add, each, 0.0) for each in zip(*(leaf["intercepts"] for leaf in leaves), strict=True)]
-            scores = [own + start for own, start in zip(sums, model["base"], strict=True)]
+            scores = [entry + start for entry, start in zip(sums, model["base"], strict=True)]
             shares.append(_of_scores(scores, leaves[0]["scored"], model))
             answers.append(model["classes"][_code_of(shares[-1], model)])
             continue
@@ -707,18 +707,20 @@ def why_no_pmml_reader() -> str:
 
 def say_pmml(documents: list[tuple[str, Case, np.ndarray]], folder: Path) -> list[tuple[Answers, np.ndarray | None]]:
     """What JPMML says of several documents, in one process: a Java machine takes seconds to start."""
-    asked = []
+    requests = []
     for i, (document, case, X) in enumerate(documents):
         path = folder / f"{i}.pmml"
         path.write_text(document, encoding="utf-8")
         names = [cell.name or f"x{j}" for j, cell in enumerate(case.procedure.cells, start=1)]
         shares = [f"probability({label})" for label in case.procedure.classes]
-        asked.append([str(path), names, as_cells(case.procedure, X), case.procedure.target, shares])
-    given = "".join(json.dumps(one) + "\n" for one in asked)
-    done = subprocess.run([sys.executable, "-c", PMML_READER], input=given, capture_output=True, text=True, check=False)
+        requests.append([str(path), names, as_cells(case.procedure, X), case.procedure.target, shares])
+    values = "".join(json.dumps(item) + "\n" for item in requests)
+    done = subprocess.run(
+        [sys.executable, "-c", PMML_READER], input=values, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    return [(answers, np.array(shares, dtype=np.float64)) for answers, shares in said]
+    texts = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(answers, np.array(shares, dtype=np.float64)) for answers, shares in texts]
 
 
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -792,7 +794,7 @@ class RuleReader:
 
 def _said_deviations(lines: list[str], procedure: Procedure, X: np.ndarray) -> dict[str, np.ndarray]:
     """What the head of the rules says of the columns of scores: "hinge("age" > 3.5)" -> (n,)."""
-    found = {}
+    results = {}
     forms = {f"({quoted(cell.name)}": (j, None) for j, cell in enumerate(procedure.cells)}
     for j, cell in enumerate(procedure.cells):
         forms |= {f"({quoted(cell.name)} is {quoted(v)})": (j, code) for code, v in enumerate(cell.levels)}
@@ -803,21 +805,21 @@ def _said_deviations(lines: list[str], procedure: Procedure, X: np.ndarray) -> d
         if head is None:
             continue
         j, code = forms["(" + head.partition("(")[2]]
-        end, _, said = line.removeprefix(head).partition(": ")
+        end, _, output = line.removeprefix(head).partition(": ")
         name = head.removeprefix("#   ") + end
         if code is None:
-            text = said.replace(quoted(procedure.cells[j].name), "V")
+            text = output.replace(quoted(procedure.cells[j].name), "V")
             parts = re.match(r"(.*?)(?:, at least (\S+) and at most ([^;]+))?(; .*)?$", text)
             formula, low, high, gone = parts.groups()
             z = eval(formula, {"V": X[:, j], "max": np.maximum})
             assert not np.isnan(z).any() or gone == "; 0 where it is missing" or procedure.needed
-            found[name] = np.nan_to_num(np.clip(z, float(low or -1e100), float(high or 1e100)), nan=0.0)
+            results[name] = np.nan_to_num(np.clip(z, float(low or -1e100), float(high or 1e100)), nan=0.0)
         else:
-            there, other = map(float, said.split(", else "))
+            there, other = map(float, output.split(", else "))
             is_there = np.isnan(X[:, j]) if code == -2 else X[:, j] == code
-            found[name] = np.where(is_there, there, other)
-    assert len(found) == len(procedure.scaled)
-    return found
+            results[name] = np.where(is_there, there, other)
+    assert len(results) == len(procedure.scaled)
+    return results
 
 
 def _by_said_scores(lines: list[str], rule: str, deviations: dict[str, np.ndarray], procedure: Procedure) -> np.ndarray:
@@ -839,7 +841,7 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
     """What the rules say, and which rows are within rounding of a hyperplane: rules are for reading."""
     procedure = case.procedure
     lines = source.splitlines()
-    found = np.full(len(X), None, dtype=object)
+    values = np.full(len(X), None, dtype=object)
     times, close = np.zeros(len(X), dtype=int), np.zeros(len(X), dtype=bool)
     filled = np.array([procedure.with_codes(row) for row in np.where(np.isnan(X), procedure.fills, X).tolist()])
     deviations = _said_deviations(lines, procedure, filled)
@@ -857,15 +859,15 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
             value = reader.sum(equation.partition(", within")[0])[0]
             if bounds := re.search(r", within (\S+) to (\S+)$", line.rpartition("  [")[0]):
                 value = np.clip(value, *map(float, bounds.groups()))
-            found[holds] = value[holds]
+            values[holds] = value[holds]
         elif procedure.has_scores:
-            found[holds] = _by_said_scores(lines[i + 1 :], text, deviations, procedure)[holds]
+            values[holds] = _by_said_scores(lines[i + 1 :], text, deviations, procedure)[holds]
         else:
-            found[holds] = reader.names[int(reader.conclusion.removeprefix("class @"))]
+            values[holds] = reader.names[int(reader.conclusion.removeprefix("class @"))]
     lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
-    found[lacking] = None
+    values[lacking] = None
     assert (times[~lacking & ~close] == 1).all()
-    return found.tolist(), close
+    return values.tolist(), close
 
 
 SAY: dict[str, Say] = {

@@ -20,7 +20,9 @@ KINDS = {"count": 0, "fail": 1, "full": 2, "kill": 3, "torn": 4, "short": 5}
 
 def built(folder: Path) -> Path:
     """Build the library of faults; skip the test where that is not possible."""
-    compiler = next((one for one in (os.environ.get("CC"), "cc", "gcc", "clang") if one and shutil.which(one)), None)
+    compiler = next(
+        (item for item in (os.environ.get("CC"), "cc", "gcc", "clang") if item and shutil.which(item)), None
+    )
     if os.name != "posix" or not Path("/proc/self/fd").exists() or compiler is None:
         pytest.skip("needs Linux and a C compiler (cc, gcc or clang) for faults.c")
     library = folder / f"faults{sysconfig.get_config_var('SHLIB_SUFFIX') or '.so'}"
@@ -99,12 +101,12 @@ class Disk:
     @classmethod
     def of(cls, folder: Path) -> Disk:
         """Return the files of a folder, all safe."""
-        found = {}
+        results = {}
         for path in folder.rglob("*"):
             if path.is_file():
                 content = path.read_bytes()
-                found[str(path.relative_to(folder))] = _File(content, content)
-        return cls(dict(found), dict(found))
+                results[str(path.relative_to(folder))] = _File(content, content)
+        return cls(dict(results), dict(results))
 
     def do(self, change: Change) -> None:
         """Do what a process did."""

@@ -43,14 +43,14 @@ def groups(stream: Stream, p: int, size: int) -> list[list[int]]:
     for j in range(p - 1):
         other = j + stream.below(p - j)
         order[j], order[other] = order[other], order[j]
-    found = [order[first : first + size] for first in range(0, p, size)]
-    others = p - len(found[-1])
+    results = [order[first : first + size] for first in range(0, p, size)]
+    others = p - len(results[-1])
     for drawn in count():
-        if len(found[-1]) == min(size, p):
-            return found
+        if len(results[-1]) == min(size, p):
+            return results
         other = drawn + stream.below(others - drawn)
         order[drawn], order[other] = order[other], order[drawn]
-        found[-1].append(order[drawn])
+        results[-1].append(order[drawn])
     raise AssertionError
 
 
@@ -121,16 +121,16 @@ class Oracle:
                         best = (value, plane, left)
             if best is not None:
                 return (order[:mtry], best[1][:-1], -best[1][-1], best[2]), axis_only
-        found = None
+        result = None
         for at, j in enumerate(order):
-            if at >= mtry and found is not None:
+            if at >= mtry and result is not None:
                 break
             x = self.X[rows, j]
             for low, high in zip(np.unique(x)[:-1], np.unique(x)[1:], strict=True):
                 value = self.value(rows, x <= low)
-                if found is None or value > found[0] * (1 + 1e-9):
-                    found = (value, j, (low + high) / 2, x <= low)
-        return (None if found is None else ([found[1]], np.ones(1), found[2], found[3])), axis_only
+                if result is None or value > result[0] * (1 + 1e-9):
+                    result = (value, j, (low + high) / 2, x <= low)
+        return (None if result is None else ([result[1]], np.ones(1), result[2], result[3])), axis_only
 
     def value(self, rows: np.ndarray, left: np.ndarray) -> float:
         """Minus the Gini impurity of equation 12, up to what all cuts of a node share."""
@@ -163,10 +163,10 @@ class Oracle:
         normalized = [geometry.normalize_plane(plane) for plane in planes]
         if any(plane is None for plane in normalized):
             return [], False
-        found = geometry.angle_bisectors(normalized[0], normalized[1])
-        for plane in found:
+        result = geometry.angle_bisectors(normalized[0], normalized[1])
+        for plane in result:
             plane[-1] -= geometry.distinct_gap(X, plane[:-1])
-        return found, False
+        return result, False
 
     @staticmethod
     def moment(X: np.ndarray, w: np.ndarray) -> np.ndarray:

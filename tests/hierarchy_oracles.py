@@ -38,9 +38,9 @@ def avalanche_split(D: np.ndarray, members: set[int]) -> tuple[set[int], set[int
     while len(left) > 1:
         last = min(left, key=lambda x: (D[last, x], x))
         now, then = between(D, left, right), between(D, left - {last}, right | {last})
-        kept = then - now > slack
-        moves.append((last, then, kept))
-        if not kept:
+        retained = then - now > slack
+        moves.append((last, then, retained))
+        if not retained:
             break
         left, right = left - {last}, right | {last}
     return left, right, moves
@@ -144,12 +144,12 @@ def nodes_of(tree) -> Node:
 
 
 def all_nodes(root: Node) -> list[Node]:
-    found, open_ = [], [root]
+    result, open_ = [], [root]
     while open_:
         node = open_.pop()
-        found.append(node)
+        result.append(node)
         open_ += [child for child in (node.left, node.right) if child]
-    return found
+    return result
 
 
 def extract_clustering(node: Node | None, codes: np.ndarray, theta: float) -> list[list[int]]:

@@ -55,7 +55,7 @@ def model_of(name: str, policy: Policy = STRICT, **parameters: object) -> Model:
     regression = name in REGRESSION
     columns = Columns(
         (
-            *(Column(one, "levels", levels=LEVELS) if one == "color" else Column(one, "number") for one in NAMES),
+            *(Column(item, "levels", levels=LEVELS) if item == "color" else Column(item, "number") for item in NAMES),
             Column("said", "target"),
         ),
         target="said",
@@ -67,8 +67,8 @@ def model_of(name: str, policy: Policy = STRICT, **parameters: object) -> Model:
     encoder = None if name in DISCRETE else fold_encoder(dataset, policy, X)
     seen = X if encoder is None else encoder.transform(X)
     known = ALGORITHMS[name].parameters
-    given = {"n_estimators": 3, **PARAMETERS.get(name, {}), **parameters}
-    small = {key: value for key, value in given.items() if key in known}
+    params = {"n_estimators": 3, **PARAMETERS.get(name, {}), **parameters}
+    small = {key: value for key, value in params.items() if key in known}
     estimator = prepared(make(name, random_state=1, **small), dataset, policy).fit(seen, target)
     return Model.of(
         estimator, algorithm=name, classes=columns.classes, feature_names=NAMES, encoder=encoder, columns=columns
@@ -87,8 +87,8 @@ def write_numbers(folder: Path) -> None:
     """Write new.csv with numbers to predict."""
     write_table(folder)
     lines = (folder / "new.csv").read_text().splitlines()
-    kept = [lines[0], *(f"{line.rpartition(',')[0]},{i}.5" for i, line in enumerate(lines[1:]))]
-    (folder / "new.csv").write_text("\n".join(kept) + "\n")
+    retained = [lines[0], *(f"{line.rpartition(',')[0]},{i}.5" for i, line in enumerate(lines[1:]))]
+    (folder / "new.csv").write_text("\n".join(retained) + "\n")
 
 
 # Values that an edited model file may have at any place.

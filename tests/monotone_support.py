@@ -21,8 +21,8 @@ def worst_fall(model: Any, X: np.ndarray, signs: Any, rng: np.random.Generator, 
 
 def is_proved(model: Any, signs: Any) -> bool:
     """Whether every constraint is proved for all rows."""
-    asked = {f"x{j + 1}": int(sign) for j, sign in enumerate(signs) if sign}
-    return all(verdict.outcome == "proved" for verdict in verify(model, monotone=asked).verdicts)
+    options = {f"x{j + 1}": int(sign) for j, sign in enumerate(signs) if sign}
+    return all(verdict.outcome == "proved" for verdict in verify(model, monotone=options).verdicts)
 
 
 def table(rng: np.random.Generator, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:

@@ -81,7 +81,7 @@ def naive_search(
     per_row = np.zeros((len(y), n_classes))
     per_row[np.arange(len(y)), y] = w
     totals = per_row.sum(axis=0)
-    found: list[tuple[float, int, np.ndarray, float, float]] = []
+    results: list[tuple[float, int, np.ndarray, float, float]] = []
     for order, h in enumerate(directions):
         z = X @ h
         by_z = np.argsort(z, kind="stable")
@@ -98,11 +98,11 @@ def naive_search(
         allowed = np.minimum(left.sum(axis=1), right.sum(axis=1)) >= min_leaf * (1.0 - 1e-12)
         last, left = last[allowed], left[allowed]
         for at, gain in zip(last, gains(left, totals, criterion), strict=True):
-            found.append((float(gain), order, by_z[: at + 1], float(z[by_z[at]]), float(z[by_z[at + 1]])))
-    best = max((gain for gain, *_ in found), default=0.0)
+            results.append((float(gain), order, by_z[: at + 1], float(z[by_z[at]]), float(z[by_z[at + 1]])))
+    best = max((gain for gain, *_ in results), default=0.0)
     if best <= NO_GAIN:
         return None
-    for gain, order, rows, low, high in found:
+    for gain, order, rows, low, high in results:
         if gain >= best * (1.0 - TOLERANCE):
             goes_left = np.zeros(len(y), dtype=bool)
             goes_left[rows] = True
@@ -227,10 +227,10 @@ def random_tree(rng: np.random.Generator, n_internal: int, n_classes: int = 3, n
 
 def errors_of_axis_cuts(X, y, least, error):
     """What every cut of every feature leaves: error(X, y) of its two sides, of at least `least` rows each, added up."""
-    found = []
+    results = []
     for j in range(X.shape[1]):
         for t in np.sort(X[:, j])[:-1]:
             left = X[:, j] <= t
             if least <= left.sum() <= len(y) - least:
-                found.append(error(X[left], y[left]) + error(X[~left], y[~left]))
-    return found
+                results.append(error(X[left], y[left]) + error(X[~left], y[~left]))
+    return results

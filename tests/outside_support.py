@@ -124,8 +124,8 @@ class Says(Majority):
         self.seed = seed
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Says:
-        found = np.unique(y)
-        assert found.tolist() == list(range(len(found))), found
+        values = np.unique(y)
+        assert values.tolist() == list(range(len(values))), values
         assert self.n_jobs == 1 and self.seed == 5, (self.n_jobs, self.seed)
         self.mean_, self.sd_ = X.mean(axis=0), X.std(axis=0)
         return super().fit(X, y)  # type: ignore[return-value]

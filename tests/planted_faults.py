@@ -128,17 +128,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("numbers", type=int, nargs="*")
     parser.add_argument("--whole", action="store_true")
-    asked = parser.parse_args()
-    chosen = {number: FAULTS[number] for number in asked.numbers or range(len(FAULTS))}
+    arguments = parser.parse_args()
+    chosen = {number: FAULTS[number] for number in arguments.numbers or range(len(FAULTS))}
     native = {number: fault for number, fault in chosen.items() if is_native(fault)}
     noticing = {}
     with tempfile.TemporaryDirectory() as place:
         core = core_with(native, Path(place)) if native else None
         for number, fault in chosen.items():
-            guards = [] if asked.whole else [str(Path(test).relative_to(TESTS.parent)) for test in guards_of(fault)]
-            own = core if number in native else None
+            guards = [] if arguments.whole else [str(Path(test).relative_to(TESTS.parent)) for test in guards_of(fault)]
+            local = core if number in native else None
             with tempfile.TemporaryDirectory() as folder:
-                test = noticed_by(guards, Path(folder), fault, own, number)
+                test = noticed_by(guards, Path(folder), fault, local, number)
             if test:
                 noticing[number] = test
             print(f"{number:3d}  {fault.breaks:48s}  {test or 'SURVIVED'}", flush=True)

@@ -88,7 +88,7 @@ def test_the_names_are_those_of_the_version():
 def test_a_name_takes_what_is_promised(name):
     parameters = inspect.signature(getattr(api, name)).parameters
     promised = CALLABLE[name].split()
-    positional = [one for one in promised if one in parameters]
+    positional = [item for item in promised if item in parameters]
     assert positional == promised == list(parameters)[: len(promised)]
     for added in list(parameters)[len(promised) :]:
         assert parameters[added].default is not inspect.Parameter.empty, added
@@ -101,6 +101,6 @@ def test_an_unknown_name_is_refused():
 
 def test_the_page_has_every_decorator():
     page = (PACKAGE.parent / "docs" / "extending.md").read_text(encoding="utf-8")
-    said = set(re.findall(r"`(\w+)\(", page))
-    assert said >= {name for name in CALLABLE if name.islower() and name not in ("check", "generator", "pruning_rows")}
-    assert said & set(CALLABLE) == {name for name in said if hasattr(api, name)}
+    text = set(re.findall(r"`(\w+)\(", page))
+    assert text >= {name for name in CALLABLE if name.islower() and name not in ("check", "generator", "pruning_rows")}
+    assert text & set(CALLABLE) == {name for name in text if hasattr(api, name)}

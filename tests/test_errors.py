@@ -8,9 +8,9 @@ from oblique_cli.errors import cut, quoted
 
 @given(st.text(), st.integers(3, 80))
 def test_a_text_is_kept_or_cut_with_three_dots(text, most):
-    found = cut(text, most)
-    assert len(found) <= most
-    assert found == text or (len(text) > most and found.endswith("...") and text.startswith(found[:-3]))
+    result = cut(text, most)
+    assert len(result) <= most
+    assert result == text or (len(text) > most and result.endswith("...") and text.startswith(result[:-3]))
 
 
 def test_a_value_is_quoted_in_at_most_sixty_characters():

@@ -53,13 +53,13 @@ def parsed(path: Path) -> ast.Module:
 
 def top_level_imports(path: Path) -> set[str]:
     """First names of what a module imports as soon as it is imported itself."""
-    found: set[str] = set()
+    results: set[str] = set()
     for node in parsed(path).body:
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            results |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(str(node.module).split(".")[0])
-    return found
+            results.add(str(node.module).split(".")[0])
+    return results
 
 
 def users_of(library: str) -> set[str]:
@@ -143,11 +143,11 @@ def dotted(path: Path) -> str:
 
 def arrows(modules: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Modules of ours -> those that they import: `a.b.c` is the module a.b.c, or else c of the module a.b."""
-    found: dict[str, set[str]] = {}
+    results: dict[str, set[str]] = {}
     for module, names in modules.items():
         ours = (next((m for m in prefixes(name) if m in modules), module) for name in names)
-        found[module] = {other for other in ours if other != module}
-    return found
+        results[module] = {other for other in ours if other != module}
+    return results
 
 
 def prefixes(name: str) -> Iterator[str]:
@@ -354,11 +354,11 @@ def test_no_family_of_the_core_is_named_outside_its_file():
 def test_whoever_grows_forests_names_no_heuristic_of_forests():
     core = PACKAGE / "core"
     registered = re.compile(r'^const RegisteredSplit \w+\(\s*"(\w+)"', re.MULTILINE)
-    found = [
+    results = [
         registered.findall(path.read_text(encoding="utf-8")) for path in (core / "heuristic/forests").glob("*.cpp")
     ]
-    assert all(len(names) == 1 for names in found)
-    names = {name for (name,) in found}
+    assert all(len(names) == 1 for names in results)
+    names = {name for (name,) in results}
     assert {"axis", "mpsvm", "hhcart"} <= names
     for path in sorted((core / "grow").glob("*.[ch]pp")):
         assert not names & set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8"))), path

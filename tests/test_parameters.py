@@ -51,9 +51,9 @@ class Some(Wider, kw_only=True, takes=("width", "mode")):
 
 def test_the_constructor_is_an_ordinary_one():
     assert str(inspect.signature(Base)) == "(width: 'float' = 1.0, *, steps: 'int' = 3) -> None"
-    one = Base(2.0, steps=4)
-    assert (one.width, one.steps) == (2.0, 4) and one.get_params() == {"width": 2.0, "steps": 4}
-    assert repr(clone(one)) == repr(pickle.loads(pickle.dumps(one))) == "Base(steps=4, width=2.0)"
+    first = Base(2.0, steps=4)
+    assert (first.width, first.steps) == (2.0, 4) and first.get_params() == {"width": 2.0, "steps": 4}
+    assert repr(clone(first)) == repr(pickle.loads(pickle.dumps(first))) == "Base(steps=4, width=2.0)"
     with pytest.raises(TypeError, match=r"^Base.__init__\(\) got an unexpected keyword argument 'depth'$"):
         Base(depth=1)
 
@@ -156,7 +156,7 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     assert "slant : a number in [0, 2], default 0.5. How far the line leans\n" in seen["help"]
     assert "slant: float = 0.5," in seen["stub"] and "How far the line leans." in seen["stub"]
     assert "| `slant` (also `lean`) | 0.5 | How far the line leans. |" in seen["table"]
-    (listed,) = (one for one in seen["list"] if one["name"] == "slanted")
+    (listed,) = (entry for entry in seen["list"] if entry["name"] == "slanted")
     expected = {"default": 0.5, "allowed": "a number in [0, 2]", "meaning": "How far the line leans.", "also": "lean"}
     assert listed["parameters"]["slant"] == expected
     config = {"version": 1, "dataset": "iris", "algorithm": {"name": "slanted", "slant": 1.0}, "cv": {"folds": 2}}
@@ -168,7 +168,11 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
 
 
 OURS = sorted(
-    {one.estimator for one in ALGORITHMS.values() if one.estimator.__module__.startswith("oblique_cli.")}
+    {
+        algorithm.estimator
+        for algorithm in ALGORITHMS.values()
+        if algorithm.estimator.__module__.startswith("oblique_cli.")
+    }
     | {ObliqueTreeClassifier, TAOClassifier, BottomUpTreeClassifier, *map(classifier_of, PROPOSERS)},
     key=lambda cls: cls.__name__,
 )
@@ -178,19 +182,19 @@ OF_OTHERS = {"CARTRegressor"}  # scikit-learn's constructor
 @pytest.mark.parametrize("cls", [cls for cls in OURS if cls.__name__ not in OF_OTHERS], ids=lambda cls: cls.__name__)
 def test_an_algorithm_says_the_same_of_its_parameters_everywhere(cls):
     names = list(inspect.signature(cls).parameters)
-    assert hasattr(cls.__init__, "declared") and all(one.help for one in cls.parameters.values() if one.allowed)
+    assert hasattr(cls.__init__, "declared") and all(entry.help for entry in cls.parameters.values() if entry.allowed)
     assert sorted(names) == sorted(cls().get_params(deep=False)) == sorted(cls.parameters)
-    for name, one in cls.parameters.items():
-        assert f"\n{one.heading(name)}" in inspect.getdoc(cls), name
-        assert inspect.signature(cls).parameters[name].default == one.default
-    assert dict(cls.constraints) == {name: one.allowed for name, one in cls.parameters.items() if one.allowed}
+    for name, item in cls.parameters.items():
+        assert f"\n{item.heading(name)}" in inspect.getdoc(cls), name
+        assert inspect.signature(cls).parameters[name].default == item.default
+    assert dict(cls.constraints) == {name: entry.allowed for name, entry in cls.parameters.items() if entry.allowed}
 
 
 def test_every_heuristic_and_rule_declares_its_parameters():
     for cls in (*PROPOSERS.values(), *PRUNINGS.values()):
         if cls.__module__.startswith("oblique_cli."):
             assert not cls.parameters or hasattr(cls.__init__, "declared"), cls
-            assert all(one.help for one in cls.parameters.values()), cls
+            assert all(item.help for item in cls.parameters.values()), cls
 
 
 # Where the name of a parameter of a heuristic stands: its line, the dictionary that the core reads, and what reads it.
@@ -203,12 +207,12 @@ def test_a_parameter_of_a_heuristic_takes_at_most_three_places(parameter_name):
     declares = re.compile(rf"^    {parameter_name}: \w.* = parameter\(", re.MULTILINE)
     hands = re.compile(rf'"{parameter_name}": ')
     uses = re.compile(rf"self\.{parameter_name}\b")
-    found = {path: path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "proposers").glob("*.py"))}
-    homes = [path for path, text in found.items() if declares.search(text)]
+    results = {path: path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "proposers").glob("*.py"))}
+    homes = [path for path, text in results.items() if declares.search(text)]
     assert homes, parameter_name
     for path in homes:
-        kinds = [bool(kind.search(found[path])) for kind in (declares, hands, uses)]
-        assert len(declares.findall(found[path])) == 1 and sum(kinds) <= PLACES
+        kinds = [bool(kind.search(results[path])) for kind in (declares, hands, uses)]
+        assert len(declares.findall(results[path])) == 1 and sum(kinds) <= PLACES
     heuristics = PACKAGE / "estimators" / "oblique" / "heuristics.py"
     for path in (heuristics, PACKAGE / "estimators" / "algorithms.py", PACKAGE / "config" / "keys.py"):
         assert not re.search(rf"\b{parameter_name}\b", path.read_text(encoding="utf-8")), path

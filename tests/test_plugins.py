@@ -142,7 +142,7 @@ FAILURES = [
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize(("old", "new", "place", "words"), FAILURES, ids=[one[2] for one in FAILURES])
+@pytest.mark.parametrize(("old", "new", "place", "words"), FAILURES, ids=[failure[2] for failure in FAILURES])
 def test_an_exception_out_of_a_plugin_names_the_plugin(tmp_path, installed, old, new, place, words):
     assert old in MODULE
     (installed / "stripes_plugin.py").write_text(MODULE.replace(old, new))

@@ -195,13 +195,13 @@ BARE = (3, object, FineEstimator(), type("Bare", (), {}))
 @cache
 def registries() -> dict[str, Registry[Any]]:
     """Every registry that a module of the package has, by its kind."""
-    found: dict[str, Registry[Any]] = {}
+    results: dict[str, Registry[Any]] = {}
     for module in pkgutil.walk_packages(oblique_cli.__path__, f"{oblique_cli.__name__}."):
         if not module.name.endswith("__main__"):
             for thing in vars(importlib.import_module(module.name)).values():
                 if isinstance(thing, Registry):
-                    assert found.setdefault(thing.kind, thing) is thing, f"two registries of a {thing.kind}"
-    return found
+                    assert results.setdefault(thing.kind, thing) is thing, f"two registries of a {thing.kind}"
+    return results
 
 
 def refused(registry: Registry[Any], thing: Any) -> str:
@@ -210,9 +210,9 @@ def refused(registry: Registry[Any], thing: Any) -> str:
     with pytest.raises(ConfigError) as caught:
         alone.register("own")(thing)
     assert not len(alone)
-    said = str(caught.value)
-    assert f": {registry.kind} 'own' " in said and said.endswith(".") and "\n" not in said
-    return said
+    text = str(caught.value)
+    assert f": {registry.kind} 'own' " in text and text.endswith(".") and "\n" not in text
+    return text
 
 
 def test_every_registry_is_tried_here():
@@ -250,7 +250,7 @@ def test_a_name_is_given_once_and_a_file_said(kind):
 
 
 def test_the_estimator_of_every_algorithm_keeps_the_conventions():
-    assert {name: fault_of_estimator(one) for name, one in ALGORITHMS.items() if fault_of_estimator(one)} == {}
+    assert {name: fault_of_estimator(item) for name, item in ALGORITHMS.items() if fault_of_estimator(item)} == {}
 
 
 # ---- decorators ------------------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ SCORED = Scored(np.array([0, 1]), np.array([0, 1]), 2, lambda: np.eye(2), None, 
 
 
 @pytest.mark.parametrize(
-    ("about", "found", "expected"),
+    ("about", "result", "expected"),
     [
         ({}, "high", "must return a number. Got 'high'."),
         ({}, None, "must return a number. Got None."),
@@ -294,20 +294,20 @@ SCORED = Scored(np.array([0, 1]), np.array([0, 1]), 2, lambda: np.eye(2), None, 
         ({"aggregate": SUM, "matrix": True}, [["a"]], "must return a square matrix of counts. Got [['a']]."),
     ],
 )
-def test_a_metric_that_gives_no_number_is_named(about, found, expected):
-    def own(y: Any, predicted: Any) -> Any:
-        return found
+def test_a_metric_that_gives_no_number_is_named(about, result, expected):
+    def metric_value(y: Any, predicted: Any) -> Any:
+        return result
 
     with pytest.raises(PluginError) as caught:
-        Metric("own", own, **{**ABOUT, **about}).evaluate(SCORED)
+        Metric("own", metric_value, **{**ABOUT, **about}).evaluate(SCORED)
     assert str(caught.value) == f"{__file__}: metric 'own' {expected}"
 
 
-@pytest.mark.parametrize(("found", "shown"), [(None, "None"), ([3], "3"), ("ab", "'a'")])
-def test_a_heuristic_that_gives_no_candidates_is_named(found, shown):
+@pytest.mark.parametrize(("result", "shown"), [(None, "None"), ([3], "3"), ("ab", "'a'")])
+def test_a_heuristic_that_gives_no_candidates_is_named(result, shown):
     node = Node(np.arange(8.0).reshape(4, 2), np.array([0, 0, 1, 1], dtype=np.int32), None, 2, 0, "gini")
     with pytest.raises(PluginError) as caught:
-        best_split(node, changed(Fine, propose=lambda self, node: found)())
+        best_split(node, changed(Fine, propose=lambda self, node: result)())
     where = f"{__file__}: Fine.propose must yield Candidates"
     assert str(caught.value) == f"{where}, such as Candidates.axes(). Got {shown}."
 

@@ -45,11 +45,11 @@ def test_the_bill_of_materials_names_what_the_package_asks_for(tmp_path):
     output = tmp_path / "sbom.json"
     command = [sys.executable, ROOT / "tools/release.py", "sbom", "--dist", tmp_path, "--output", output]
     subprocess.run(command, check=True)
-    found = json.loads(output.read_text())
-    assert (found["bomFormat"], found["specVersion"]) == ("CycloneDX", "1.6")
-    (own,) = (each for each in found["components"] if each["type"] == "file")
-    assert own["hashes"][0]["content"] == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
-    needed = {each["name"] for each in found["components"] if each.get("scope") == "required"}
+    document = json.loads(output.read_text())
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
+    (local,) = (each for each in document["components"] if each["type"] == "file")
+    assert local["hashes"][0]["content"] == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+    needed = {each["name"] for each in document["components"] if each.get("scope") == "required"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert needed == {re.split(r"[>=<\[]", each)[0] for each in project["dependencies"]} | {"nanobind"}
 
@@ -93,11 +93,11 @@ def test_archives_of_the_same_bytes_are_told_from_others(tmp_path, ending):
                 archive.add(tmp_path / "a.py", "a.py")
         return path
 
-    one, same, other, later = made("1", "x"), made("2", "x"), made("3", "y"), made("4", "x", (2025, 1, 1, 0, 0, 0))
-    assert same_bytes.differences(one, same) == []
+    first, same, other, later = made("1", "x"), made("2", "x"), made("3", "y"), made("4", "x", (2025, 1, 1, 0, 0, 0))
+    assert same_bytes.differences(first, same) == []
     for changed in (other, later):
-        (found, *_) = same_bytes.differences(one, changed)
-        assert found.startswith("a.py ")
+        (result, *_) = same_bytes.differences(first, changed)
+        assert result.startswith("a.py ")
 
 
 def test_workflows_and_the_tool_build_at_the_same_time():

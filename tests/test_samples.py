@@ -6,8 +6,10 @@ import pytest
 @pytest.fixture
 def conftest(request):
     plugins = request.config.pluginmanager.get_plugins()
-    (found,) = (one for one in plugins if hasattr(one, "pytest_collection_modifyitems") and hasattr(one, "LEFT_OUT"))
-    return found
+    (result,) = (
+        plugin for plugin in plugins if hasattr(plugin, "pytest_collection_modifyitems") and hasattr(plugin, "LEFT_OUT")
+    )
+    return result
 
 
 def test_a_sample_is_spread_over_all_cases_and_the_others_are_long(request, conftest):

@@ -19,16 +19,16 @@ from oblique_cli.tree.structure import SCHEMA, Tree, TreeBuilder
 def tree_of(document: Mapping[str, Any]) -> Tree:
     """Return the tree of a document that may say more; DataError if it has none."""
     assert document.get("schema", SCHEMA) == SCHEMA
-    given = {name: document[name] for name in TREE.fields if name in document}
-    if "levels" not in given and "level_scores" not in given:
-        n, p = len(given.get("left") or ()), len((given.get("coef_") or [[]])[0])
-        given |= {"levels": [0] * p, "level_scores": [[]] * n}
-    given.setdefault("missing_left", None)
+    params = {name: document[name] for name in TREE.fields if name in document}
+    if "levels" not in params and "level_scores" not in params:
+        n, p = len(params.get("left") or ()), len((params.get("coef_") or [[]])[0])
+        params |= {"levels": [0] * p, "level_scores": [[]] * n}
+    params.setdefault("missing_left", None)
     scope = Scope("not a tree", Arrays(), reading=True)
     if "equations" not in document:
-        return TREE.value(given, scope)
-    said = {name: document["equations"].get(name) for name in EQUATIONS}
-    return EQUATION_TREE.value({"splits": given, **said}, scope)
+        return TREE.value(params, scope)
+    expected = {name: document["equations"].get(name) for name in EQUATIONS}
+    return EQUATION_TREE.value({"splits": params, **expected}, scope)
 
 
 def one_split(coef: Any, threshold: float, left: Any = (4, 0), right: Any = (1, 3)) -> Tree:

@@ -189,12 +189,12 @@ def _alternatives(default: str, allowed: Constraint) -> str:
 
 def _default(name: str, having: list[Algorithm]) -> str:
     """The default, or those of the algorithms where they differ."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for algorithm in having:
-        found.setdefault(_plain(algorithm.defaults[name]), []).append(f"`{algorithm.name}`")
-    if len(found) == 1:
-        return next(iter(found))
-    return "; ".join(f"{value} for {', '.join(names)}" for value, names in found.items())
+        results.setdefault(_plain(algorithm.defaults[name]), []).append(f"`{algorithm.name}`")
+    if len(results) == 1:
+        return next(iter(results))
+    return "; ".join(f"{value} for {', '.join(names)}" for value, names in results.items())
 
 
 def _plain(value: Any) -> str:
@@ -269,17 +269,17 @@ def described(cls: type[Any], name: str) -> str:
     if declared is not None and declared.help:
         return _followed(cls, name, declared.help.replace("``", "`"))
     for home in cls.__mro__:
-        found = _sections(home).get(name)
-        if found is not None:
-            return _followed(home, name, found)
+        result = _sections(home).get(name)
+        if result is not None:
+            return _followed(home, name, result)
     return ""
 
 
-def _followed(cls: type[Any], name: str, found: str) -> str:
+def _followed(cls: type[Any], name: str, result: str) -> str:
     """What is said of a parameter, or what the class says of it that is referred to."""
-    other = re.match(r"As in `(\w+)`", found)
+    other = re.match(r"As in `(\w+)`", result)
     if other is None:
-        return found
+        return result
     there = getattr(oblique_cli, other[1], None) or vars(inspect.getmodule(cls)).get(other[1])
     assert there is not None, (cls, name, other[1])
     return described(there, name)
@@ -290,20 +290,20 @@ def _sections(cls: type[Any]) -> Mapping[str, str]:
     """Parameter -> what the numpydoc section of the class' own docstring says of it."""
     doc = inspect.cleandoc(vars(cls).get("__doc__") or "")
     section = doc.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n")[0].partition("\n\nNotes\n")[0]
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     names: list[str] = []
     heading = ""
     for line in section.splitlines():
         if line[:1].strip():  # names, in a line or two, and perhaps what they may be
             heading = f"{heading} {line}".strip()
             names = [name.strip() for name in heading.partition(" : ")[0].split(",")]
-            found |= {name: [] for name in names}
+            results |= {name: [] for name in names}
             if not line.endswith(","):
                 heading = ""
         else:
             for name in names:
-                found[name].append(line.strip())
-    return {name: " ".join(" ".join(lines).replace("``", "`").split()) for name, lines in found.items()}
+                results[name].append(line.strip())
+    return {name: " ".join(" ".join(lines).replace("``", "`").split()) for name, lines in results.items()}
 
 
 # ---- published against ours ------------------------------------------------------------------------------------------
@@ -314,10 +314,10 @@ def _published(page: str) -> str:
     rows: dict[str, list[str]] = {}
     for study in STUDIES:
         mine = [cell for cell in _cells(study) if set(PAGES[page]) & set(_algorithms_of(study, cell.method))]
-        for (reference, metric), found in agreement(mine).items():
-            if found.compared:
+        for (reference, metric), result in agreement(mine).items():
+            if result.compared:
                 words = metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
-                rows.setdefault(reference, []).append(f"{words} {found.agree} of {found.compared}")
+                rows.setdefault(reference, []).append(f"{words} {result.agree} of {result.compared}")
     if not rows:
         return "No reproduced paper has results of it.\n"
     lines = [(f"{_source(name)}, {name.partition(':')[2]}", ", ".join(counts)) for name, counts in rows.items()]

@@ -133,8 +133,8 @@ def _regions(axes: Any, panel: Panel) -> None:
             aspect="auto",
             interpolation="nearest",
         )
-    kept = getattr(panel.estimator, "kept_", np.arange(len(panel.X)))
-    partition.points(axes, panel.X[kept], panel.y[kept], size=3.0)
+    retained = getattr(panel.estimator, "kept_", np.arange(len(panel.X)))
+    partition.points(axes, panel.X[retained], panel.y[retained], size=3.0)
 
 
 def _shades(estimator: Any, box: np.ndarray) -> np.ndarray:

@@ -29,10 +29,10 @@ def shapley_picture() -> Figure:
     wine = data.load(DatasetSpec("wine"), offline=True)
     tree = make("hhcart_a", pruning="cv", max_terms=3, random_state=1).fit(wine.X, wine.y)
     background = wine.X[:: -(-wine.n // BACKGROUND)]
-    found = shapley_values(tree, wine.X, background)
+    result = shapley_values(tree, wine.X, background)
     code = int(tree.predict(wine.X[ROW : ROW + 1])[0])
-    values, start = found.values[ROW, :, code], float(found.base_values[ROW, code])
-    sizes = mean_sizes(found.values)
+    values, start = result.values[ROW, :, code], float(result.base_values[ROW, code])
+    sizes = mean_sizes(result.values)
     order = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0][::-1]
     figure, (left, right) = blank(1, 2, width=3.4, height=2.6)
     at = start
@@ -57,17 +57,17 @@ def shapley_picture() -> Figure:
 
 def guarantees_picture() -> Figure:
     """Return the coverage of every set of results/coverage.csv under the usual guarantee, cross and split."""
-    found: dict[tuple[str, str], list[float]] = {}
+    results: dict[tuple[str, str], list[float]] = {}
     rows: dict[str, int] = {}
     for row in coverage.stored():
         if row["guarantee"] in (LAC, ABSOLUTE):
-            found.setdefault((row["calibration"], row["dataset"]), []).append(100 * float(row["coverage"]))
+            results.setdefault((row["calibration"], row["dataset"]), []).append(100 * float(row["coverage"]))
             rows[row["dataset"]] = int(row["rows"])
     figure, (panel,) = blank(1, 1, width=5.2, height=2.8)
     panel.axhline(100 * coverage.COVERAGE, color="0.5", linewidth=0.8, linestyle="--")
     for code, how in enumerate((CROSS, SPLIT)):
-        own = [(rows[name], float(np.mean(shares))) for (one, name), shares in found.items() if one == how]
-        across, up = zip(*own, strict=True)
+        selected = [(rows[name], float(np.mean(shares))) for (item, name), shares in results.items() if item == how]
+        across, up = zip(*selected, strict=True)
         mean = f"{how}: mean {np.mean(up):.1f} %"
         panel.plot(across, up, linestyle="none", marker=marker(code), color=color(code), markersize=4, label=mean)
     panel.set_xscale("log")
@@ -85,10 +85,10 @@ def verify_picture() -> Figure:
     from matplotlib.patches import Rectangle
 
     iris = data.load(DatasetSpec("iris"), offline=True)
-    kept = iris.y > 0  # versicolor and virginica, by their petals
-    X, y = iris.X[kept][:, 2:], iris.y[kept] - 1
+    retained = iris.y > 0  # versicolor and virginica, by their petals
+    X, y = iris.X[retained][:, 2:], iris.y[retained] - 1
     tree = make("hhcart_a", max_depth=3, random_state=1).fit(X, y)
-    found = verify(tree, monotone=["x2"], robust=REACH, rows=X, reference=X)
+    verification = verify(tree, monotone=["x2"], robust=REACH, rows=X, reference=X)
     box = surroundings(X)
     figure, (left, right) = blank(1, 2, width=3.4, height=2.6)
     for panel in (left, right):
@@ -97,19 +97,21 @@ def verify_picture() -> Figure:
         partition.regions(panel, tree.tree_, box)
         panel.tick_params(labelsize=6)
     partition.points(left, X, y, size=4.0)
-    shown = found.verdicts[0].counterexample
+    shown = verification.verdicts[0].counterexample
     if shown is not None:
         left.annotate(
             "", xy=tuple(shown.changed), xytext=tuple(shown.row), arrowprops={"arrowstyle": "-|>", "shrinkA": 0}
         )
-        said = "share {:.2f}, then {:.2f}".format(*shown.shares)
-        left.annotate(said, tuple(shown.row), fontsize=6, xytext=(6, -8), textcoords="offset points")
+        text = "share {:.2f}, then {:.2f}".format(*shown.shares)
+        left.annotate(text, tuple(shown.row), fontsize=6, xytext=(6, -8), textcoords="offset points")
     reach = REACH * X.std(axis=0)
-    for verdict, row in zip(found.verdicts[1:], X, strict=True):
-        kept = verdict.outcome == PROVED
+    for verdict, row in zip(verification.verdicts[1:], X, strict=True):
+        retained = verdict.outcome == PROVED
         corner = row - reach
         right.add_patch(
-            Rectangle(tuple(corner), *(2.0 * reach), fill=not kept, color="0.4" if kept else color(1), linewidth=0.4)
+            Rectangle(
+                tuple(corner), *(2.0 * reach), fill=not retained, color="0.4" if retained else color(1), linewidth=0.4
+            )
         )
     return figure
 
@@ -124,10 +126,10 @@ def monotone_picture() -> Figure:
     figure, panels = blank(1, 2, width=3.4, height=2.6)
     for panel, name in zip(panels, ("hhcart_regression", "hhcart_model_tree"), strict=True):
         panel.plot(X[:, weight], y, linestyle="none", marker=".", markersize=2, color="0.75")
-        for code, (said, own) in enumerate({"without": {}, "with": {"monotonic_cst": {weight: -1}}}.items()):
-            tree = make(name, pruning="none", random_state=1, **own).fit(X, y)
+        for code, (text, item) in enumerate({"without": {}, "with": {"monotonic_cst": {weight: -1}}}.items()):
+            tree = make(name, pruning="none", random_state=1, **item).fit(X, y)
             panel.plot(
-                grown[:, weight], tree.predict(grown), color=color(code), linewidth=1.2, label=f"{said} an order"
+                grown[:, weight], tree.predict(grown), color=color(code), linewidth=1.2, label=f"{text} an order"
             )
         panel.set_title(name, fontsize=7)
         panel.set_xlabel("weight, the other columns at their medians", fontsize=7)

@@ -140,11 +140,11 @@ def check(clean: Clean) -> None:
     clean.oblique("explain", "own.json", "own.csv", "--row", "3")
     clean.oblique("run", "smoke", "--results", "results")
 
-    told = clean.oblique("doctor")[0]
+    text = clean.oblique("doctor")[0]
     for extra, (package, words, sentence, code) in EXTRAS.items():
         if clean.has(package):
             continue
-        assert f"pip install 'oblique-trees[{extra}]'" in told, told
+        assert f"pip install 'oblique-trees[{extra}]'" in text, text
         _, error = clean.oblique(*words, code=code)
         assert sentence in ended(error) and f"pip install 'oblique-trees[{extra}]'" in error, error
 
@@ -163,17 +163,19 @@ def main() -> None:
     parser.add_argument("--dist", type=Path, default=Path("dist"), help="folder with wheels [dist]")
     parser.add_argument("--installed", action="store_true", help="check this program's own environment")
     parser.add_argument("--compiler-allowed", action="store_true", help="a compiler on PATH is no fault")
-    given = parser.parse_args()
-    wheels = sorted(given.dist.glob("*.whl"), key=os.path.getmtime)
-    if not wheels and not given.installed:
-        sys.exit(f"no wheel in {given.dist}: run make wheels.")
+    arguments = parser.parse_args()
+    wheels = sorted(arguments.dist.glob("*.whl"), key=os.path.getmtime)
+    if not wheels and not arguments.installed:
+        sys.exit(f"no wheel in {arguments.dist}: run make wheels.")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        clean = Clean(Path(sys.executable) if given.installed else install(wheels[-1], folder), folder)
-        found = [program for program in COMPILERS if shutil.which(program, path=clean.environment["PATH"])]
-        assert given.compiler_allowed or given.installed or not found, f"compilers in the clean environment: {found}"
+        clean = Clean(Path(sys.executable) if arguments.installed else install(wheels[-1], folder), folder)
+        results = [program for program in COMPILERS if shutil.which(program, path=clean.environment["PATH"])]
+        assert arguments.compiler_allowed or arguments.installed or not results, (
+            f"compilers in the clean environment: {results}"
+        )
         check(clean)
-    print("the installed package works" if given.installed else f"{wheels[-1]} works without a compiler")
+    print("the installed package works" if arguments.installed else f"{wheels[-1]} works without a compiler")
 
 
 if __name__ == "__main__":

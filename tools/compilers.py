@@ -71,13 +71,13 @@ def includes() -> list[str]:
 def rooms(target: str) -> dict[str, str]:
     """Return what a target reads, a text a room, as CMakeLists.txt puts its sources together: families are alone. For
     Windows and macOS what knows Python is left out, as the headers of Python are those of this machine."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for path in sorted(CORE.rglob("*.cpp")):
         place = path.relative_to(CORE)
         room = str(place if place.parent.name == "families" or place.stem in ("kernels", "counting") else place.parent)
         if room != "bindings" or target not in ("windows", "macos"):
-            found[room] = found.get(room, "") + f'#include "{place.as_posix()}"\n'
-    return found
+            results[room] = results.get(room, "") + f'#include "{place.as_posix()}"\n'
+    return results
 
 
 def faults(target: str, jobs: int) -> list[str]:
@@ -95,25 +95,25 @@ def faults(target: str, jobs: int) -> list[str]:
         return "" if done.returncode == 0 else f"{room[0]}:\n{done.stderr or done.stdout}"
 
     with ThreadPoolExecutor(jobs) as pool:
-        return [said for said in pool.map(read, rooms(target).items()) if said]
+        return [text for text in pool.map(read, rooms(target).items()) if text]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", help=f"some of {', '.join(TARGETS)} [all that are there]")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args(arguments)
-    if unknown := [name for name in given.targets if name not in TARGETS]:
+    params = parser.parse_args(arguments)
+    if unknown := [name for name in params.targets if name not in TARGETS]:
         parser.error(f"there is no target {unknown[0]}; there are {', '.join(TARGETS)}.")
     failed = False
-    for name in given.targets or TARGETS:
+    for name in params.targets or TARGETS:
         if not TARGETS[name][0]():
             print(f"{name}: no compiler here", flush=True)
-            failed |= bool(given.targets)
+            failed |= bool(params.targets)
             continue
-        said = faults(name, given.jobs)
-        print(f"{name}: {len(rooms(name))} rooms read, {len(said)} refused", *said, sep="\n", flush=True)
-        failed |= bool(said)
+        text = faults(name, params.jobs)
+        print(f"{name}: {len(rooms(name))} rooms read, {len(text)} refused", *text, sep="\n", flush=True)
+        failed |= bool(text)
     sys.exit(failed)
 
 

@@ -96,18 +96,18 @@ def measured(name: str, repeat: int) -> Iterator[dict[str, Any]]:
                 if guarantee == "class" and _fewest(train, rows, how) < least_rows(COVERAGE):
                     continue  # refused, in a sentence
                 model = fit(train if len(rows) == train.n else part(train, rows), SEED)
-                found = _asked(guaranteed(model, train, promise, FOLDS, repeat, fit), test, float(np.std(train.y)))
+                result = _asked(guaranteed(model, train, promise, FOLDS, repeat, fit), test, float(np.std(train.y)))
                 n_classes = len(dataset.classes)
                 yield {
                     "dataset": name, "repeat": repeat, "guarantee": guarantee, "calibration": how, "rows": train.n,
-                    "classes": n_classes, **{key: f"{value:.6g}" for key, value in found.items()},
+                    "classes": n_classes, **{key: f"{value:.6g}" for key, value in result.items()},
                 }  # fmt: skip
 
 
 def _fewest(train: Dataset, rows: Any, how: str) -> int:
     """The rows of the smallest class among those that limits are made of."""
-    kept = train.y if how == CROSS else np.delete(train.y, rows)
-    return int(np.bincount(kept, minlength=len(train.classes)).min())
+    retained = train.y if how == CROSS else np.delete(train.y, rows)
+    return int(np.bincount(retained, minlength=len(train.classes)).min())
 
 
 def _asked(model: Model, test: Dataset, unit: float) -> dict[str, float]:

@@ -33,8 +33,8 @@ class ShortForm(Extension):
 def declared(path: str) -> str | None:
     """Return the docstring of a class that declares its parameters, None for any other. path : dotted"""
     module, _, name = path.rpartition(".")
-    found = getattr(import_module(module), name, None) if module.startswith("oblique_cli.") else None
-    return inspect.getdoc(found) if getattr(found, "parameters", None) else None
+    result = getattr(import_module(module), name, None) if module.startswith("oblique_cli.") else None
+    return inspect.getdoc(result) if getattr(result, "parameters", None) else None
 
 
 def listed(doc: str) -> str:

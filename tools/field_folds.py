@@ -252,8 +252,8 @@ class Fold(NamedTuple):
             return nan
         if metric == "accuracy":
             return 100.0 * int(self.n_correct) / int(self.n_test)
-        found = getattr(self, {"n_terms": "terms", "cpu": "cpu_s"}.get(metric, metric))
-        value = float(found) if found else nan
+        result = getattr(self, {"n_terms": "terms", "cpu": "cpu_s"}.get(metric, metric))
+        value = float(result) if result else nan
         return max(value, LEAST_SECONDS) if metric == "cpu" else value
 
 
@@ -261,8 +261,8 @@ def of_row(row: Row, part: str) -> Fold:
     """Return a stored row as a line."""
 
     def measured(name: str) -> str:
-        found = row.measures.get(name)
-        return f"{found:.6g}" if isinstance(found, float | int) else ""
+        result = row.measures.get(name)
+        return f"{result:.6g}" if isinstance(result, float | int) else ""
 
     recalls = [right / n for right, n in row.per_class.values() if n]
     failed = row.status != "ok"
@@ -323,25 +323,25 @@ def scores(folds: Sequence[Fold], part: str) -> Scores:
 
     The accuracy of a repetition is that of all its test rows, any other metric the mean over its folds.
     """
-    own = [fold for fold in folds if fold.part == part]
-    datasets = tuple(sorted({fold.dataset for fold in own}))
-    places = {(fold.dataset, fold.repeat, fold.fold) for fold in own}
+    selected = [fold for fold in folds if fold.part == part]
+    datasets = tuple(sorted({fold.dataset for fold in selected}))
+    places = {(fold.dataset, fold.repeat, fold.fold) for fold in selected}
     by_method: dict[str, list[Fold]] = {}
-    for fold in own:
+    for fold in selected:
         by_method.setdefault(fold.method, []).append(fold)
-    methods = tuple(sorted(name for name, found in by_method.items() if len(found) == len(places)))
+    methods = tuple(sorted(name for name, outcome in by_method.items() if len(outcome) == len(places)))
     values = {metric: np.full((len(datasets), len(methods)), nan) for metric in METRICS}
     for m, method in enumerate(methods):
         of_sets: dict[str, list[Fold]] = {}
         for fold in by_method[method]:
             of_sets.setdefault(fold.dataset, []).append(fold)
         for d, dataset in enumerate(datasets):
-            found = of_sets[dataset]
-            if any(fold.failure for fold in found):
+            result = of_sets[dataset]
+            if any(fold.failure for fold in result):
                 continue
             for metric in METRICS[1:]:
-                values[metric][d, m] = float(np.mean([fold.value(metric) for fold in found]))
-            rows = [[int(fold.n_correct), int(fold.n_test)] for fold in found]
+                values[metric][d, m] = float(np.mean([fold.value(metric) for fold in result]))
+            rows = [[int(fold.n_correct), int(fold.n_test)] for fold in result]
             right, tested = np.array(rows).sum(axis=0)
             values["accuracy"][d, m] = 100.0 * right / tested
     return Scores(methods, datasets, values)
@@ -351,15 +351,15 @@ def summary(folds: Sequence[Fold]) -> list[tuple[str, ...]]:
     """Return the lines of summary.csv, its heading first."""
     lines: list[tuple[str, ...]] = [("method", "part", "sets", "repeats", "accuracy", "terms", "leaves", "cpu_s")]
     for part in PARTS:
-        found = scores(folds, part)
-        if not found.methods:
+        result = scores(folds, part)
+        if not result.methods:
             continue
         repeats = len({fold.repeat for fold in folds if fold.part == part})
-        means = {metric: found.means(metric) for metric in ("accuracy", "n_terms", "leaves", "cpu")}
-        whole = int((~found.failed).all(axis=1).sum())
-        for m in sorted(range(len(found.methods)), key=lambda m: (-means["accuracy"][m], found.methods[m])):
+        means = {metric: result.means(metric) for metric in ("accuracy", "n_terms", "leaves", "cpu")}
+        whole = int((~result.failed).all(axis=1).sum())
+        for m in sorted(range(len(result.methods)), key=lambda m: (-means["accuracy"][m], result.methods[m])):
             numbers = (f"{means['accuracy'][m]:.2f}", *(_cell(means[name][m]) for name in ("n_terms", "leaves", "cpu")))
-            lines.append((found.methods[m], part, str(whole), str(repeats), *numbers))
+            lines.append((result.methods[m], part, str(whole), str(repeats), *numbers))
     return lines
 
 
@@ -369,21 +369,24 @@ def _cell(value: float) -> str:
 
 def tables(folds: Sequence[Fold]) -> dict[str, ExtraTable]:
     """Return the tables of every part, by the names of their files."""
-    found: dict[str, ExtraTable] = {}
+    results: dict[str, ExtraTable] = {}
     for part in PARTS:
-        own = scores(folds, part)
-        if len(own.methods) < 2:
+        part_scores = scores(folds, part)
+        if len(part_scores.methods) < 2:
             continue
-        found[f"{part}_means"] = mean_table(part, own)
-        for table in rank_tables(part, own):
-            found[f"{part}_ranks"] = table
+        results[f"{part}_means"] = mean_table(part, part_scores)
+        for table in rank_tables(part, part_scores):
+            results[f"{part}_ranks"] = table
         for reference in REFERENCES:
-            for table in against(part, own, reference):
-                found[f"{part}_{reference}"] = table
-        header = ("data set", *own.methods)
-        rows = tuple((name, *(_percent(v) for v in own.values["accuracy"][d])) for d, name in enumerate(own.datasets))
-        found[f"{part}_accuracies"] = ExtraTable("accuracies", "Accuracy in percent", header, rows)
-    return found
+            for table in against(part, part_scores, reference):
+                results[f"{part}_{reference}"] = table
+        header = ("data set", *part_scores.methods)
+        rows = tuple(
+            (name, *(_percent(v) for v in part_scores.values["accuracy"][d]))
+            for d, name in enumerate(part_scores.datasets)
+        )
+        results[f"{part}_accuracies"] = ExtraTable("accuracies", "Accuracy in percent", header, rows)
+    return results
 
 
 def _percent(value: float) -> str:
@@ -392,16 +395,18 @@ def _percent(value: float) -> str:
 
 def front_sentence(folds: Sequence[Fold]) -> str:
     """Return what the README says of the third part: the tree beside the rivals that most people know."""
-    own = scores(folds, THIRD)
-    accuracy, terms = own.means("accuracy"), own.means("n_terms")
+    part_scores = scores(folds, THIRD)
+    accuracy, terms = part_scores.means("accuracy"), part_scores.means("n_terms")
     rivals = [
-        f"{title} {accuracy[own.methods.index(name)]:.1f}" for name, title in KNOWN.items() if name in own.methods
+        f"{title} {accuracy[part_scores.methods.index(name)]:.1f}"
+        for name, title in KNOWN.items()
+        if name in part_scores.methods
     ]
-    at = own.methods.index(TREE)
+    at = part_scores.methods.index(TREE)
     done = len({fold.fold for fold in folds if fold.part == THIRD})
     so_far = "" if done == FOLDS_OF_THIRD else f" ({done} of {FOLDS_OF_THIRD} folds so far)"
     text = (
-        f"Mean accuracy on {len(own.datasets)} tables that were not used to choose a default: `{TREE}` "
+        f"Mean accuracy on {len(part_scores.datasets)} tables that were not used to choose a default: `{TREE}` "
         f"{accuracy[at]:.1f} % ({terms[at]:.0f} terms), {', '.join(rivals)}{so_far}."
     )
     return "\n".join(wrap(text, 118, break_long_words=False, break_on_hyphens=False)) + "\n"
@@ -409,28 +414,28 @@ def front_sentence(folds: Sequence[Fold]) -> str:
 
 def picture(folds: Sequence[Fold], part: str = THIRD) -> tuple[bytes, str]:
     """Return accuracy by terms as SVG, and the sentence that says what is seen."""
-    own = scores(folds, part)
-    accuracies, terms = own.means("accuracy"), own.means("n_terms")
-    known = [m for m in range(len(own.methods)) if isfinite(terms[m])]
+    part_scores = scores(folds, part)
+    accuracies, terms = part_scores.means("accuracy"), part_scores.means("n_terms")
+    known = [m for m in range(len(part_scores.methods)) if isfinite(terms[m])]
     points = [
-        Point(own.methods[m], terms[m], accuracies[m], 1 if own.methods[m] in OURS else 0)
+        Point(part_scores.methods[m], terms[m], accuracies[m], 1 if part_scores.methods[m] in OURS else 0)
         for m in sorted(known, key=lambda m: -accuracies[m])
     ]
     best = pareto(accuracies, terms)
-    front = [point for point in points if own.methods.index(point.label) in best]
+    front = [point for point in points if part_scores.methods.index(point.label) in best]
     figure = scatter(
         Panel("", points),
         Axis("terms to read (leaves and coefficients), geometric mean", 10),
-        Axis(f"accuracy in %, mean over {len(own.datasets)} tables"),
+        Axis(f"accuracy in %, mean over {len(part_scores.datasets)} tables"),
         front,
         width=170.0,
     )
-    said = "; ".join(f"{p.label} {p.y:.1f} % with {p.x:,.0f} terms" for p in points)
-    left = [own.methods[m] for m in range(len(own.methods)) if m not in known]
+    text = "; ".join(f"{p.label} {p.y:.1f} % with {p.x:,.0f} terms" for p in points)
+    left = [part_scores.methods[m] for m in range(len(part_scores.methods)) if m not in known]
     without = f" Not shown, as nobody can read them: {', '.join(left)}." if left else ""
     caption = (
-        f"Accuracy of {len(points)} methods on {len(own.datasets)} tables that nothing was chosen on, by how many "
-        f"terms there are to read in a model: {said}. No other method is both smaller and more accurate than "
+        f"Accuracy of {len(points)} methods on {len(part_scores.datasets)} tables that nothing was chosen on, by how "
+        f"many terms there are to read in a model: {text}. No other method is both smaller and more accurate than "
         f"{', '.join(p.label for p in sorted(front, key=lambda p: p.x))}.{without}"
     )
     return rendered(figure, "svg", caption), caption

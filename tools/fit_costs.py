@@ -105,8 +105,13 @@ def measure(most_rows: int) -> None:
         dataset = whole if whole.n <= most_rows or ":" in name[:6] else part(whole, rows_in_turn(whole, most_rows, 1))
         if len(dataset.classes) > MOST_CLASSES:
             continue
-        for one in candidates(dataset.task):
-            case = case_of(dataset, one["name"], one["id"], {k: v for k, v in one.items() if k not in ("name", "id")})
+        for candidate in candidates(dataset.task):
+            case = case_of(
+                dataset,
+                candidate["name"],
+                candidate["id"],
+                {k: v for k, v in candidate.items() if k not in ("name", "id")},
+            )
             if (name, case.spec.name) in known or cost_of(case, dataset.n, 5) > LONGEST:
                 continue
             started = time.process_time()
@@ -146,7 +151,7 @@ def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64], bases: Sequ
     sizes : (n, 3) rows, columns, classes of the fits; seconds : (n,); bases : relative to the least seconds
     """
     logs = np.log(sizes / [1000, 10, 2 if sizes[:, 2].max() > 1 else 1])
-    found = []
+    results = []
     for share in bases:
         base = share * float(np.quantile(seconds, 0.05))
         coef, target = np.zeros(4), np.log(np.maximum(seconds - base, 0.1 * seconds))
@@ -159,8 +164,8 @@ def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64], bases: Sequ
             coef[0] = np.median(target - logs @ coef[1:])
             errors = np.abs(np.log(base + np.exp(coef[0] + logs @ coef[1:])) - np.log(seconds))
             weights = 0.3 / np.maximum(errors, 0.1)
-        found.append((float(np.minimum(errors, 1.5).mean()), [base, float(np.exp(coef[0])), *coef[1:]]))
-    return np.array(min(found)[1])
+        results.append((float(np.minimum(errors, 1.5).mean()), [base, float(np.exp(coef[0])), *coef[1:]]))
+    return np.array(min(results)[1])
 
 
 def main() -> None:
@@ -174,7 +179,7 @@ def main() -> None:
     rows = stored()
     print(HEADING)
     for task in ("classification", "regression"):
-        print_costs(task, [one["name"] for one in candidates(task)], rows)
+        print_costs(task, [candidate["name"] for candidate in candidates(task)], rows)
     print(GROWTH_HEADING)
     grown = stored("growth_costs.csv")
     for task in ("classification", "regression"):

@@ -115,20 +115,20 @@ def stored(folder: Path) -> list[dict[str, str]]:
         {
             "table": table,
             "method": method,
-            "folds": str(len(found)),
-            "rmse": f"{np.sqrt(np.mean(np.square(found))):.6g}",
+            "folds": str(len(result)),
+            "rmse": f"{np.sqrt(np.mean(np.square(result))):.6g}",
         }
-        for (table, method), found in sorted(errors.items())
+        for (table, method), result in sorted(errors.items())
     ]
 
 
 def read() -> dict[str, dict[str, float]]:
     """Return the stored errors: method -> table -> root mean squared error, NaN where a fold failed."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    results: dict[str, dict[str, float]] = defaultdict(dict)
     with STORED.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            found[row["method"]][row["table"]] = float(row["rmse"])
-    return dict(found)
+            results[row["method"]][row["table"]] = float(row["rmse"])
+    return dict(results)
 
 
 Summary = tuple[str, float, float, float, int]
@@ -176,11 +176,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--stored", action="store_true", help="keep the errors of the run in the folder")
-    asked = parser.parse_args()
-    if not asked.stored:
-        sys.stdout.write(f"{write(asked.folder)}\n")
+    arguments = parser.parse_args()
+    if not arguments.stored:
+        sys.stdout.write(f"{write(arguments.folder)}\n")
         return
-    rows = stored(asked.folder)
+    rows = stored(arguments.folder)
     anew = {row["method"] for row in rows}
     with STORED.open(encoding="utf-8", newline="") as stream:
         rows += [row for row in csv.DictReader(stream) if row["method"] not in anew]

@@ -46,16 +46,16 @@ def check(tag: str, root: Path = ROOT) -> list[str]:
     """Return what keeps a tag from being released."""
     if not re.fullmatch(r"v\d+\.\d+\.\d+", tag):
         return [f"a tag is v and three numbers, as v0.1.0. Got {tag}."]
-    return [f"{name} says {found or 'no version'}, and the tag {tag}" for name, found in versions(root).items()
-            if found != tag[1:]]  # fmt: skip
+    return [f"{name} says {result or 'no version'}, and the tag {tag}" for name, result in versions(root).items()
+            if result != tag[1:]]  # fmt: skip
 
 
 def notes(tag: str, root: Path = ROOT) -> str:
     """Return what CHANGELOG.md says of a version, "" if nothing."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
-    own = [part for part in parts if (heading := HEADING.match(part)) and f"v{heading[1]}" == tag]
-    return own[0].partition("\n")[2].strip() + "\n" if own else ""
+    selected = [part for part in parts if (heading := HEADING.match(part)) and f"v{heading[1]}" == tag]
+    return selected[0].partition("\n")[2].strip() + "\n" if selected else ""
 
 
 def sbom(files: list[Path], root: Path = ROOT) -> dict[str, Any]:
@@ -65,13 +65,13 @@ def sbom(files: list[Path], root: Path = ROOT) -> dict[str, Any]:
 
     def component(requirement: str, scope: str) -> dict[str, Any]:
         package, wanted = re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[[^]]*\])?(.*)", requirement).groups()  # type: ignore[union-attr]
-        found = {"type": "library", "name": package, "purl": f"pkg:pypi/{package.lower()}", "scope": scope}
-        return found | ({"description": f"versions {wanted}"} if wanted else {})
+        results = {"type": "library", "name": package, "purl": f"pkg:pypi/{package.lower()}", "scope": scope}
+        return results | ({"description": f"versions {wanted}"} if wanted else {})
 
     extras = {each for some in project["optional-dependencies"].values() for each in some if not each.startswith(name)}
     needed = [component(each, "required") for each in project["dependencies"]]
     optional = [component(each, "optional") for each in sorted(extras) if each not in project["dependencies"]]
-    own = [
+    selected = [
         {
             "type": "file",
             "name": path.name,
@@ -94,7 +94,7 @@ def sbom(files: list[Path], root: Path = ROOT) -> dict[str, Any]:
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": root_component},
-        "components": [*own, *built, *needed, *optional],
+        "components": [*selected, *built, *needed, *optional],
     }
 
 
@@ -106,22 +106,22 @@ def main() -> None:
     of = commands.add_parser("sbom")
     of.add_argument("--dist", type=Path, default=Path("dist"))
     of.add_argument("--output", type=Path, required=True)
-    given = parser.parse_args()
-    if given.command == "sbom":
-        files = sorted(path for path in given.dist.rglob("*") if path.suffix in (".whl", ".gz"))
+    arguments = parser.parse_args()
+    if arguments.command == "sbom":
+        files = sorted(path for path in arguments.dist.rglob("*") if path.suffix in (".whl", ".gz"))
         if not files:
-            sys.exit(f"no wheel and no source archive in {given.dist}.")
-        given.output.write_text(json.dumps(sbom(files), indent=2) + "\n", encoding="utf-8")
+            sys.exit(f"no wheel and no source archive in {arguments.dist}.")
+        arguments.output.write_text(json.dumps(sbom(files), indent=2) + "\n", encoding="utf-8")
         return
-    if given.command == "notes":
-        said = notes(given.tag)
-        if not said:
-            sys.exit(f"CHANGELOG.md has no part for {given.tag}.")
-        print(said, end="")
+    if arguments.command == "notes":
+        text = notes(arguments.tag)
+        if not text:
+            sys.exit(f"CHANGELOG.md has no part for {arguments.tag}.")
+        print(text, end="")
         return
-    if faults := check(given.tag):
+    if faults := check(arguments.tag):
         sys.exit("\n".join(faults))
-    print(f"{given.tag} is the version everywhere")
+    print(f"{arguments.tag} is the version everywhere")
 
 
 if __name__ == "__main__":

@@ -66,14 +66,14 @@ def walk_executed(node: ast.AST) -> Iterator[ast.AST]:
 @cache
 def imports(path: Path) -> set[str]:
     """Return dotted names of all that a module imports, anywhere in it; `from a import b` counts as a.b."""
-    found: set[str] = set()
+    results: set[str] = set()
     for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            results |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            results |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return results
 
 
 def includes(path: Path) -> list[str]:
@@ -83,31 +83,31 @@ def includes(path: Path) -> list[str]:
 
 def rooms() -> dict[str, set[str]]:
     """Return the rooms of the package, each with the rooms that it imports from, without the front door `__init__`."""
-    found: dict[str, set[str]] = {}
+    results: dict[str, set[str]] = {}
     for path in modules():
         named = [name.split(".") for name in imports(path)]
         there = {parts[1] for parts in named if parts[0] == ROOT and len(parts) > 1}
-        found.setdefault(room(path), set()).update(there)
-    del found["__init__"]
-    known = {*found, "_core"}
-    return {name: (there & known) - {name} for name, there in found.items()} | {"_core": set()}
+        results.setdefault(room(path), set()).update(there)
+    del results["__init__"]
+    known = {*results, "_core"}
+    return {name: (there & known) - {name} for name, there in results.items()} | {"_core": set()}
 
 
 def core_rooms() -> dict[str, set[str]]:
     """Return the rooms of the core, each with the rooms that it includes from."""
-    found: dict[str, set[str]] = {}
+    results: dict[str, set[str]] = {}
     for path in sorted(CORE.rglob("*.[ch]pp")):
         here = path.relative_to(CORE).parts[0]
-        found.setdefault(here, set()).update(name.split("/")[0] for name in includes(path))
-    return {name: there - {name} for name, there in found.items()}
+        results.setdefault(here, set()).update(name.split("/")[0] for name in includes(path))
+    return {name: there - {name} for name, there in results.items()}
 
 
 def floors(arrows: Mapping[str, set[str]]) -> dict[str, int]:
     """Return the floor of every room: 0 for one that imports from none, else one above the highest that it needs."""
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for name in TopologicalSorter(arrows).static_order():
-        found[name] = 1 + max((found[there] for there in arrows[name]), default=-1)
-    return found
+        results[name] = 1 + max((results[there] for there in arrows[name]), default=-1)
+    return results
 
 
 def needed(arrows: Mapping[str, set[str]]) -> dict[str, set[str]]:
@@ -123,12 +123,12 @@ def description(arrows: Mapping[str, set[str]]) -> str:
     level = floors(arrows)
     lines = []
     for floor in range(max(level.values()), -1, -1):
-        told = [
+        text = [
             f"{name} on {', '.join(sorted(there))}" if (there := needed(arrows)[name]) else name
             for name in sorted(level)
             if level[name] == floor
         ]
-        lines.append(f"Floor {floor}: {'; '.join(told)}.")
+        lines.append(f"Floor {floor}: {'; '.join(text)}.")
     return " ".join(lines)
 
 
@@ -179,8 +179,8 @@ def _ordered(ranks: list[list[str]], lines: Sequence[tuple[str, str]]) -> list[l
                 for i, place in enumerate(ranks[floor])
             }
             ranks = [*ranks[:floor], sorted(ranks[floor], key=lambda place: mean[place]), *ranks[floor + 1 :]]
-        if (found := _crossings(ranks, below)) < fewest:
-            best, fewest = ranks, found
+        if (result := _crossings(ranks, below)) < fewest:
+            best, fewest = ranks, result
     return best
 
 
@@ -271,12 +271,12 @@ def picture() -> str:
         made, width, height = drawn(arrows, title)
         parts.append(f'<g transform="translate({MARGIN} {down:.1f})">\n' + "\n".join(made) + "\n</g>")
         wide, down = max(wide, width), down + height + 2 * MARGIN
-    told = " ".join(f"{title}: {description(arrows)}" for arrows, title in panels)
+    text = " ".join(f"{title}: {description(arrows)}" for arrows, title in panels)
     size = f'width="{wide + 2 * MARGIN:.0f}" height="{down - MARGIN:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {wide + 2 * MARGIN:.0f} {down - MARGIN:.0f}" '
         f'role="img">\n<title>Rooms by floors: a room imports only from rooms below it</title>\n'
-        f"<desc>{escape(told)}</desc>\n<style>\n{STYLE}</style>\n"
+        f"<desc>{escape(text)}</desc>\n<style>\n{STYLE}</style>\n"
         f'<rect class="page" width="100%" height="100%"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 

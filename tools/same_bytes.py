@@ -54,23 +54,25 @@ def members(path: Path) -> dict[str, str]:
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             return {
-                f"{one.filename} {one.date_time} {one.external_attr:o}": hashlib.sha256(archive.read(one)).hexdigest()
-                for one in archive.infolist()
+                f"{member.filename} {member.date_time} {member.external_attr:o}": hashlib.sha256(
+                    archive.read(member)
+                ).hexdigest()
+                for member in archive.infolist()
             }
     with tarfile.open(path) as archive:
         return {
-            f"{one.name} {one.mtime} {one.mode:o} {one.uid}": hashlib.sha256(
-                found.read() if (found := archive.extractfile(one)) else b""
+            f"{member.name} {member.mtime} {member.mode:o} {member.uid}": hashlib.sha256(
+                result.read() if (result := archive.extractfile(member)) else b""
             ).hexdigest()
-            for one in archive
+            for member in archive
         }
 
 
-def differences(one: Path, other: Path) -> list[str]:
+def differences(left: Path, other: Path) -> list[str]:
     """Return what differs between two archives, nothing if all bytes are the same."""
-    if one.read_bytes() == other.read_bytes():
+    if left.read_bytes() == other.read_bytes():
         return []
-    first, second = members(one), members(other)
+    first, second = members(left), members(other)
     differing = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
     return differing or ["the order of members, or the archive itself"]
 
@@ -79,26 +81,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="*", help=f"some of {', '.join(WHAT)} [both]")
     parser.add_argument("--keep", type=Path, help="folder for the first of both builds")
-    given = parser.parse_args(arguments)
-    if unknown := [what for what in given.what if what not in WHAT]:
+    params = parser.parse_args(arguments)
+    if unknown := [what for what in params.what if what not in WHAT]:
         parser.error(f"there is no {unknown[0]} to build; there are {', '.join(WHAT)}.")
     failed = False
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         # Names of different lengths: no path may get into a build.
         sources = [copied(place / "first"), copied(place / "another" / "folder")]
-        for what in given.what or WHAT:
+        for what in params.what or WHAT:
             for number, source in enumerate(sources):
                 (place / f"{what}{number}").mkdir()
                 built(what, source, place / f"{what}{number}")
-            one, other = (next((place / f"{what}{number}").iterdir()) for number in (0, 1))
-            found = differences(one, other)
-            digest = hashlib.sha256(one.read_bytes()).hexdigest()
-            print(f"{one.name}: {'differs in ' + ', '.join(found) if found else 'the same bytes, SHA-256 ' + digest}")
-            failed |= bool(found)
-            if given.keep:
-                given.keep.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(one, given.keep)
+            first, other = (next((place / f"{what}{number}").iterdir()) for number in (0, 1))
+            result = differences(first, other)
+            digest = hashlib.sha256(first.read_bytes()).hexdigest()
+            print(
+                f"{first.name}: {'differs in ' + ', '.join(result) if result else 'the same bytes, SHA-256 ' + digest}"
+            )
+            failed |= bool(result)
+            if params.keep:
+                params.keep.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(first, params.keep)
     sys.exit(failed)
 
 

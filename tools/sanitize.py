@@ -104,8 +104,8 @@ def check_control(mode: str, flags: list[str], folder: Path) -> None:
     source, program = folder / "control.cpp", folder / "control"
     source.write_text(CONTROLS[mode], encoding="utf-8")
     subprocess.run([COMPILER, *flags, *SHARED_FLAGS, str(source), "-o", str(program)], check=True)
-    found = subprocess.run([str(program)], capture_output=True, text=True)
-    if found.returncode == 0 or "Sanitizer" not in found.stderr:
+    result = subprocess.run([str(program)], capture_output=True, text=True)
+    if result.returncode == 0 or "Sanitizer" not in result.stderr:
         sys.exit(f"error: the {mode} sanitizer of {COMPILER} finds nothing, not even in {source}.")
 
 
@@ -122,14 +122,14 @@ def main() -> int:
     redirect = core.parent / "redirect"
     redirect.mkdir(exist_ok=True)
     (redirect / "sitecustomize.py").write_text(REDIRECT.format(core=str(core)), encoding="utf-8")
-    found = [
+    results = [
         subprocess.run(
             [COMPILER, f"-print-file-name={name}"], check=True, capture_output=True, text=True
         ).stdout.strip()
         for name in libraries
     ]
     environment = os.environ | {
-        "LD_PRELOAD": " ".join(path for path in found if os.path.isabs(path)),
+        "LD_PRELOAD": " ".join(path for path in results if os.path.isabs(path)),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(redirect), str(ROOT), os.environ.get("PYTHONPATH", "")])),
         "PYTHONMALLOC": "malloc",
         # What Python keeps to its end is no leak of ours.

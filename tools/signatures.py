@@ -13,12 +13,12 @@ from oblique_cli.estimators.outside.building import load_class, parameters
 from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, SIGNATURES, Signature, allowed, library_of
 
 
-def found(path: str) -> Signature | None:
+def signature_of(path: str) -> Signature | None:
     """Return what the class of a dotted path takes; None if it cannot be imported, or if it is of no package."""
     try:
-        own, further = parameters(load_class(path))
+        params, further = parameters(load_class(path))
         names = allowed()[library_of(path)]
-        taken = names if further else names & own.keys()
+        taken = names if further else names & params.keys()
         return Signature(CLASSES[path].task, version(LIBRARIES[library_of(path)]), tuple(sorted(taken)))
     except (ConfigError, PackageNotFoundError):
         return None
@@ -26,7 +26,7 @@ def found(path: str) -> Signature | None:
 
 def main() -> None:
     """Write the table, and print which classes it took from the installed libraries."""
-    rows = {path: found(path) or row for path, row in CLASSES.items()}
+    rows = {path: signature_of(path) or row for path, row in CLASSES.items()}
     with open(SIGNATURES, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("class", "task", "version", "parameters"))

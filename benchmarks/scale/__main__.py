@@ -50,66 +50,67 @@ def main() -> None:
     parser.add_argument("--scratch", default=None, help="folder; a temporary one by default")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
     parser.add_argument("--json", default=None)
-    asked = parser.parse_args()
-    if min([*asked.workers, asked.repeat]) < 1:
+    params = parser.parse_args()
+    if min([*params.workers, params.repeat]) < 1:
         parser.error("--workers and --repeat must be at least 1.")
-    if asked.quick:
-        asked.rows, asked.features, asked.depth = 20_000, 4, 3
-    if asked.table != MADE:
+    if params.quick:
+        params.rows, params.features, params.depth = 20_000, 4, 3
+    if params.table != MADE:
         # LightGBM and XGBoost grow a tree for each of several classes, which is no single tree.
-        asked.only = asked.only or (*REAL, *(OF_TWO_CLASSES if asked.table == FLIGHTS else ()))
-    if asked.forests:
-        asked.only = asked.only or FORESTS
-    asked.only = asked.only or (USUAL if len(asked.workers) == 1 else BY_WORKERS)
-    runs = [(name, w) for name in asked.only for w in (asked.workers if name in SHARED else asked.workers[:1])]
+        params.only = params.only or (*REAL, *(OF_TWO_CLASSES if params.table == FLIGHTS else ()))
+    if params.forests:
+        params.only = params.only or FORESTS
+    params.only = params.only or (USUAL if len(params.workers) == 1 else BY_WORKERS)
+    runs = [(name, w) for name in params.only for w in (params.workers if name in SHARED else params.workers[:1])]
     growth: dict[tuple[str, int], Sample] = {run: Sample() for run in runs}
     best: dict[tuple[str, int], dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory(dir=asked.scratch, prefix="oblique-scale-") as folder:
+    with tempfile.TemporaryDirectory(dir=params.scratch, prefix="oblique-scale-") as folder:
         path = Path(folder) / "table.parquet"
-        if asked.table == MADE:
-            write(path, int(asked.rows), asked.features)
+        if params.table == MADE:
+            write(path, int(params.rows), params.features)
         else:
-            asked.rows = write_real(path, asked.table)
-            asked.features = pq.read_metadata(path).num_columns - 1
-        one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        for name, workers in runs * asked.repeat:
-            arguments = [name, str(path), asked.depth, int(asked.memory), workers, folder, 50_000, asked.features]
-            arguments += [asked.table, asked.trees]
+            params.rows = write_real(path, params.table)
+            params.features = pq.read_metadata(path).num_columns - 1
+        left = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        for name, workers in runs * params.repeat:
+            arguments = [name, str(path), params.depth, int(params.memory), workers, folder, 50_000, params.features]
+            arguments += [params.table, params.trees]
             command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
-            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **one})
-            label = _label(name, workers, asked.workers)
+            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **left})
+            label = _label(name, workers, params.workers)
             if done.returncode:
-                said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
-                print(f"{label}: {said[-1]}", file=sys.stderr)
+                text = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+                print(f"{label}: {text[-1]}", file=sys.stderr)
                 continue
-            found = json.loads(done.stdout.splitlines()[-1])
-            found.setdefault("grow", found["seconds"])
-            growth[name, workers].values.append(found["grow"])
-            if found["grow"] == growth[name, workers].least:
-                best[name, workers] = found
-            for level in found.get("levels", ()):
+            document = json.loads(done.stdout.splitlines()[-1])
+            document.setdefault("grow", document["seconds"])
+            growth[name, workers].values.append(document["grow"])
+            if document["grow"] == growth[name, workers].least:
+                best[name, workers] = document
+            for level in document.get("levels", ()):
                 print(f"{label}: {level}", file=sys.stderr)
     table = [
         [
-            _label(name, workers, asked.workers),
-            found["seconds"],
-            found["cpu"],
-            found["grow"],
-            asked.rows / found["grow"],
-            found.get("bytes_read", 0) / 1e6,
-            found["peak"] / 1e6,
-            100 * found["right"],
+            _label(name, workers, params.workers),
+            result["seconds"],
+            result["cpu"],
+            result["grow"],
+            params.rows / result["grow"],
+            result.get("bytes_read", 0) / 1e6,
+            result["peak"] / 1e6,
+            100 * result["right"],
         ]
-        for (name, workers), found in best.items()
+        for (name, workers), result in best.items()
     ]
     heads = ["", "s", "CPU s", "growth s", "rows/s", "MB read", "peak MB", "% right"]
     print(
-        f"{asked.table}: {asked.rows:.0f} x {asked.features}, depth {asked.depth}, memory {asked.memory / 1e6:.0f} MB"
+        f"{params.table}: {params.rows:.0f} x {params.features}, depth {params.depth}, "
+        f"memory {params.memory / 1e6:.0f} MB"
     )
     print(tabulate(table, heads, floatfmt=("", ".1f", ".1f", ".1f", ".0f", ".0f", ".0f", ".2f")))
-    report = Report("scale", asked.quick)
-    first, *others = asked.workers
-    for name in asked.only:
+    report = Report("scale", params.quick)
+    first, *others = params.workers
+    for name in params.only:
         for workers in others if name in SHARED else ():
             two, one_ = growth[name, workers], growth[name, first]
             leaves = [best[run]["leaves"] for run in ((name, first), (name, workers)) if run in best]
@@ -117,9 +118,9 @@ def main() -> None:
             target = ">= 1.6" if (first, workers) == (1, 2) else None
             ratio = Ratio.of(one_, two) if one_.values and two.values else "a run failed"
             report.claim(f"growth by {_counted(first)} / by {_counted(workers)}, {name}", target, ratio)
-    if asked.json:
-        measured = {_label(name, workers, asked.workers): found for (name, workers), found in best.items()}
-        Path(asked.json).write_text(json.dumps(measured, indent=1))
+    if params.json:
+        measured = {_label(name, workers, params.workers): result for (name, workers), result in best.items()}
+        Path(params.json).write_text(json.dumps(measured, indent=1))
 
 
 def _counted(workers: int) -> str:

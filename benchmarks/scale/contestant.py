@@ -65,15 +65,15 @@ def disk(algorithm: str, **options: Any) -> Callable[..., tuple[Predict, dict[st
         before = time.perf_counter()
         table = parquet_table(path, "y")
         looked = time.perf_counter() - before
-        found = fit_from_disk.fit(
+        fit = fit_from_disk.fit(
             table, algorithm, {"max_depth": depth, **of_kind, **options},
             memory=memory, threads=workers, scratch=scratch,
         )  # fmt: skip
-        growing = sum(level.seconds for level in found.levels)
-        estimator = found.estimator
+        growing = sum(level.seconds for level in fit.levels)
+        estimator = fit.estimator
         facts = {
-            "levels": [asdict(level) for level in found.levels],
-            "bytes_read": found.bytes_read,
+            "levels": [asdict(level) for level in fit.levels],
+            "bytes_read": fit.bytes_read,
             "look": looked,
             "grow": growing,
             "leaves": int(estimator.n_leaves_),
@@ -92,12 +92,12 @@ def dask(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
         from oblique_cli.scale.workers import workers_of
 
         with workers_of(None, workers) as company:
-            found = fit_from_disk.fit(
+            fit = fit_from_disk.fit(
                 parquet_table(path, "y"), algorithm, {"pruning": "none", "max_depth": depth, "criterion": "gini"},
                 memory=memory, scratch=scratch, asker=company,
             )  # fmt: skip
-        growing = sum(level.seconds for level in found.levels)
-        estimator = found.estimator
+        growing = sum(level.seconds for level in fit.levels)
+        estimator = fit.estimator
         return lambda X: codes_of(estimator.predict(X)), {"grow": growing, "leaves": estimator.n_leaves_}
 
     return fit
@@ -173,10 +173,10 @@ def xgboost(path: str, depth: int, memory: int, workers: int, scratch: str, *_: 
             super().__init__(cache_prefix=str(Path(scratch) / "xgboost"))
 
         def next(self, input_data: Any) -> bool:
-            found = next(self.source, None)
-            if found is not None:
-                input_data(data=found[0], label=found[1])
-            return found is not None
+            result = next(self.source, None)
+            if result is not None:
+                input_data(data=result[0], label=result[1])
+            return result is not None
 
         def reset(self) -> None:
             self.source = blocks(path)
@@ -288,9 +288,9 @@ def main() -> None:
     before, spent = time.perf_counter(), time.process_time()
     predict, facts = CONTESTANTS[name](path, int(depth), int(memory_), int(workers), scratch, int(trees))
     total = {"seconds": time.perf_counter() - before, "cpu": time.process_time() - spent}
-    found = {**facts, **total, "peak": peak()}
+    results = {**facts, **total, "peak": peak()}
     X, y = rows(FIRST_TEST_BLOCK, int(n_test), int(p), 1) if table == MADE else real(table)[2:]
-    print(json.dumps({**found, "right": float((predict(X) == y).mean())}))
+    print(json.dumps({**results, "right": float((predict(X) == y).mean())}))
 
 
 if __name__ == "__main__":

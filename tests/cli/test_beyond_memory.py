@@ -37,10 +37,10 @@ def test_a_large_file_is_fitted_from_the_disk_and_predicted(folder):
     assert "Grown from the disk within 8 MB" in ended.out and "rows kept from the fit" in ended.out
     predicted = forked(folder, "predict", "model.json", "big.parquet")
     assert predicted.code == 0, predicted.err
-    found = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
+    results = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
     with open(folder / "big.csv", newline="") as stream:
         wanted = [row["kind"] for row in csv.DictReader(stream)]
-    assert np.mean([a == b for a, b in zip(found, wanted, strict=True)]) > 0.7
+    assert np.mean([a == b for a, b in zip(results, wanted, strict=True)]) > 0.7
     scored = forked(folder, "explain", "model.json", "big.parquet", "--row", "1")
     assert scored.code == 0, scored.err
 
@@ -61,9 +61,9 @@ def test_a_forest_grows_from_the_disk_and_is_predicted(folder):
     forest = ("--algorithm", "hhgdt_forest", "--set", "n_trees=3", "--set", "max_depth=5")
     ended = forked(folder, *FIT[:4], *forest, "--drop", "color", "--memory", "8MB", "-o", "forest.json")
     assert ended.code == 0, ended.err
-    said = " ".join(ended.out.replace("\n#  ", "").split())
-    assert "3 trees. Each drew its features once (max_features_per_tree 0.5), and its rows as in memory." in said
-    assert "The model is not one tree, so no rules are shown." in said and "rows kept from the fit" in said
+    output = " ".join(ended.out.replace("\n#  ", "").split())
+    assert "3 trees. Each drew its features once (max_features_per_tree 0.5), and its rows as in memory." in output
+    assert "The model is not one tree, so no rules are shown." in output and "rows kept from the fit" in output
     predicted = forked(folder, "predict", "forest.json", "big.parquet")
     assert predicted.code == 0 and predicted.out.count("\n") == 20_001
 
@@ -73,10 +73,10 @@ def test_boosting_sees_as_many_rows_at_a_time_as_memory_holds(folder, memory, ho
     boosting = ("--algorithm", "oblique_boosting", "--set", "n_trees=12", "--drop", "color", "--memory", memory)
     ended = forked(folder, *FIT[:4], *boosting, "-o", "boosting.json")
     assert ended.code == 0, ended.err
-    said = " ".join(ended.out.replace("\n#  ", "").split())
-    rows = re.search(rf"12 trees on (\d+) rows at a time, {how}", said)
+    output = " ".join(ended.out.replace("\n#  ", "").split())
+    rows = re.search(rf"12 trees on (\d+) rows at a time, {how}", output)
     assert rows is not None and (int(rows[1]) < 18_000) == (memory == "3MB")
-    assert "rows kept from the fit" in said
+    assert "rows kept from the fit" in output
     predicted = forked(folder, "predict", "boosting.json", "big.parquet")
     assert predicted.code == 0 and predicted.out.count("\n") == 20_001
 

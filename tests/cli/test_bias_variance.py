@@ -13,19 +13,19 @@ from oblique_cli.experiments import decomposing
 def test_bias_and_variance_add_up_to_the_error_of_the_run(call, scheme):
     (call.folder / "small.yaml").write_text(SMALL.replace("nested", scheme))
     run = json.loads(call("run", "small.yaml", "--format", "json").out)["rows"]
-    found = json.loads(call("bias-variance", "small.yaml", "--format", "json").out)["rows"]
-    assert [(r["dataset"], r["algorithm"]) for r in found] == [(r["dataset"], r["algorithm"]) for r in run]
-    for ours, theirs in zip(found, run, strict=True):
+    document = json.loads(call("bias-variance", "small.yaml", "--format", "json").out)["rows"]
+    assert [(r["dataset"], r["algorithm"]) for r in document] == [(r["dataset"], r["algorithm"]) for r in run]
+    for ours, theirs in zip(document, run, strict=True):
         assert 100 * (ours["bias"] + ours["variance"]) == pytest.approx(100 - theirs["accuracy_mean"])
     # Trees on two thirds of the rows differ between repetitions.
-    assert all(0 < r["variance"] <= 0.25 for r in found)
+    assert all(0 < r["variance"] <= 0.25 for r in document)
 
 
 def test_the_number_of_workers_changes_nothing(call):
     (call.folder / "small.yaml").write_text(SMALL)
-    one, two = (call("bias-variance", "small.yaml", "--jobs", jobs) for jobs in ("1", "2"))
-    assert one == two and one.code == 0
-    assert "rank of bias^2" in one.out and "average ranks over 2 data sets" in one.out
+    first, two = (call("bias-variance", "small.yaml", "--jobs", jobs) for jobs in ("1", "2"))
+    assert first == two and first.code == 0
+    assert "rank of bias^2" in first.out and "average ranks over 2 data sets" in first.out
 
 
 def test_a_fold_that_fails_is_told_and_its_data_set_ranked_nowhere(call, monkeypatch):

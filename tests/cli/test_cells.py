@@ -41,7 +41,7 @@ def test_a_model_converts_cells_of_new_rows_as_it_did_those_of_training(call):
     fit = ("--target", "y", "--algorithm", "cart_regression", "--output", "m.json")
     assert call("fit", data, *fit).code == 0
     columns = json.loads((call.folder / "m.json").read_text())["columns"]["columns"]
-    assert [one["treatment"] for one in columns] == ["number", "number", "constant", "target", "censored"]
+    assert [column["treatment"] for column in columns] == ["number", "number", "constant", "target", "censored"]
     plain = [f"{40 + i},{'<' if i % 7 == 3 else ''}{i / 10},{i * 2}" for i in range(60)]
     other = written(call, "plain.csv", "w,c,y", plain)
     assert call("predict", "m.json", other).out == call("predict", "m.json", data).out

@@ -23,16 +23,16 @@ def planned(call, monkeypatch):
     """Call the command and return the experiment that it would run, and what it says first."""
 
     def stop(runner, experiment):
-        found.append(experiment)
+        results.append(experiment)
         raise KeyboardInterrupt
 
-    found = []
+    results = []
     monkeypatch.setattr(compare.Runner, "run", stop)
 
     def plan(*arguments):
         ended = call("compare", *arguments)
         assert ended.code == 130, ended.err
-        return found.pop(), ended.err.strip()
+        return results.pop(), ended.err.strip()
 
     plan.folder = call.folder
     return plan

@@ -38,12 +38,12 @@ def test_list_as_json(toys, tmp_path):
     (tmp_path / "quartz.csv").write_text("q,class\n1,x\n2,y\n")
     code, result, _ = run("list", "--format", "json", "--data-dir", str(tmp_path))
     assert code == 0
-    found = json.loads(result.stdout)[::2]
-    assert list(found[0]) == ["name", "code", "task", "rows", "features", "classes", "where"]
-    assert [(one["name"], one["task"], one["classes"]) for one in found] == [
+    document = json.loads(result.stdout)[::2]
+    assert list(document[0]) == ["name", "code", "task", "rows", "features", "classes", "where"]
+    assert [(item["name"], item["task"], item["classes"]) for item in document] == [
         (name, "classification", 2) for name in ("marbles", "quartz")
     ]
-    assert [(one["rows"], one["where"]) for one in found] == [(3, "bundled"), (2, "data directory")]
+    assert [(item["rows"], item["where"]) for item in document] == [(3, "bundled"), (2, "data directory")]
 
 
 def test_show_tells_all_by_any_name(no_user_folders):

@@ -52,14 +52,14 @@ def test_sides_and_signs_are_those_of_the_tree_that_is_shown(call, fitted):
 
 
 def test_json_has_every_number_and_the_change_leads_where_it_says(call, fitted):
-    found = json.loads(call("explain", fitted, WILD, "--row", "3", "--format", "json").out)
-    for step in found["steps"]:
+    document = json.loads(call("explain", fitted, WILD, "--row", "3", "--format", "json").out)
+    for step in document["steps"]:
         total = step["at_means"] + sum(part["amount"] for part in step["contributions"])
         assert total == pytest.approx(step["distance"])
         assert (step["goes"] == "left") == (step["total"] <= step["threshold"])
-    assert sum(found["leaf"]["counts"].values()) == found["leaf"]["rows"]
-    changed = {one["column"]: one["to"] for one in found["change"]["columns"]}
-    first = {part["column"]: part["value"] for part in found["steps"][0]["contributions"]}
+    assert sum(document["leaf"]["counts"].values()) == document["leaf"]["rows"]
+    changed = {column["column"]: column["to"] for column in document["change"]["columns"]}
+    first = {part["column"]: part["value"] for part in document["steps"][0]["contributions"]}
     # The values are typed as the file writes them: with a decimal comma.
     typed = {name: changed.get(name, value) for name, value in first.items()}
     values = [
@@ -68,19 +68,22 @@ def test_json_has_every_number_and_the_change_leads_where_it_says(call, fitted):
     ]
     words = [word for value in values for word in ("--values", value)]
     again = json.loads(call("explain", fitted, *words, "--format", "json").out)
-    assert again["predicted"] == found["change"]["predicted"] and again["leaf"]["node"] == found["change"]["leaf"]
+    assert again["predicted"] == document["change"]["predicted"] and again["leaf"]["node"] == document["change"]["leaf"]
 
 
 def test_values_may_be_one_text_or_several(call, fitted):
-    one = call("explain", fitted, "--values", "Größe (cm)=170,5,Gewicht (kg)=98,Raucher=ja")
+    first = call("explain", fitted, "--values", "Größe (cm)=170,5,Gewicht (kg)=98,Raucher=ja")
     several = call("explain", fitted, "--values", "Raucher=ja", "--values", "Größe (cm)=170,5, Gewicht (kg)=98")
-    assert one.code == 0 and one.out == several.out and "Größe (cm) 170.5" in one.out
-    assert "Glukose (mg/dl) missing" in one.out and "Glukose (mg/dl)" in one.out.split("Held fixed: ")[1]
+    assert first.code == 0 and first.out == several.out and "Größe (cm) 170.5" in first.out
+    assert "Glukose (mg/dl) missing" in first.out and "Glukose (mg/dl)" in first.out.split("Held fixed: ")[1]
 
 
 def test_columns_can_be_held_a_class_asked_for_and_terms_written(call, fitted):
     held = json.loads(call("explain", fitted, WILD, "--row", "3", "--fix", "Gewicht (kg)", "--format", "json").out)
-    assert "Gewicht (kg)" not in [one["column"] for one in held["change"]["columns"]] and "Gewicht (kg)" in held["held"]
+    assert (
+        "Gewicht (kg)" not in [column["column"] for column in held["change"]["columns"]]
+        and "Gewicht (kg)" in held["held"]
+    )
     to = json.loads(call("explain", fitted, WILD, "--row", "3", "--to", "auffällig", "--format", "json").out)
     assert to["change"]["predicted"] == "auffällig"
     free = json.loads(call("explain", fitted, WILD, "--row", "3", "--format", "json").out)
@@ -100,9 +103,9 @@ def test_numbers_are_explained_by_the_equation_of_the_leaf(call):
     assert call(*fit.split()).code == 0
     ended = call("explain", "m.json", "my.csv", "--row", "5")
     assert ended.code == 0 and ended.out.startswith("row 5 of my.csv: price ") and "nearest" not in ended.out
-    found = json.loads(call("explain", "m.json", "my.csv", "--row", "5", "--format", "json").out)
-    total = found["equation"]["intercept"] + sum(term["amount"] for term in found["equation"]["terms"])
-    assert total == pytest.approx(found["predicted"]) and "change" not in found
+    document = json.loads(call("explain", "m.json", "my.csv", "--row", "5", "--format", "json").out)
+    total = document["equation"]["intercept"] + sum(term["amount"] for term in document["equation"]["terms"])
+    assert total == pytest.approx(document["predicted"]) and "change" not in document
 
 
 def test_a_typed_row_of_one_column_may_be_empty(call):
@@ -119,9 +122,9 @@ def test_the_numbers_that_are_printed_lead_to_the_class_that_is_promised(call):
     (call.folder / "cut.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
     fit = ("fit", "cut.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--output", "m.json")
     assert call(*fit).code == 0
-    said = call("explain", "m.json", "--values", "a=1.25,b=0.5").out
-    (line,) = [line.split() for line in said.splitlines() if " -> " in line]
-    assert line[:3] == ["b", "0.5", "->"] and "to class q" in said
+    output = call("explain", "m.json", "--values", "a=1.25,b=0.5").out
+    (line,) = [line.split() for line in output.splitlines() if " -> " in line]
+    assert line[:3] == ["b", "0.5", "->"] and "to class q" in output
     assert call("explain", "m.json", "--values", f"a=1.25,b={line[3]}").out.startswith("the row: class q")
 
 
@@ -132,12 +135,12 @@ def test_shapley_values_add_up_beside_the_way_down_and_are_importances_of_a_tabl
     assert ended.out.startswith(plain.splitlines()[0]) and "4 smaller" in ended.out
     assert re.search(rf"^Exact Shapley values of the probability of \S+ against 80 rows of {WILD}:$", ended.out, re.M)
     document = json.loads(call("explain", fitted, WILD, "--row", "3", "--shap", "--format", "json").out)
-    own = document["shapley"]
+    local = document["shapley"]
     predicted = document["predicted"]
-    assert own["output"] == "probability" and "importance" not in own
+    assert local["output"] == "probability" and "importance" not in local
     counts = document["leaf"]["counts"]
     share = (counts[predicted] + 5.0 / len(counts)) / (sum(counts.values()) + 5.0)  # the default adds 5 equal rows
-    assert sum(own["values"][predicted].values()) + own["base"][predicted] == pytest.approx(share, abs=1e-10)
+    assert sum(local["values"][predicted].values()) + local["base"][predicted] == pytest.approx(share, abs=1e-10)
 
     ended = call("explain", fitted, WILD, "--shap", "--background", WILD)
     assert (ended.code, ended.err) == (0, "")

@@ -43,8 +43,8 @@ def test_the_ending_of_the_file_says_the_format(call, fitted):
         ended = call("export", str(fitted), "--output", f"out{suffix}")
         assert (ended.code, ended.out, ended.err) == (0, "", ""), suffix
         if name not in BINARY:
-            said = call("export", str(fitted), "--format", name).out
-            assert (call.folder / f"out{suffix}").read_text(encoding="utf-8") == said
+            output = call("export", str(fitted), "--format", name).out
+            assert (call.folder / f"out{suffix}").read_text(encoding="utf-8") == output
 
 
 @pytest.mark.parametrize("algorithm", ["hhcart_a", "oblique_boosting"])

@@ -61,13 +61,13 @@ def test_score_counts_a_class_that_the_model_does_not_know_as_an_error(model, ca
     (call.folder / "t.csv").write_text(text(rows[:50]))
     known = json.loads(call("score", model, "t.csv", "--format", "json").out)["metrics"]["accuracy"]
     (call.folder / "t.csv").write_text(text(rows))
-    asked = [f"--metric={name}" for name in ("accuracy", "confusion", "log_loss")]
-    ended = call("score", model, "t.csv", *asked, "--format", "json")
-    found = json.loads(ended.out)["metrics"]
-    assert ended.code == 0 and found["accuracy"] == pytest.approx(known * 50 / 60)
-    assert [sum(row) for row in found["confusion"]][2] == 10 and "10 rows" in found["log_loss"]
+    options = [f"--metric={name}" for name in ("accuracy", "confusion", "log_loss")]
+    ended = call("score", model, "t.csv", *options, "--format", "json")
+    document = json.loads(ended.out)["metrics"]
+    assert ended.code == 0 and document["accuracy"] == pytest.approx(known * 50 / 60)
+    assert [sum(row) for row in document["confusion"]][2] == 10 and "10 rows" in document["log_loss"]
     assert "10 rows have classes that the model does not know ('perhaps'); they count as errors" in ended.err
-    assert "perhaps" in call("score", model, "t.csv", *asked).out
+    assert "perhaps" in call("score", model, "t.csv", *options).out
 
 
 def test_a_table_without_names_is_told_from_a_wrong_target_and_a_qualitative_target_is_a_class(call):

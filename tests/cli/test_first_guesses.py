@@ -85,9 +85,9 @@ def without_progress(shown):
 def test_what_is_said_of_a_tree_fits_the_terminal(folder):
     words = ("tree", "wild.csv", "--target", "Befund", "--algorithm", "fdt")
     ended = on_a_terminal(folder, 40, *words)
-    said = [line for line in ended.out.splitlines() if line.startswith("#")]
-    assert ended.code == 0 and max(map(len, said)) <= 40
-    assert " ".join(line.removeprefix("#").strip() for line in said).count("--keep brings a column back.") == 1
+    texts = [line for line in ended.out.splitlines() if line.startswith("#")]
+    assert ended.code == 0 and max(map(len, texts)) <= 40
+    assert " ".join(line.removeprefix("#").strip() for line in texts).count("--keep brings a column back.") == 1
 
 
 def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder):

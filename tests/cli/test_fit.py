@@ -50,8 +50,8 @@ def wild(call, models):
 
 
 def test_the_help_names_all_that_auto_compares():
-    said = re.sub("[-(]", "_", str(fit.help).lower())  # HHCART(A) is hhcart_a
-    assert [one["name"] for one in candidates("classification") if one["name"] not in said] == []
+    text = re.sub("[-(]", "_", str(fit.help).lower())  # HHCART(A) is hhcart_a
+    assert [candidate["name"] for candidate in candidates("classification") if candidate["name"] not in text] == []
 
 
 def test_the_tree_is_that_of_oblique_tree(call):
@@ -70,12 +70,12 @@ def test_json_holds_facts_files_and_importances_which_are_told_and_shown_with_th
     assert [Path(path).name for path in document["written"]] == ["m.json"]
     assert document["classes"] == ["amber", "durum", "spelt"]
 
-    told = plain("fit", str(PLAIN), "--target", "variety", *QUICK).out
-    found = document["importances"]
-    assert (found["by"], found["output"], found["rows"], found["background"]) == ("shapley", "probability", 100, 50)
-    names = [name for name, _ in sorted(found["values"].items(), key=lambda one: -one[1])]
-    shown = ", ".join(f"{name} {found['values'][name]:.3g}" for name in names)
-    assert f"# Importance (mean |Shapley value| of the probability, 100 rows against 50): {shown}." in told
+    text = plain("fit", str(PLAIN), "--target", "variety", *QUICK).out
+    result = document["importances"]
+    assert (result["by"], result["output"], result["rows"], result["background"]) == ("shapley", "probability", 100, 50)
+    names = [name for name, _ in sorted(result["values"].items(), key=lambda item: -item[1])]
+    shown = ", ".join(f"{name} {result['values'][name]:.3g}" for name in names)
+    assert f"# Importance (mean |Shapley value| of the probability, 100 rows against 50): {shown}." in text
     assert plain("tree", "plain.json", "--output", "tree.html").code == 0
     page = (plain.folder / "tree.html").read_text()
     assert re.findall(r'class="name">(\w+)</th>', page) == names
@@ -97,13 +97,13 @@ def test_tune_says_what_was_chosen(call):
 def test_predictions_are_those_of_the_model(wild):
     ended = wild("predict", "wild.json", str(WILD), "--proba", "--leaf")
     assert ended.code == 0 and ended.err == ""
-    found, model = records(ended.out), load(wild.folder / "wild.json")
+    result, model = records(ended.out), load(wild.folder / "wild.json")
     X = np.concatenate([chunk.X for chunk in chunks(WILD, model.columns)])
-    assert [row["row"] for row in found] == [str(i) for i in range(1, 321)]
-    assert [row["prediction"] for row in found] == model.predict(X).tolist()
-    shares = np.array([[float(row[f"p({label})"]) for label in model.classes] for row in found])
+    assert [row["row"] for row in result] == [str(i) for i in range(1, 321)]
+    assert [row["prediction"] for row in result] == model.predict(X).tolist()
+    shares = np.array([[float(row[f"p({label})"]) for label in model.classes] for row in result])
     assert shares.tobytes() == model.predict_proba(X).tobytes()
-    assert [int(row["leaf"]) for row in found] == model.apply(X).tolist()
+    assert [int(row["leaf"]) for row in result] == model.apply(X).tolist()
 
 
 def test_columns_go_by_name_in_any_order_in_packed_files_and_on_standard_input(plain):
@@ -120,11 +120,11 @@ def test_columns_go_by_name_in_any_order_in_packed_files_and_on_standard_input(p
 
 
 def test_json_and_parquet_hold_the_same_and_the_ending_of_the_output_decides_the_format(plain):
-    found = json.loads(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf", "--format", "json").out)
+    document = json.loads(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf", "--format", "json").out)
     table = records(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf").out)
-    assert len(found) == 240 and list(found[0]) == ["row", "prediction", "probabilities", "leaf"]
-    assert [entry["prediction"] for entry in found] == [row["prediction"] for row in table]
-    assert found[7]["probabilities"] == {name: float(table[7][f"p({name})"]) for name in ("amber", "durum", "spelt")}
+    assert len(document) == 240 and list(document[0]) == ["row", "prediction", "probabilities", "leaf"]
+    assert [entry["prediction"] for entry in document] == [row["prediction"] for row in table]
+    assert document[7]["probabilities"] == {name: float(table[7][f"p({name})"]) for name in ("amber", "durum", "spelt")}
     for name in ("out.csv", "out.json", "out"):
         assert plain("predict", "plain.json", str(PLAIN), "--output", name).code == 0
     assert json.loads((plain.folder / "out.json").read_text())[0]["row"] == 1
@@ -132,11 +132,11 @@ def test_json_and_parquet_hold_the_same_and_the_ending_of_the_output_decides_the
     assert not list(plain.folder.glob(".*.tmp"))
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'oblique-trees[parquet]'")
     assert plain("predict", "plain.json", str(PLAIN), "--proba", "--output", "out.parquet").code == 0
-    found = parquet.read_table(plain.folder / "out.parquet").to_pylist()
+    document = parquet.read_table(plain.folder / "out.parquet").to_pylist()
     table = records(plain("predict", "plain.json", str(PLAIN), "--proba").out)
-    assert [str(row["row"]) for row in found] == [row["row"] for row in table]
-    assert [row["prediction"] for row in found] == [row["prediction"] for row in table]
-    assert [row["p(spelt)"] for row in found] == [float(row["p(spelt)"]) for row in table]
+    assert [str(row["row"]) for row in document] == [row["row"] for row in table]
+    assert [row["prediction"] for row in document] == [row["prediction"] for row in table]
+    assert [row["p(spelt)"] for row in document] == [float(row["p(spelt)"]) for row in table]
 
 
 def test_an_unknown_level_is_named_and_counts_as_none_or_above_the_ordinal_codes(wild):
@@ -172,8 +172,8 @@ def test_a_table_without_rows_gives_a_table_without_rows(plain):
 def test_a_forest_has_a_leaf_in_each_tree(call):
     call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--output", "f.json")
     (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
-    found = records(call("predict", "f.json", "new.csv", "--leaf").out)
-    assert list(found[0]) == ["row", "prediction", "leaf 1", "leaf 2", "leaf 3"]
+    results = records(call("predict", "f.json", "new.csv", "--leaf").out)
+    assert list(results[0]) == ["row", "prediction", "leaf 1", "leaf 2", "leaf 3"]
 
 
 def test_rows_are_read_and_answered_block_by_block(plain):
@@ -181,26 +181,26 @@ def test_rows_are_read_and_answered_block_by_block(plain):
     many = [header, *(lines * 120)]  # 28,800 rows, two blocks
     (plain.folder / "many.csv").write_text("\n".join(many))
     assert len(many) - 1 > ROWS
-    found = records(plain("predict", "plain.json", "many.csv").out)
+    results = records(plain("predict", "plain.json", "many.csv").out)
     once = [row["prediction"] for row in records(plain("predict", "plain.json", str(PLAIN)).out)]
-    assert [row["prediction"] for row in found] == once * 120
-    assert [int(row["row"]) for row in found] == list(range(1, len(many)))
+    assert [row["prediction"] for row in results] == once * 120
+    assert [int(row["row"]) for row in results] == list(range(1, len(many)))
 
 
 # ---- score -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_score_counts_right_answers(plain):
-    found = records(plain("predict", "plain.json", str(PLAIN)).out)
+    results = records(plain("predict", "plain.json", str(PLAIN)).out)
     truth = [row["variety"] for row in records(PLAIN.read_text())]
-    right = sum(row["prediction"] == label for row, label in zip(found, truth, strict=True))
+    right = sum(row["prediction"] == label for row, label in zip(results, truth, strict=True))
     document = json.loads(plain("score", "plain.json", str(PLAIN), "--format", "json").out)
     assert document["rows"] == 240 and document["metrics"]["accuracy"] == pytest.approx(100 * right / 240)
 
 
 def test_the_score_shows_metrics_and_a_matrix(wild):
-    asked = [f"--metric={name}" for name in ("accuracy", "log_loss", "confusion", "mean_path", "roc_auc")]
-    ended = wild("score", "wild.json", str(WILD), *asked, "--output", "score.txt")
+    options = [f"--metric={name}" for name in ("accuracy", "log_loss", "confusion", "mean_path", "roc_auc")]
+    ended = wild("score", "wild.json", str(WILD), *options, "--output", "score.txt")
     assert ended.code == 0, ended.err
     text = (wild.folder / "score.txt").read_text()
     assert text.splitlines()[0].split() == ["rows", "320"]

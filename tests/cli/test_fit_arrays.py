@@ -49,10 +49,10 @@ HERE = ("--algorithm", "hhcart_d", "--set", "pruning=none", "--folds", "2")
 @pytest.mark.long
 def test_labels_and_weights_lie_beside_the_rows_or_in_them(folder):
     X, y, w = (np.load(folder / f"few_{name}.npy") for name in "Xyw")
-    beside, said = fitted(folder, "few_X.npy", "--target", "few_y.npy", "--weights", "few_w.npy", *HERE)
+    beside, output = fitted(folder, "few_X.npy", "--target", "few_y.npy", "--weights", "few_w.npy", *HERE)
     expected = make("hhcart_d", pruning="none").fit(X, y, w.astype(float)).tree_
     assert not same(beside, expected)
-    assert f"{int((w == 0).sum())} rows of weight 0 left out" in said
+    assert f"{int((w == 0).sum())} rows of weight 0 left out" in output
     within, _ = fitted(folder, "few_all.npy", "--target", "x5", "--weights", "x4", *HERE)
     text, _ = fitted(folder, "few.csv", "--target", "y", "--weights", "w", *HERE)
     assert not same(within, expected) and not same(text, expected)
@@ -64,8 +64,8 @@ def test_a_model_of_arrays_predicts_arrays(folder):
     fitted(folder, "few_X.npy", "--target", "few_y.npy", *HERE)
     predicted = forked(folder, "predict", "model.json", "few_X.npy")
     assert predicted.code == 0, predicted.err
-    found = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
-    assert np.mean(np.array(found) == np.load(folder / "few_y.npy")) > 0.9
+    results = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
+    assert np.mean(np.array(results) == np.load(folder / "few_y.npy")) > 0.9
     scored = forked(folder, "tree", "few_all.npy", "--target", "x5", "--drop", "x4")
     assert scored.code == 0, scored.err
 
@@ -74,12 +74,14 @@ BEYOND = ("--algorithm", "hhcart_d", "--set", "pruning=none", "--set", "max_dept
 
 
 def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
-    found, said = fitted(folder, "X.npy", "--target", "y.npy", "--weights", "w.npy", *BEYOND, "7MB")
-    assert "Grown from the disk within 7 MB" in said and "rows have no class or no weight" in said
+    model, text = fitted(folder, "X.npy", "--target", "y.npy", "--weights", "w.npy", *BEYOND, "7MB")
+    assert "Grown from the disk within 7 MB" in text and "rows have no class or no weight" in text
     X, y, w = (np.load(folder / f"{name}.npy") for name in "Xyw")
-    kept = Division(0.0, 0.1, 1).drawn()(len(X)) == 2
-    expected = make("hhcart_d", pruning="none", max_depth=5).fit(X[~kept], y[~kept], w[~kept].astype(float)).tree_
-    assert not same(found, expected)
+    retained = Division(0.0, 0.1, 1).drawn()(len(X)) == 2
+    expected = (
+        make("hhcart_d", pruning="none", max_depth=5).fit(X[~retained], y[~retained], w[~retained].astype(float)).tree_
+    )
+    assert not same(model, expected)
     within, _ = fitted(folder, "all.npy", "--target", "x5", "--weights", "x4", *BEYOND, "7MB")
     assert not same(within, expected)
 
@@ -120,5 +122,5 @@ def test_a_forest_grows_on_workers(folder):
         assert done.returncode == 0, done.stderr
         states.append(load(folder / f"{name}.json").estimator.forest_.state())
     assert len(states[0]) == 7
-    for one, other in zip(*states, strict=True):
-        assert all(np.array_equal(one[key], other[key]) for key in one)
+    for first, other in zip(*states, strict=True):
+        assert all(np.array_equal(first[key], other[key]) for key in first)

@@ -43,8 +43,8 @@ def test_a_model_that_is_of_no_use_says_so_in_its_first_line_and_json_and_the_mo
     lines = fitted(rare, "--algorithm", "axis_parallel", "--folds", "4", "--set", "max_depth=0").splitlines()
     assert lines[0] == "# This model is no better than always saying 'ok', by accuracy."
     assert lines[1].startswith("# Few rows of some classes ('fault' 20 rows)")
-    said = next(line for line in lines if line.startswith("# On new rows: "))
-    assert said.startswith("# On new rows: balanced accuracy 50.0 %, F1 macro 0.497; 99.0 % right, standard error ")
+    text = next(line for line in lines if line.startswith("# On new rows: "))
+    assert text.startswith("# On new rows: balanced accuracy 50.0 %, F1 macro 0.497; 99.0 % right, standard error ")
     assert "#          fault    ok   recall" in lines and "#   fault      0    20    0.0 %" in lines
     assert "#   ok         0  1980  100.0 %" in lines and "# Area under the ROC curve: 0.500." in lines
 
@@ -52,9 +52,9 @@ def test_a_model_that_is_of_no_use_says_so_in_its_first_line_and_json_and_the_mo
     model = load(rare.folder / "m.json")
     for facts in (document, model.facts):
         assert facts["metric"] == "accuracy" and facts["warnings"][-1].startswith("Few rows of some classes")
-        found = facts["on_new_rows"]
-        assert np.sum(found["confusion"]) == 2000 and np.sum(found["confusion"][0]) == 20
-        assert set(found["recalls"]) == {"fault", "ok"} and 0 <= found["roc_auc"] <= 1
+        result = facts["on_new_rows"]
+        assert np.sum(result["confusion"]) == 2000 and np.sum(result["confusion"][0]) == 20
+        assert set(result["recalls"]) == {"fault", "ok"} and 0 <= result["roc_auc"] <= 1
         assert facts["budget"] == {"seconds": 40.0}
     assert "threshold" not in document
 
@@ -74,9 +74,9 @@ def test_weights_and_an_automatic_threshold_find_the_rare_class(rare):
     assert printed["parameters"]["class_weight"] == "balanced" and printed["estimate"]["balanced_accuracy"] > 60
     tree = ("--algorithm", "axis_parallel", "--folds", "4", "--set", "pruning=none", "--set", "max_depth=1")
     plain, _ = found_of(rare, *tree)
-    auto, said = found_of(rare, *tree, "--metric", "balanced_accuracy", "--threshold", "auto")
+    auto, text = found_of(rare, *tree, "--metric", "balanced_accuracy", "--threshold", "auto")
     assert auto > plain + 0.1
-    assert said["threshold"]["label"] == "fault" and 0 < said["threshold"]["share"] < 0.5
+    assert text["threshold"]["label"] == "fault" and 0 < text["threshold"]["share"] < 0.5
 
 
 def test_costs_decide(rare):
@@ -108,10 +108,10 @@ def model(rare):
 
 
 def test_predictions_scores_and_the_tree_go_by_the_threshold(model):
-    found = records(model("predict", "t.json", "rare.csv", "--proba").out)
-    expected = ["fault" if float(row["p(fault)"]) >= 0.8 else "ok" for row in found]
-    assert [row["prediction"] for row in found] == expected
-    assert any(float(row["p(fault)"]) > 0.5 and row["prediction"] == "ok" for row in found)
+    results = records(model("predict", "t.json", "rare.csv", "--proba").out)
+    expected = ["fault" if float(row["p(fault)"]) >= 0.8 else "ok" for row in results]
+    assert [row["prediction"] for row in results] == expected
+    assert any(float(row["p(fault)"]) > 0.5 and row["prediction"] == "ok" for row in results)
     scored = json.loads(model("score", "t.json", "rare.csv", "--format", "json").out)
     truth = [row["state"] for row in records((model.folder / "rare.csv").read_text())]
     right = np.mean([a == b for a, b in zip(expected, truth, strict=True)])
@@ -136,8 +136,8 @@ def test_exports_go_by_the_threshold(model):
 def test_a_forest_with_a_threshold_predicts_by_it(rare):
     forest = ("--algorithm", "hhgdt_forest", "--set", "n_estimators=9", "--folds", "2")
     fitted(rare, *forest, "--threshold", "0.2", "--output", "f.json")
-    found = records(rare("predict", "f.json", "rare.csv", "--proba").out)
-    assert all((row["prediction"] == "fault") == (float(row["p(fault)"]) >= 0.2) for row in found)
+    results = records(rare("predict", "f.json", "rare.csv", "--proba").out)
+    assert all((row["prediction"] == "fault") == (float(row["p(fault)"]) >= 0.2) for row in results)
 
 
 # ---- a tree beside ---------------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_a_forest_with_a_threshold_predicts_by_it(rare):
 def written(folder, X, y):
     """A table w.csv of six columns and the classes no and yes."""
     lines = [
-        ",".join([*(f"{value:.4f}" for value in row), "yes" if one else "no"]) for row, one in zip(X, y, strict=True)
+        ",".join([*(f"{value:.4f}" for value in row), "yes" if item else "no"]) for row, item in zip(X, y, strict=True)
     ]
     (folder / "w.csv").write_text("\n".join(["a,b,c,d,e,f,y", *lines]) + "\n")
 
@@ -189,8 +189,8 @@ def test_a_tree_is_written_beside_a_forest(rare):
 
 
 def test_times_as_people_write_them_help_states_the_budget_and_the_file_of_the_tree_beside(call):
-    found = {text: TIME.convert(text, None, None) for text in ("30s", "2m", "1h", "45", "1.5m", " 2 M ")}
-    assert list(found.values()) == [30, 120, 3600, 45, 90, 120]
+    results = {text: TIME.convert(text, None, None) for text in ("30s", "2m", "1h", "45", "1.5m", " 2 M ")}
+    assert list(results.values()) == [30, 120, 3600, 45, 90, 120]
     assert "[default: 40s]" in call("fit", "--help").out
     assert tree_beside("model.json") == "model.tree.json" and tree_beside("a/b.model") == "a/b.model.tree.json"
 
@@ -205,7 +205,7 @@ def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):
         "fit", "prices.csv", "--target", "price", "--algorithm", "cart_regression", "--folds", "3", "--format", "json"
     )
     assert ended.code == 0, ended.err
-    said = json.loads(ended.out)
-    assert said["leaves"] == 2 and said["estimate"]["rmse"] < 1.4
+    output = json.loads(ended.out)
+    assert output["leaves"] == 2 and output["estimate"]["rmse"] < 1.4
     shown = call("fit", "prices.csv", "--target", "price", "--algorithm", "cart_regression", "--folds", "3").out
     assert re.search(r"^if size (<=|>=?) 20.5", shown, re.MULTILINE)

@@ -31,16 +31,16 @@ def files(call):
 
 
 def test_an_estimate_by_groups_is_what_new_groups_get_and_one_by_rows_is_not(files):
-    said = {}
+    expected = {}
     for name, groups in (("rows", ("--drop", "patient")), ("groups", ("--groups", "patient"))):
         ended = files("fit", "p.csv", *NEEDED, *groups, "--format", "json", "-o", f"{name}.json")
         assert ended.code == 0, ended.err
-        said[name] = json.loads(ended.out)["estimate"]
+        expected[name] = json.loads(ended.out)["estimate"]
     scored = files("score", "groups.json", "new.csv").out
     reached = float(re.search(r"accuracy +([\d.]+)", scored)[1]) / 100
-    off = {name: abs(one["accuracy"] - reached) / one["standard_error"] for name, one in said.items()}
+    off = {name: abs(item["accuracy"] - reached) / item["standard_error"] for name, item in expected.items()}
     assert off["groups"] < 2 < off["rows"]
-    assert said["groups"]["groups"] == "patient" and "groups" not in said["rows"]
+    assert expected["groups"]["groups"] == "patient" and "groups" not in expected["rows"]
 
 
 @pytest.mark.parametrize("command", [("fit", "-o", "m.json"), ("run", "--set", "cv.folds=2")])

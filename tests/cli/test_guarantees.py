@@ -28,11 +28,11 @@ def fitted(call, guarantee: str, calibration: str = "split", *more: str) -> str:
 @pytest.mark.parametrize("calibration", ["cross", "split"])
 @pytest.mark.parametrize("guarantee", OF)
 def test_the_model_says_what_it_promises_and_the_table_has_it(call, guarantee, calibration):
-    said = fitted(call, guarantee, calibration)
+    text = fitted(call, guarantee, calibration)
     kind = "sets" if guarantee in OF_CLASSES else "intervals"
     rows = "60 rows held out" if calibration == "split" else "240 rows that fits without them judged"
     assert f"Its {kind} are to hold the truth for 80 % of new rows ({guarantee}, limits by {rows}):" in " ".join(
-        said.replace("\n# ", " ").split()
+        text.replace("\n# ", " ").split()
     )
     model = load("model.json")
     (chunk,) = chunks(PLAIN, model.columns)
@@ -41,7 +41,7 @@ def test_the_model_says_what_it_promises_and_the_table_has_it(call, guarantee, c
     lines = list(csv.DictReader(ended.out.splitlines()))
     if kind == "sets":
         sets = model.sets(chunk.X)
-        assert [line["set"] for line in lines] == ["|".join(np.array(model.classes)[own]) for own in sets]
+        assert [line["set"] for line in lines] == ["|".join(np.array(model.classes)[labels]) for labels in sets]
     else:
         ends = model.intervals(chunk.X)
         np.testing.assert_array_equal([[float(line["low"]), float(line["high"])] for line in lines], ends)

@@ -63,9 +63,9 @@ def test_other_things_are_listed_by_name(call, kind, names):
 def test_doctor_tells_versions_processors_and_places(call):
     ended = call("doctor")
     assert (ended.code, ended.err) == (0, "")
-    found = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
-    assert found["oblique"] == __version__ and found["python"] == platform.python_version()
-    assert "problem" not in ended.out and "numpy" in found
+    results = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
+    assert results["oblique"] == __version__ and results["python"] == platform.python_version()
+    assert "problem" not in ended.out and "numpy" in results
     facts = json.loads(call("doctor", "--format", "json").out)
     assert "bundled" in facts["data sets"] and "may be used" in facts["processors"] and facts["linear algebra"]
     assert facts["results"] == "none at results/oblique.sqlite yet"
@@ -107,24 +107,24 @@ def test_doctor_says_what_each_extra_lacks(call, monkeypatch, changed, lacking):
     monkeypatch.setattr(versions.metadata, "requires", lambda name: ASKED)
     monkeypatch.setattr(versions.metadata, "version", version)
     monkeypatch.setattr(doctor, "_environment", dict)
-    said = {
+    expected = {
         key.removeprefix("extra "): value
         for key, value in json.loads(call("doctor", "--format", "json").out).items()
         if key.startswith("extra ")
     }
-    assert list(said) == ["figures", "onnx", "test", "docs", "lint"]
-    assert said == dict.fromkeys(said, "there") | {
+    assert list(expected) == ["figures", "onnx", "test", "docs", "lint"]
+    assert expected == dict.fromkeys(expected, "there") | {
         extra: f"lacks {names}: pip install 'oblique-trees[{extra}]'" for extra, names in lacking.items()
     }
 
 
 def test_doctor_knows_every_extra_of_the_package_and_says_where_there_is_none(call, monkeypatch):
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    said = json.loads(call("doctor", "--format", "json").out)
-    assert {name for name in said if name.startswith("extra ")} == {
+    output = json.loads(call("doctor", "--format", "json").out)
+    assert {name for name in output if name.startswith("extra ")} == {
         f"extra {name}" for name in project["optional-dependencies"]
     }
-    assert said["extra figures"] == "there"
+    assert output["extra figures"] == "there"
 
     def requires(name):
         raise importlib.metadata.PackageNotFoundError(name)

@@ -25,9 +25,9 @@ def fit(*arguments: str) -> int:
 def test_a_fit_with_an_order_is_proved_and_its_file_keeps_it(tmp_path: Path, capsys, algorithm: str) -> None:
     model = str(tmp_path / "model.json")
     more = ["--set", "max_depth=3"]
-    asked = ["--monotone", "length_mm", "--monotone", "moisture_pct:-"]
-    assert fit("--target", "weight_mg", "--algorithm", algorithm, *more, *asked, "--output", model) == 0
-    assert call(["verify", model, *asked]) == 0
+    options = ["--monotone", "length_mm", "--monotone", "moisture_pct:-"]
+    assert fit("--target", "weight_mg", "--algorithm", algorithm, *more, *options, "--output", model) == 0
+    assert call(["verify", model, *options]) == 0
     assert capsys.readouterr().out.count("PROVED") == 2
     assert load(model).parameters["monotonic_cst"] == {"mapping": [[0, 1], [4, -1]]}
 
@@ -36,10 +36,10 @@ def test_a_fit_says_which_columns_the_rows_contradict(tmp_path: Path, capsys) ->
     rows = np.arange(60)
     table = tmp_path / "own.csv"
     table.write_text("age,y\n" + "".join(f"{i},{'yes' if i > 30 else 'no'}\n" for i in rows))
-    asked = ["--target", "y", "--algorithm", "axis_parallel", "--monotone", "age:-"]
-    assert call(["fit", str(table), "--folds", "2", *asked]) == 0
-    said = " ".join(capsys.readouterr().out.replace("\n# ", " ").split())
-    assert "never rises as 'age' grows, and in the training rows it rises" in said
+    options = ["--target", "y", "--algorithm", "axis_parallel", "--monotone", "age:-"]
+    assert call(["fit", str(table), "--folds", "2", *options]) == 0
+    output = " ".join(capsys.readouterr().out.replace("\n# ", " ").split())
+    assert "never rises as 'age' grows, and in the training rows it rises" in output
 
 
 def test_a_configuration_names_columns(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "result"),
     [
         ("tree bup", {"file,bup", "plain,bupa"}),
         (
@@ -189,11 +189,11 @@ def test_tables_fit_a_terminal_of_40_columns(call):
         ("run bupa_hhg", {"file,bupa_hhg", "plain,bupa_hhgdt"}),
     ],
 )
-def test_names_are_completed_in_the_shell(tmp_path, words, found):
+def test_names_are_completed_in_the_shell(tmp_path, words, result):
     typed = f"oblique {words}"
     more = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     ended = forked(tmp_path, first=f"os.environ.update({more!r})")
-    assert ended.code == 0 and set(ended.out.split()) == found
+    assert ended.code == 0 and set(ended.out.split()) == result
 
 
 @pytest.mark.parametrize("arguments", [["list", "schemes"], ["data", "show", "iris"], ["doctor"]])

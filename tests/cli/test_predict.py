@@ -68,15 +68,15 @@ labels = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_chara
 
 
 @given(labels, labels)
-def test_whatever_a_label_or_a_kept_cell_holds_is_read_back(classes, kept):
+def test_whatever_a_label_or_a_kept_cell_holds_is_read_back(classes, retained):
     made = a_model()
     model = Model(made.fitted, classes=tuple(classes), feature_names=made.feature_names, encoder=made.encoder)
     stream = io.BytesIO()
-    chunk = Chunk(np.zeros((3, 3)), None, np.arange(3), texts={"id": kept})
+    chunk = Chunk(np.zeros((3, 3)), None, np.arange(3), texts={"id": retained})
     CSVWriter(stream, model).add(Predicted(1, np.array(classes, dtype=object), None, None, chunk))
     expected = [
         ["id", "row", "prediction"],
-        *([k, str(i), c] for i, (k, c) in enumerate(zip(kept, classes, strict=True), 1)),
+        *([k, str(i), c] for i, (k, c) in enumerate(zip(retained, classes, strict=True), 1)),
     ]
     assert table(stream.getvalue().decode()) == expected
 

@@ -206,9 +206,9 @@ def test_a_dry_run_writes_nothing_and_tells_what_is_left(small):
 def rewrite(small, change):
     """Store the rows of the run as `change` makes them; None leaves one out."""
     with Store(small.folder / DATABASE) as store:
-        found, rows = store.run("small"), store.rows("small")
+        result, rows = store.run("small"), store.rows("small")
         store.delete("small")
-        store.begin("small", found.content, found.total, presentation=found.presentation, workers=2)
+        store.begin("small", result.content, result.total, presentation=result.presentation, workers=2)
         for row in filter(None, map(change, rows)):
             store.append("small", row)
         store.end("small")

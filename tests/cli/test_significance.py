@@ -53,39 +53,39 @@ def records(call, *arguments):
     return list(csv.DictReader(io.StringIO(ended.out)))
 
 
-def named(found, test, **where):
-    (record,) = [r for r in found if r["test"] == test and all(r[key] == value for key, value in where.items())]
+def named(result, test, **where):
+    (record,) = [r for r in result if r["test"] == test and all(r[key] == value for key, value in where.items())]
     return record
 
 
 def test_the_numbers_are_those_of_the_stored_folds_and_fewer_leaves_are_better(call):
     rows = store(call.folder, experiment())
-    found = records(call, "run", "--metric", "accuracy")
+    results = records(call, "run", "--metric", "accuracy")
 
     def folds(dataset, algorithm):
         return np.array([r.n_correct for r in rows if (r.dataset, r.algorithm) == (dataset, algorithm)], dtype=float)
 
     d = folds("wine", "hhgdt") - folds("wine", "gdt")
-    t = named(found, "corrected resampled t", dataset="wine", first="hhgdt", second="gdt")
+    t = named(results, "corrected resampled t", dataset="wine", first="hhgdt", second="gdt")
     # 2-fold: as many test as training rows.
     assert float(t["statistic"]) == pytest.approx(d.mean() / np.sqrt((1 / 6 + 1) * d.var(ddof=1)))
     assert t["n"] == "6"
     over = [(folds(name, "hhgdt") - folds(name, "gdt")).mean() for name in SETS]
-    p = float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p"])
+    p = float(named(results, "Wilcoxon", first="hhgdt", second="gdt")["p"])
     assert p == significance_tests.wilcoxon(over).p == 2 / 64
     # Holm: three pairs with the same p.
-    assert float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p_holm"]) == 6 / 64
-    assert [r["statistic"] for r in found if r["test"] == "average rank"] == ["1.0", "2.0", "3.0"]
-    assert named(found, "Iman-Davenport F")["p"] == "0.0"
-    assert named(found, "Bayesian signed rank", first="hhgdt", second="gdt")["winner"] == "hhgdt"
-    assert named(found, "2-SD", dataset="iris", first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
+    assert float(named(results, "Wilcoxon", first="hhgdt", second="gdt")["p_holm"]) == 6 / 64
+    assert [r["statistic"] for r in results if r["test"] == "average rank"] == ["1.0", "2.0", "3.0"]
+    assert named(results, "Iman-Davenport F")["p"] == "0.0"
+    assert named(results, "Bayesian signed rank", first="hhgdt", second="gdt")["winner"] == "hhgdt"
+    assert named(results, "2-SD", dataset="iris", first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
 
-    found = records(call, "run", "--metric", "leaves")
+    results = records(call, "run", "--metric", "leaves")
     for test in ("sign", "Nemenyi", "Bayesian signed rank"):
-        assert named(found, test, first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
-    assert named(found, "1-SD", dataset="iris", first="hhgdt", second="gdt")["winner"] == "hhgdt"
-    assert float(named(found, "corrected resampled t", dataset="iris", first="hhgdt", second="gdt")["statistic"]) > 0
-    assert float(named(found, "1-SD", dataset="iris", first="hhgdt", second="gdt")["statistic"]) < 0  # as it is
+        assert named(results, test, first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
+    assert named(results, "1-SD", dataset="iris", first="hhgdt", second="gdt")["winner"] == "hhgdt"
+    assert float(named(results, "corrected resampled t", dataset="iris", first="hhgdt", second="gdt")["statistic"]) > 0
+    assert float(named(results, "1-SD", dataset="iris", first="hhgdt", second="gdt")["statistic"]) < 0  # as it is
 
 
 def test_every_format_has_the_same_tests_and_the_diagrams_every_method(call):
@@ -157,9 +157,9 @@ def test_two_runs_that_share_their_folds_are_one_comparison(call):
     store(call.folder, experiment("one", algorithms=("hhgdt",)))
     two = experiment("two", algorithms=("gdt",), cv=CVSpec("nested", folds=2, repeats=3))
     store(call.folder, two, rows_of(two, seed=9))
-    found = records(call, "one", "two", "--metric", "accuracy")
-    assert named(found, "corrected resampled t", dataset="wine")["n"] == "6"
-    assert named(found, "Nemenyi")["n"] == "6"
+    results = records(call, "one", "two", "--metric", "accuracy")
+    assert named(results, "corrected resampled t", dataset="wine")["n"] == "6"
+    assert named(results, "Nemenyi")["n"] == "6"
     assert call("significance", "one", "two").out.startswith("Title of one and Title of two: ")
 
 
@@ -168,9 +168,9 @@ def test_folds_that_are_not_shared_are_not_paired(call, other):
     data = other.pop("data", "digest")
     store(call.folder, experiment("one", algorithms=("hhgdt",)))
     store(call.folder, experiment("two", algorithms=("gdt",), **other), data=data)
-    found = records(call, "one", "two", "--metric", "accuracy")
-    assert not [r for r in found if r["test"] in ("corrected resampled t", "Bayesian correlated t")]
-    assert named(found, "Wilcoxon")["p"]  # data sets are paired all the same
+    results = records(call, "one", "two", "--metric", "accuracy")
+    assert not [r for r in results if r["test"] in ("corrected resampled t", "Bayesian correlated t")]
+    assert named(results, "Wilcoxon")["p"]  # data sets are paired all the same
     assert "wine: the runs divided its rows differently, so its folds cannot be paired" in (
         call("significance", "one", "two").out
     )
@@ -185,16 +185,16 @@ def test_one_algorithm_in_two_runs_is_two_methods_if_it_can_be_told_apart():
     # The same settings on other data sets: one method, whose data sets were run one by one.
     gdt = experiment("three", algorithms=("gdt",))
     both = [run("one", datasets=SETS[:3]), run("two", datasets=SETS[3:])]
-    found = pair([*both, StoredRun(gdt, rows_of(gdt), dict.fromkeys(SETS, "digest"))], {"hhgdt": "HHGDT"})
-    assert found.methods == {"hhgdt": "HHGDT", "gdt": "gdt"}
-    assert [s.dataset for s in found.scores] == list(SETS)
+    result = pair([*both, StoredRun(gdt, rows_of(gdt), dict.fromkeys(SETS, "digest"))], {"hhgdt": "HHGDT"})
+    assert result.methods == {"hhgdt": "HHGDT", "gdt": "gdt"}
+    assert [s.dataset for s in result.scores] == list(SETS)
 
 
 def test_a_data_set_that_a_method_never_saw_is_left_out():
-    one, two = experiment("one", algorithms=("hhgdt",)), experiment("two", SETS[1:], ("gdt",))
-    found = pair([StoredRun(e, rows_of(e), dict.fromkeys(SETS, "digest")) for e in (one, two)])
-    assert [s.dataset for s in found.scores] == list(SETS[1:])
-    assert found.notes == ("iris is left out: gdt was not run on it.",)
+    first, two = experiment("one", algorithms=("hhgdt",)), experiment("two", SETS[1:], ("gdt",))
+    result = pair([StoredRun(e, rows_of(e), dict.fromkeys(SETS, "digest")) for e in (first, two)])
+    assert [s.dataset for s in result.scores] == list(SETS[1:])
+    assert result.notes == ("iris is left out: gdt was not run on it.",)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_a_data_set_that_a_method_never_saw_is_left_out():
 )
 def test_the_correction_follows_the_scheme(cv, ratio):
     exp = experiment(cv=cv)
-    found = pair([StoredRun(exp, rows_of(exp), dict.fromkeys(SETS, "digest"))])
-    assert [s.test_over_train for s in found.scores] == [pytest.approx(ratio)] * len(SETS)
-    verdicts = judge(found, "title", metrics=("accuracy",))
+    result = pair([StoredRun(exp, rows_of(exp), dict.fromkeys(SETS, "digest"))])
+    assert [s.test_over_train for s in result.scores] == [pytest.approx(ratio)] * len(SETS)
+    verdicts = judge(result, "title", metrics=("accuracy",))
     assert all((duel.t is None) == (ratio is None) for duel in verdicts.metrics[0].duels)
     assert any("no resampling" in note for note in verdicts.sheet().notes) == (ratio is None)
 
@@ -222,17 +222,19 @@ def without_leaves(exp, *algorithms, datasets=SETS):
 
 def test_a_method_without_leaves_is_compared_by_accuracy_and_the_others_by_leaves_too(call):
     store(call.folder, experiment(), without_leaves(experiment(), "gdt"))
-    found = records(call, "run")
-    assert {r["first"] for r in found if r["metric"] == "leaves"} | {"gdt"} == {"", "hhgdt", "axis_parallel", "gdt"}
-    pairs = {(r["first"], r["second"]) for r in found if (r["metric"], r["test"]) == ("leaves", "Wilcoxon")}
+    results = records(call, "run")
+    assert {r["first"] for r in results if r["metric"] == "leaves"} | {"gdt"} == {"", "hhgdt", "axis_parallel", "gdt"}
+    pairs = {(r["first"], r["second"]) for r in results if (r["metric"], r["test"]) == ("leaves", "Wilcoxon")}
     assert pairs == {("hhgdt", "axis_parallel")}
-    assert len({(r["first"], r["second"]) for r in found if (r["metric"], r["test"]) == ("accuracy", "Wilcoxon")}) == 3
+    assert (
+        len({(r["first"], r["second"]) for r in results if (r["metric"], r["test"]) == ("accuracy", "Wilcoxon")}) == 3
+    )
     assert "GDT: no leaves to test (the model is no tree)." in call("significance", "run").out
     # What is left is what a run of the two alone says.
     store(call.folder, experiment("two", algorithms=("hhgdt", "axis_parallel")),
           [row for row in rows_of(experiment()) if row.algorithm != "gdt"])  # fmt: skip
     alone = records(call, "two", "--metric", "leaves")
-    assert [r for r in found if r["metric"] == "leaves"] == alone
+    assert [r for r in results if r["metric"] == "leaves"] == alone
 
 
 def test_a_metric_that_one_method_has_is_named_and_others_are_tested(call):
@@ -245,10 +247,10 @@ def test_a_metric_that_one_method_has_is_named_and_others_are_tested(call):
 
 def test_a_data_set_without_a_value_is_left_out_of_tests_of_that_metric_alone(call):
     store(call.folder, experiment(), without_leaves(experiment(), "gdt", datasets=("wine",)))
-    found = records(call, "run")
-    sizes = {r["metric"]: r["n"] for r in found if r["test"] == "Iman-Davenport F"}
+    results = records(call, "run")
+    sizes = {r["metric"]: r["n"] for r in results if r["test"] == "Iman-Davenport F"}
     assert sizes == {"accuracy": "6", "leaves": "5"}
-    assert named(found, "1-SD", metric="leaves", dataset="wine", first="hhgdt", second="axis_parallel")
+    assert named(results, "1-SD", metric="leaves", dataset="wine", first="hhgdt", second="axis_parallel")
     assert "wine: tests of leaves over data sets leave it out, as that of GDT is undefined (the model is no tree)." in (
         call("significance", "run").out
     )
@@ -259,8 +261,8 @@ def test_a_ratio_to_nothing_leaves_a_method_out_of_that_metric(call):
         replace(row, tune_seconds=0.0 if row.algorithm == "gdt" else 1.5 + row.fold) for row in rows_of(experiment())
     ]
     store(call.folder, experiment(), rows)
-    found = records(call, "run", "--metric", "tune")
-    assert {(r["first"], r["second"]) for r in found if r["test"] == "Wilcoxon"} == {("hhgdt", "axis_parallel")}
+    results = records(call, "run", "--metric", "tune")
+    assert {(r["first"], r["second"]) for r in results if r["test"] == "Wilcoxon"} == {("hhgdt", "axis_parallel")}
     assert "GDT: no tune s to test (it is 0)." in call("significance", "run", "--metric", "tune").out
 
 
@@ -290,25 +292,25 @@ def test_pairs_of_ten_methods_are_matrices_of_80_columns(call):
     tables, _, notes = text.partition("\n1-SD, 2-SD:")
     lines = [line for line in tables.splitlines() if not line.startswith(("accuracy,", "leaves,"))]  # captions
     assert notes and 100 < len(lines) < 240 and max(map(len, lines)) <= 80
-    found = records(call, "run", "--metric", "accuracy")
-    assert len([r for r in found if r["test"] == "Wilcoxon"]) == 45  # CSV has every pair
+    results = records(call, "run", "--metric", "accuracy")
+    assert len([r for r in results if r["test"] == "Wilcoxon"]) == 45  # CSV has every pair
     report = judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title", metrics=("accuracy",))
     grids = {grid.caption: grid for grid in report.sheet().grids}
     over, wine = grids["accuracy, over 6 data sets"], grids["accuracy, wine"]
     for (i, a), (j, b) in combinations(enumerate(names), 2):
-        sign = named(found, "sign", first=a, second=b)
+        sign = named(results, "sign", first=a, second=b)
         wins = int(float(sign["statistic"]))
         here, there = over.rows[i][2 + j], over.rows[j][2 + i]
         assert (int(here.rstrip("*")), int(there.rstrip("*"))) == (wins, int(sign["n"]) - wins)
-        holm = named(found, "Wilcoxon", first=a, second=b)["winner"]
+        holm = named(results, "Wilcoxon", first=a, second=b)["winner"]
         assert (here.endswith("*"), there.endswith("*")) == (holm == a, holm == b)
-        winner = named(found, "corrected resampled t", dataset="wine", first=a, second=b)["winner"]
+        winner = named(results, "corrected resampled t", dataset="wine", first=a, second=b)["winner"]
         assert wine.rows[i][2 + j] + wine.rows[j][2 + i] == {a: "+-", b: "-+", "tie": "=="}[winner]
 
 
 def test_the_order_of_data_sets_changes_no_verdict_over_them():
     there, back = experiment(), experiment(datasets=SETS[::-1])
     rows = rows_of(there)
-    one, two = (judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back))
-    assert [m.matches for m in one.metrics] == [m.matches for m in two.metrics]
-    assert [m.ranking for m in one.metrics] == [m.ranking for m in two.metrics]
+    first, two = (judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back))
+    assert [m.matches for m in first.metrics] == [m.matches for m in two.metrics]
+    assert [m.ranking for m in first.metrics] == [m.ranking for m in two.metrics]

@@ -28,8 +28,8 @@ def test_a_tree_of_a_small_table_needs_no_large_library(call):
         (["validate", "bupa_hhgdt"], set()),
         (["fit", "my.csv", "--target", "y", "--algorithm", "hhgdt", "--folds", "2"], of_areas),
     ):
-        found = loaded(call.folder, f"from oblique_cli.cli import call; assert call({words!r}) == 0")
-        assert "sklearn.base" in found and found & SLOW == needed
+        result = loaded(call.folder, f"from oblique_cli.cli import call; assert call({words!r}) == 0")
+        assert "sklearn.base" in result and result & SLOW == needed
 
 
 def test_the_stored_list_of_algorithms_is_that_of_their_table_and_needs_no_library(call, monkeypatch):
@@ -51,8 +51,8 @@ def test_a_stored_tree_is_used_without_large_libraries(call):
     others = ["tree m.json", "export m.json --format c --output m.c", "explain m.json --values b=2", "data list"]
     for commands, absent in ((predict, {"scipy", "joblib", "yaml"}), (others, {"matplotlib", "onnx"})):
         calls = "; ".join(f"assert call({words.split()!r}) == 0" for words in commands)
-        found = loaded(call.folder, f"from oblique_cli.cli import call; {calls}")
-        assert not found & {"sklearn", "pandas", *absent}
+        result = loaded(call.folder, f"from oblique_cli.cli import call; {calls}")
+        assert not result & {"sklearn", "pandas", *absent}
 
 
 @pytest.mark.long

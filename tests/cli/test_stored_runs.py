@@ -40,15 +40,15 @@ def test_every_fold_is_a_line_that_makes_the_table(finished):
     assert len(lines) == 24 and len({tuple(line.values()) for line in lines}) == 24
     mine = [line for line in lines if (line["dataset"], line["algorithm"], line["repeat"]) == ("bupa", "hhgdt", "1")]
     assert sum(int(line["n_test"]) for line in mine) == 345
-    accuracy = [100 * sum(int(one["n_correct"]) for one in lines if one["repeat"] == r and one["dataset"] == "bupa"
-                          and one["algorithm"] == "hhgdt") / 345 for r in "01"]  # fmt: skip
+    accuracy = [100 * sum(int(line["n_correct"]) for line in lines if line["repeat"] == r and line["dataset"] == "bupa"
+                          and line["algorithm"] == "hhgdt") / 345 for r in "01"]  # fmt: skip
     (cell,) = [line for line in records(finished("table", "small", "--format", "csv").out)
                if (line["dataset"], line["algorithm"]) == ("bupa", "hhgdt")]  # fmt: skip
     assert float(cell["accuracy_mean"]) == pytest.approx(np.mean(accuracy))
     assert {line["chosen.epsilon"] for line in mine} <= {"0.1", "0.2"}
     assert all(line["made_by.numpy"] == np.__version__ and line["made_by.code"] for line in lines)
     plain = json.loads(finished("folds", "small", "--format", "json").out)
-    assert [str(one["leaves"]) for one in plain] == [line["leaves"] for line in lines]
+    assert [str(item["leaves"]) for item in plain] == [line["leaves"] for line in lines]
 
 
 def test_parquet_holds_the_same_folds(finished):
@@ -82,17 +82,23 @@ def test_inner_choices_are_listed_with_the_one_that_was_made_and_shared_ones_wit
 def test_predictions_are_those_that_the_folds_counted(finished):
     lines = records(finished("predictions", "small").out)
     assert len(lines) == (150 + 345) * 2 * 2
-    found = records(finished("folds", "small").out)
-    for fold in found:
-        mine = [one for one in lines if all(one[k] == fold[k] for k in ("dataset", "algorithm", "repeat", "fold"))]
+    results = records(finished("folds", "small").out)
+    for fold in results:
+        mine = [line for line in lines if all(line[k] == fold[k] for k in ("dataset", "algorithm", "repeat", "fold"))]
         assert len(mine) == int(fold["n_test"])
-        assert sum(one["actual"] == one["predicted"] for one in mine) == int(fold["n_correct"])
+        assert sum(item["actual"] == item["predicted"] for item in mine) == int(fold["n_correct"])
     once = [
-        int(one["row"]) for one in lines if (one["dataset"], one["algorithm"], one["repeat"]) == ("iris", "hhgdt", "0")
+        int(line["row"])
+        for line in lines
+        if (line["dataset"], line["algorithm"], line["repeat"]) == ("iris", "hhgdt", "0")
     ]
     assert sorted(once) == list(range(150)), "every row is tested once a repetition"
     only = records(finished("predictions", "small", "--dataset", "iris", "--algorithm", "hhgdt").out)
-    assert len(only) == 300 and {one["actual"] for one in only} == {"Iris-setosa", "Iris-versicolor", "Iris-virginica"}
+    assert len(only) == 300 and {item["actual"] for item in only} == {
+        "Iris-setosa",
+        "Iris-versicolor",
+        "Iris-virginica",
+    }
 
 
 def test_probabilities_are_kept_if_asked_for(small):
@@ -100,7 +106,7 @@ def test_probabilities_are_kept_if_asked_for(small):
     (small.folder / "small.yaml").write_text(SMALL + "keep: probabilities\n")
     assert small("run", "small.yaml", "--fresh", "--quiet").code == 0
     lines = records(small("predictions", "small", "--dataset", "bupa").out)
-    assert all(float(one["p(1)"]) + float(one["p(2)"]) == pytest.approx(1) for one in lines)
+    assert all(float(line["p(1)"]) + float(line["p(2)"]) == pytest.approx(1) for line in lines)
     assert small("predictions", "small", "--format", "parquet", "--output", "p.parquet").code == 0
     table = pd.read_parquet(small.folder / "p.parquet")
     assert table["p(1)"].notna().sum() == 345 * 4 and len(table) == 495 * 4
@@ -117,8 +123,8 @@ def test_rescored_metrics_are_those_of_a_run_that_was_asked_for_them(small):
     assert small("table", "small", *metrics, "--format", "json").out == got.out, "and knows the metrics from now on"
     (small.folder / "other").mkdir()
     assert small("run", "small.yaml", "--results", "other", *metrics, "--quiet").code == 0
-    asked = small("table", "small", "--results", "other", *metrics, "--format", "json")
-    assert json.loads(asked.out)["rows"] == json.loads(got.out)["rows"]
+    request = small("table", "small", "--results", "other", *metrics, "--format", "json")
+    assert json.loads(request.out)["rows"] == json.loads(got.out)["rows"]
 
 
 # ---- diff ------------------------------------------------------------------------------------------------------------
@@ -128,19 +134,19 @@ def test_a_diff_names_cells_folds_and_what_is_significant_and_nothing_of_one_run
     stump = SMALL.replace("axis_parallel,", "{name: axis_parallel, max_depth: 1},")
     (finished.folder / "stump.yaml").write_text(stump)
     assert finished("run", "stump.yaml", "--quiet").code == 0
-    found = json.loads(finished("diff", "small", "stump", "--format", "json").out)
-    cells = {(one["dataset"], one["algorithm"], one["metric"]): one for one in found["rows"]}
+    document = json.loads(finished("diff", "small", "stump", "--format", "json").out)
+    cells = {(row["dataset"], row["algorithm"], row["metric"]): row for row in document["rows"]}
     assert cells["iris", "hhgdt", "accuracy"]["verdict"] == "equal"
     assert cells["iris", "axis_parallel", "accuracy"]["verdict"] == "significant"
     assert cells["iris", "axis_parallel", "accuracy"]["difference"] < -20
     assert cells["iris", "axis_parallel", "accuracy"]["folds_differing"] == 6
-    assert all(one["fold"].split("/")[1].startswith("axis_parallel") for one in found["folds"])
-    assert "test rows predicted otherwise" in found["folds"][0]["what"]
+    assert all(fold["fold"].split("/")[1].startswith("axis_parallel") for fold in document["folds"])
+    assert "test rows predicted otherwise" in document["folds"][0]["what"]
     text = finished("diff", "small", "stump").out
     assert "significant" in text and "algorithms.axis_parallel.params.max_depth (none) -> 1" in text
     assert "12 folds differ" in text
-    found = json.loads(finished("diff", "small", "small", "--format", "json").out)
-    assert found["folds"] == [] and {one["verdict"] for one in found["rows"]} == {"equal"}
+    document = json.loads(finished("diff", "small", "small", "--format", "json").out)
+    assert document["folds"] == [] and {row["verdict"] for row in document["rows"]} == {"equal"}
 
 
 # ---- parts and merge -------------------------------------------------------------------------------------------------
@@ -168,8 +174,8 @@ def test_parts_that_are_merged_are_the_whole(small, scheme):
 
 def test_parts_on_other_data_or_of_another_configuration_are_refused(small):
     data = "x,y,class\n" + "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
-    own = "version: 1\nname: own\ndataset: {csv: my.csv, target: class}\nalgorithm: axis_parallel\ncv: {folds: 3}\n"
-    (small.folder / "own.yaml").write_text(own)
+    local = "version: 1\nname: own\ndataset: {csv: my.csv, target: class}\nalgorithm: axis_parallel\ncv: {folds: 3}\n"
+    (small.folder / "own.yaml").write_text(local)
     for part, text in (("one", data), ("other", data.replace("6,3,", "6,4,"))):
         (small.folder / "my.csv").write_text(text)
         assert small("run", "own.yaml", "--results", part, "--quiet").code == 0
@@ -183,9 +189,9 @@ def test_parts_on_other_data_or_of_another_configuration_are_refused(small):
 def test_parts_that_disagree_about_a_fold_are_refused_and_nothing_is_taken(finished):
     shutil.copytree(finished.folder / "results", finished.folder / "other")
     with Store(finished.folder / "other" / "oblique.sqlite") as store:
-        found, rows = store.run("small"), store.rows("small")
+        result, rows = store.run("small"), store.rows("small")
         store.delete("small")
-        store.begin("small", found.content, found.total)
+        store.begin("small", result.content, result.total)
         store.append("small", replace(rows[0], n_leaves=rows[0].n_leaves + 1))
     refused(finished("merge", "small", "other"), 2, "bupa/axis_parallel r0 f0 of run 'small' differs between")
     assert len(records(finished("folds", "small").out)) == 24
@@ -216,8 +222,8 @@ def test_every_reader_says_that_a_fold_is_gone_and_none_that_one_is_where_all_ar
     sql(finished.folder / DATABASE, f"DELETE FROM rows WHERE {FOLD}")
     for reader in READERS:
         ended = finished(*reader)
-        said = "small: 1 of 24 folds is not stored; oblique run small.yaml --quiet runs it.\n"
-        assert ended.code == 0 and said in ended.err, (reader, ended)
+        text = "small: 1 of 24 folds is not stored; oblique run small.yaml --quiet runs it.\n"
+        assert ended.code == 0 and text in ended.err, (reader, ended)
     (status,) = json.loads(finished("status", "--format", "json").out)
     assert (status["done"], status["left"]) == (23, 1)
 
@@ -252,7 +258,7 @@ def test_repair_runs_what_is_damaged_again_and_nothing_else(finished):
     assert finished("table", "small", "--format", "csv").out == table
     times = ("tune_seconds", "fit_seconds", "predict_seconds")
     both = zip(records(folds), records(finished("folds", "small").out), strict=True)
-    assert sum(any(one[t] != two[t] for t in times) for one, two in both) == 3
+    assert sum(any(item[t] != two[t] for t in times) for item, two in both) == 3
     assert finished("repair").out == "nothing is damaged\n"
 
 

@@ -75,15 +75,15 @@ def test_a_refined_tree_says_how_it_came_about(call):
     for words in (("--algorithm", "tao"), ("--algorithm", "hhgdt", "--set", "refine=tao")):
         ended = call("tree", "iris", *words)
         assert (ended.code, ended.err) == (0, "")
-        said = [line for line in ended.out.splitlines() if line.startswith("# Refined at penalty ")]
-        assert len(said) == 1 and re.search(r"\d+ to \d+ leaves, \d+ to \d+ coefficients, training error", said[0])
+        texts = [line for line in ended.out.splitlines() if line.startswith("# Refined at penalty ")]
+        assert len(texts) == 1 and re.search(r"\d+ to \d+ leaves, \d+ to \d+ coefficients, training error", texts[0])
 
 
 def test_a_tree_with_models_in_its_leaves_shows_them_and_fewer_terms_of_planes_leave_them(call):
     ended = call("tree", "iris", "--algorithm", "hhgdt", "--set", "leaf_models=logistic", "--set", "max_depth=1")
     assert (ended.code, ended.err) == (0, "")
-    said = "# A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."
-    assert said in ended.out.splitlines()
+    text = "# A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."
+    assert text in ended.out.splitlines()
     iris = data.load("iris")
     seed = seeds.integer(1, "iris", "tree")
     model = make("hhgdt", random_state=seed, leaf_models="logistic", max_depth=1).fit(iris.X, iris.y)
@@ -119,8 +119,8 @@ def birds(call):
 
 def rules_of(text):
     """The rules with every condition on one line: lines that go on stand six blanks further in, others four."""
-    found = "".join(f"{line}\n" for line in text.splitlines() if line[:1] != "#")
-    return re.sub(r"\n(?:    )*  (?=\S)", " ", found)
+    result = "".join(f"{line}\n" for line in text.splitlines() if line[:1] != "#")
+    return re.sub(r"\n(?:    )*  (?=\S)", " ", result)
 
 
 def test_an_indicator_is_read_as_its_level_and_two_levels_are_one_term(birds):
@@ -139,8 +139,8 @@ def test_an_indicator_is_read_as_its_level_and_two_levels_are_one_term(birds):
 def test_a_split_by_one_level_is_said_in_every_form(birds, form):
     command = "tree birds.csv --target species --algorithm axis_parallel --drop mass --drop length"
     ended = birds(*command.split(), "--format", form)
-    said = ended.out.replace("\N{NO-BREAK SPACE}", " ").replace("~", " ")
-    assert ended.code == 0 and re.search(r"is (not )?(Biscoe|Dream)", said) and "island=" not in said
+    output = ended.out.replace("\N{NO-BREAK SPACE}", " ").replace("~", " ")
+    assert ended.code == 0 and re.search(r"is (not )?(Biscoe|Dream)", output) and "island=" not in output
 
 
 def test_the_rules_that_are_printed_hold_for_every_training_row(birds):
@@ -156,16 +156,16 @@ def test_the_rules_that_are_printed_hold_for_every_training_row(birds):
         return float(row[column] == level.strip('"')) if is_level else float(row[column])
 
     def truth(condition, row):
-        if said := re.fullmatch(r"(\w+) is (not )?(.*)", condition):
-            return (row[said[1]] == said[3].strip('"')) != bool(said[2])
+        if text := re.fullmatch(r"(\w+) is (not )?(.*)", condition):
+            return (row[text[1]] == text[3].strip('"')) != bool(text[2])
         total, mark, threshold = re.fullmatch(r"(.*) (<=|<|>=|>) (\S+)", condition).groups()
         if re.fullmatch(r"\w+", total):
-            found = float(row[total])
+            number = float(row[total])
         else:
             terms = re.findall(r"([-+]?) ?(\d\S*) (\(.*?\)|\w+)", total)
-            found = sum(float(f"{sign}{weight}") * value(term, row) for sign, weight, term in terms)
-        return {"<=": found <= float(threshold), "<": found < float(threshold)}.get(
-            mark, found >= float(threshold) if mark == ">=" else found > float(threshold)
+            number = sum(float(f"{sign}{weight}") * value(term, row) for sign, weight, term in terms)
+        return {"<=": number <= float(threshold), "<": number < float(threshold)}.get(
+            mark, number >= float(threshold) if mark == ">=" else number > float(threshold)
         )
 
     lines = rules.splitlines()
@@ -185,7 +185,7 @@ def test_a_line_has_seven_terms_and_counts_the_others(call):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 12))
     y = X.sum(axis=1) + rng.normal(size=400) > 0
-    rows = [",".join([*(f"{v:.3f}" for v in row), "yes" if one else "no"]) for row, one in zip(X, y, strict=True)]
+    rows = [",".join([*(f"{v:.3f}" for v in row), "yes" if item else "no"]) for row, item in zip(X, y, strict=True)]
     (call.folder / "sums.csv").write_text("\n".join([",".join([*(f"x{j}" for j in range(12)), "y"]), *rows]) + "\n")
     command = ("tree", "sums.csv", "--target", "y", "--set", "max_depth=1", "--set", "pruning=none")
     short, full = (rules_of(call(*command, *more).out) for more in ((), ("--full",)))
@@ -194,9 +194,9 @@ def test_a_line_has_seven_terms_and_counts_the_others(call):
     assert terms == 7 and re.search(r" and [1-5] smaller terms? <", condition)
     assert len(re.findall(r"\bx\d+", re.findall(r"if (.*?): ", full)[0])) == 12
     regression = ("tree", "sums.csv", "--target", "x0", "--algorithm", "retis", "--set", "max_depth=1")
-    said = call(*regression).out
+    output = call(*regression).out
     assert (
-        re.search(r"and \d+ more terms, within ", rules_of(said))
+        re.search(r"and \d+ more terms, within ", rules_of(output))
         and "more terms" not in call(*regression, "--full").out
     )
 
@@ -242,8 +242,8 @@ def test_many_rows_are_pruned_on_a_tenth_of_them_and_it_is_said(table, monkeypat
     many = table("tree", "my.csv", "--target", "class")
     assert many.code == 0, many.err
     assert "# Pruned on 10 % of the rows, kept from growth (smallest tree within 1 SE of the best)" in many.out
-    said = table("tree", "my.csv", "--target", "class", "--set", "pruning=cv", "--format", "json")
-    assert json.loads(said.out)["parameters"]["pruning"] == "cv"
+    text = table("tree", "my.csv", "--target", "class", "--set", "pruning=cv", "--format", "json")
+    assert json.loads(text.out)["parameters"]["pruning"] == "cv"
 
 
 def test_the_tree_of_a_large_table_that_nobody_has_named_is_a_quick_one_and_it_is_said(table, monkeypatch):
@@ -287,7 +287,7 @@ def test_long_work_says_what_it_does_and_quick_work_nothing(table, monkeypatch):
     sparse = table("tree", "my.csv", "--target", "class", "--sparse")
     assert sparse.err.splitlines()[-1] == "leaving out terms, 0:30"
 
-    said = {
+    predicted = {
         ("score", "m.json", "my.csv"): ["scoring my.csv, 0:30"],
         ("predict", "m.json", "my.csv"): ["predicting my.csv, 0:30"],
         ("predict", "m.json", "my.csv", "-o", "new.csv"): ["predicting my.csv, 0:30"],
@@ -295,7 +295,7 @@ def test_long_work_says_what_it_does_and_quick_work_nothing(table, monkeypatch):
         ("explain", "m.json", "my.csv", "--row", "3"): ["reading my.csv, 0:30", "looking for the nearest change, 0:30"],
         ("explain", "m.json", "--values", "size=1"): ["reading the row, 0:30", "looking for the nearest change, 0:30"],
     }
-    for arguments, lines in said.items():
+    for arguments, lines in predicted.items():
         ended = table(*arguments)
         assert (ended.code, ended.err.splitlines()) == (0, lines), arguments
     assert _common.called("-") == "standard input"

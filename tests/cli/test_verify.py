@@ -15,17 +15,17 @@ def fitted(tmp_path_factory) -> dict[str, str]:
     from oblique_cli.cli import call as run
 
     folder = tmp_path_factory.mktemp("fitted")
-    found = {}
+    results = {}
     for name, table, target, algorithm, *further in (
         ("wild", WILD, "Befund", "hhcart_a"),
         ("number", PLAIN, "weight_mg", "hhcart_regression"),
         ("flat", PLAIN, "weight_mg", "hhcart_regression", "--set", "max_depth=0"),
     ):
-        found[name] = str(folder / f"{name}.json")
+        results[name] = str(folder / f"{name}.json")
         words = ["fit", table, "--target", target, "--algorithm", algorithm, *further, "--folds", "2"]
-        words += ["--output", found[name]]
+        words += ["--output", results[name]]
         assert run(words) == 0
-    return found
+    return results
 
 
 def test_what_is_proved_ends_well(call, fitted):
@@ -45,9 +45,9 @@ def test_what_is_refuted_ends_with_a_code_of_its_own_and_two_rows(call, fitted):
             "verify", fitted["number"], "--monotone", "length_mm", "--within", "length_mm=0:10", "--format", "json"
         ).out
     )
-    (found,) = document["properties"]
-    shown = found["counterexample"]
-    assert found["outcome"] == "refuted" and not document["holds"]
+    (result,) = document["properties"]
+    shown = result["counterexample"]
+    assert result["outcome"] == "refuted" and not document["holds"]
     assert 0 <= shown["row"]["length_mm"] < shown["changed"]["length_mm"] <= 10
     assert shown["before"] > shown["after"]
     # Both rows are rows of a table, of which `predict` says the same.
@@ -55,18 +55,18 @@ def test_what_is_refuted_ends_with_a_code_of_its_own_and_two_rows(call, fitted):
         "\n".join([",".join(shown["row"]), *(",".join(map(str, shown[k].values())) for k in ("row", "changed"))]) + "\n"
     )
     if set(shown["row"]) >= {"length_mm", "width_mm", "thickness_mm", "protein_pct", "moisture_pct", "variety"}:
-        said = [
+        predicted = [
             float(line.rpartition(",")[2]) for line in call("predict", fitted["number"], "two.csv").out.splitlines()[1:]
         ]
-        assert said == [shown["before"], shown["after"]]
+        assert predicted == [shown["before"], shown["after"]]
 
 
 def test_rows_keep_their_class_or_another_one_is_near(call, fitted):
     ended = call("verify", fitted["wild"], "--robust", "0.05", "--rows", WILD, "--format", "json")
     document = json.loads(ended.out)
-    outcomes = [one["outcome"] for one in document["properties"]]
+    outcomes = [statement["outcome"] for statement in document["properties"]]
     assert len(outcomes) == 320 and set(outcomes) == {"proved", "refuted"} and ended.code == 7
     text = call("verify", fitted["wild"], "--robust", "0.05", "--rows", WILD, "--output", "said.txt")
     assert text.code == 7
-    said = (call.folder / "said.txt").read_text(encoding="utf-8")
-    assert f"{outcomes.count('proved')} of 320 do, {outcomes.count('refuted')} do not" in said
+    output = (call.folder / "said.txt").read_text(encoding="utf-8")
+    assert f"{outcomes.count('proved')} of 320 do, {outcomes.count('refuted')} do not" in output

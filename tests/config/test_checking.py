@@ -73,9 +73,9 @@ def refuse(project):
             config.load(project("x.yaml", text), overrides, **options)
         assert caught.value.exit_code == (4 if isinstance(caught.value, DataError) else 2)
         lines = str(caught.value).splitlines()
-        found = [line.removeprefix("configs/x.yaml:") for line in lines if re.match(r"configs/|--set|/", line)]
-        assert lines[-1] == f"{len(found)} error{'s' if len(found) > 1 else ''}."
-        return found
+        results = [line.removeprefix("configs/x.yaml:") for line in lines if re.match(r"configs/|--set|/", line)]
+        assert lines[-1] == f"{len(results)} error{'s' if len(results) > 1 else ''}."
+        return results
 
     return heads
 
@@ -237,9 +237,9 @@ def test_a_data_set_may_have_parameters_and_grids(project):
     MISTAKES["changes"],
 )
 def test_each_mistake_is_one_sentence_at_its_place(old, new, head, refuse):
-    found = refuse(changed(old, new))
-    assert len(found) == 1
-    assert found[0].startswith(head), found[0]
+    result = refuse(changed(old, new))
+    assert len(result) == 1
+    assert result[0].startswith(head), result[0]
 
 
 @pytest.mark.parametrize(
@@ -247,9 +247,9 @@ def test_each_mistake_is_one_sentence_at_its_place(old, new, head, refuse):
     MISTAKES["grids"],
 )
 def test_a_grid_that_cannot_be_searched_is_refused(grid, head, refuse):
-    found = refuse(changed("epsilon: 0.1", f"epsilon: {{grid: {grid}}}").replace("ordinary", "nested"))
-    assert len(found) == 1
-    assert found[0].partition(" ")[2] == head
+    result = refuse(changed("epsilon: 0.1", f"epsilon: {{grid: {grid}}}").replace("ordinary", "nested"))
+    assert len(result) == 1
+    assert result[0].partition(" ")[2] == head
 
 
 def test_grids_that_make_too_many_combinations_are_refused(refuse):

@@ -74,9 +74,9 @@ def test_a_line_with_other_settings_is_marked_and_has_no_published_number(tmp_pa
 
 
 def test_jobs_of_a_data_set_with_parameters_have_the_keys_of_those_parameters():
-    own = config.load("reproduce/tprti", ["dataset=auto_mpg"])
-    spec = own.algorithms[0]
+    local = config.load("reproduce/tprti", ["dataset=auto_mpg"])
+    spec = local.algorithms[0]
     assert spec.on("auto_mpg").params["cos_beta"] == 0.85 and spec.params["cos_beta"] == 0.8
-    plain = replace(own, algorithms=tuple(algorithm.on("auto_mpg") for algorithm in own.algorithms))
-    dataset = catalogue.load(own.datasets[0], task="regression")
-    assert [job.key for job in jobs.expand(own, [dataset])] == [job.key for job in jobs.expand(plain, [dataset])]
+    plain = replace(local, algorithms=tuple(algorithm.on("auto_mpg") for algorithm in local.algorithms))
+    dataset = catalogue.load(local.datasets[0], task="regression")
+    assert [job.key for job in jobs.expand(local, [dataset])] == [job.key for job in jobs.expand(plain, [dataset])]

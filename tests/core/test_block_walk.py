@@ -19,11 +19,11 @@ def random_tree(rng: np.random.Generator, p: int, n_splits: int, kind: str) -> T
     n = len(left)
     coef, thresholds = np.zeros((n, p)), np.zeros(n)
     for node in np.flatnonzero(np.array(left) >= 0):
-        own = str(rng.choice(["axes", "dense", "sparse"])) if kind == "mixed" else kind
-        if own == "axes":
+        local = str(rng.choice(["axes", "dense", "sparse"])) if kind == "mixed" else kind
+        if local == "axes":
             coef[node, rng.integers(p)] = 1.0
         else:
-            coef[node] = rng.normal(size=p) * (rng.random(p) < (1.0 if own == "dense" else 2.0 / p))
+            coef[node] = rng.normal(size=p) * (rng.random(p) < (1.0 if local == "dense" else 2.0 / p))
         thresholds[node] = rng.normal()
     counts = np.ones((n, 2))
     missing = rng.random(n) < 0.5 if rng.random() < 0.5 else None

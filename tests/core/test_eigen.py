@@ -94,8 +94,8 @@ def test_own_solver_comes_as_near_as_lapack(kind, p, seed, power):
     unit = 1.0 / largest if largest > 1e-290 else 1.0
     assert np.abs((values - expected) * unit).max() <= bound
     scaled = a * unit
-    own = residual(scaled, values * unit, vectors)
-    assert own <= max(bound, 4 * residual(scaled, expected * unit, by_lapack.T))
+    local = residual(scaled, values * unit, vectors)
+    assert local <= max(bound, 4 * residual(scaled, expected * unit, by_lapack.T))
     assert from_orthonormal(vectors) <= max(bound, 4 * from_orthonormal(by_lapack.T))
 
     value, vector = (x[0] for x in _core.eigen(a[None], dominant_only=True))
@@ -162,7 +162,7 @@ def test_the_processor_that_openblas_believes_in_changes_no_bit(tmp_path):
         "a = rng.normal(size=(8, 16, 16)); a = np.ascontiguousarray(a + a.transpose(0, 2, 1))\n"
         "print(hashlib.sha256(b''.join(np.asarray(x).tobytes() for x in core.eigen(a))).hexdigest())\n"
     )
-    found = {
+    results = {
         subprocess.run(
             [sys.executable, "-c", code],
             env={**os.environ, "OPENBLAS_CORETYPE": processor},
@@ -172,7 +172,7 @@ def test_the_processor_that_openblas_believes_in_changes_no_bit(tmp_path):
         ).stdout
         for processor in ("Prescott", "Haswell", "Zen")
     }
-    assert len(found) == 1
+    assert len(results) == 1
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -114,8 +114,8 @@ def test_a_line_along_which_no_row_moves_has_no_step():
 def climb(X, y, family="oc1", criterion="gini", weights=None, seed=1, path=1, strict=False, **options):
     options = (OC1_OPTIONS if family == "oc1" else CARTLC_OPTIONS) | options
     options |= SEARCH | {"criterion": criterion, "strict_ties": strict, "seed": seed}
-    found = _core.split(X, y, weights, int(y.max()) + 1, family, options, path)
-    return found[:3] if found is not None and found[3] else None
+    split = _core.split(X, y, weights, int(y.max()) + 1, family, options, path)
+    return split[:3] if split is not None and split[3] else None
 
 
 def axis_parallel(X, y, criterion, weights=None):
@@ -145,11 +145,11 @@ def test_a_hyperplane_is_better_than_the_axis_parallel_split_and_scores_what_it_
     for name in ("bupa", "iris", "wine", "glass"):
         data = real_set(name)
         for weights in (None, np.random.default_rng(3).uniform(1.0, 2.0, data.n)):
-            found = climb(data.X, data.y, family, criterion, weights, **options)
-            if found is None:
+            result = climb(data.X, data.y, family, criterion, weights, **options)
+            if result is None:
                 continue
             found_any = True
-            normal, threshold, gain = found
+            normal, threshold, gain = result
             assert np.linalg.norm(normal) == pytest.approx(1.0)
             goes_left = np.asarray(_core.project(data.X, normal)) <= threshold
             assert gain == pytest.approx(score(goes_left, data.y, len(data.classes), weights, criterion), rel=1e-9)

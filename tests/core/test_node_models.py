@@ -43,10 +43,10 @@ def boosted(Z, y, weights, scores, steps: int, n_classes: int) -> Array:
             best = None
             for j in range(Z.shape[1]):
                 design = np.column_stack([Z[:, j], np.ones(len(Z))]) * np.sqrt(v)[:, None]
-                found = np.linalg.lstsq(design, z * np.sqrt(v), rcond=None)[0]
-                error = float(v @ (z - found[0] * Z[:, j] - found[1]) ** 2)
+                values = np.linalg.lstsq(design, z * np.sqrt(v), rcond=None)[0]
+                error = float(v @ (z - values[0] * Z[:, j] - values[1]) ** 2)
                 if best is None or error < best[0] * (1.0 - 1e-9):
-                    best = (error, j, found)
+                    best = (error, j, values)
             change[k, best[1]], change[k, -1] = best[2]
         change = (n_classes - 1) / n_classes * (change - change.mean(axis=0))
         total += change
@@ -57,9 +57,9 @@ def boosted(Z, y, weights, scores, steps: int, n_classes: int) -> Array:
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_boosted_models_are_those_of_the_paper(load):
     Z, y, weights = rows(load)
-    found = _core.node_models(Z, y, weights, 3, np.zeros(len(Z), np.int32), ROOT, None, 6)[0]
+    result = _core.node_models(Z, y, weights, 3, np.zeros(len(Z), np.int32), ROOT, None, 6)[0]
     expected = boosted(Z, y, weights, np.zeros((len(Z), 3)), 6, 3)
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(result, expected, rtol=1e-8, atol=1e-10)
 
 
 def test_below_a_model_without_errors_every_node_has_that_model():
@@ -91,8 +91,8 @@ def test_a_ridge_leaves_no_slope_whatever_the_shape(n, p, n_classes):
     rng = np.random.default_rng([n, p, n_classes])
     X, y = np.ascontiguousarray(rng.normal(size=(n, p))), rng.integers(0, n_classes, n).astype(np.int32)
     weights = rng.uniform(0.5, 2.0, n)
-    given = (X, y, weights, n_classes, np.zeros(n, dtype=np.int32), ROOT)
-    model = np.asarray(_core.node_models(*given, 2.0, 0, 1e-14))[0]
+    arguments = (X, y, weights, n_classes, np.zeros(n, dtype=np.int32), ROOT)
+    model = np.asarray(_core.node_models(*arguments, 2.0, 0, 1e-14))[0]
     added = model.copy()
     added[:, -1] -= shares(y, weights, n_classes)
     wide = np.column_stack([X, np.ones(n)])
@@ -108,8 +108,8 @@ def test_losses_are_those_of_the_models():
     for node, here in enumerate((leaf > 0, leaf == 1, leaf == 2)):
         p = softmax(Z[here] @ models[node][:, :-1].T + models[node][:, -1])
         assert wrong[node] == pytest.approx(weights[here] @ (p.argmax(axis=1) != y[here]))
-        own = np.log(p[np.arange(here.sum()), y[here]])
-        assert log_loss[node] == pytest.approx(-weights[here] @ own)
+        local = np.log(p[np.arange(here.sum()), y[here]])
+        assert log_loss[node] == pytest.approx(-weights[here] @ local)
 
 
 def test_weights_are_copies_of_rows():
@@ -139,18 +139,18 @@ def test_degenerate_rows_have_finite_models(how, case):
         Z, y = Z[:1], y[:1]
     Z = np.ascontiguousarray(Z)
     leaf = np.where(np.arange(len(Z)) % 3 > 0, 1, 2).astype(np.int32)
-    given = (Z, y, np.ones(len(Z)), 3, leaf, STUMP)  # a class without rows, too
-    models = np.asarray(_core.node_models(*given, *how))
+    arguments = (Z, y, np.ones(len(Z)), 3, leaf, STUMP)  # a class without rows, too
+    models = np.asarray(_core.node_models(*arguments, *how))
     assert np.isfinite(models).all()
     assert np.abs(models).max() < 1e4
-    assert all(np.isfinite(each).all() for each in _core.node_losses(*given, models))
+    assert all(np.isfinite(each).all() for each in _core.node_losses(*arguments, models))
 
 
 def test_errors_of_boosting_end_after_patience():
     Z, y, weights = rows()
     train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
-    given = (Z[train], y[train], weights[train], Z[test], y[test], weights[test], 3)
-    errors = np.asarray(_core.boosting_errors(*given, 40, 5))
+    arguments = (Z[train], y[train], weights[train], Z[test], y[test], weights[test], 3)
+    errors = np.asarray(_core.boosting_errors(*arguments, 40, 5))
     assert len(errors) <= 41
     assert len(errors) == 41 or len(errors) - 1 - int(errors.argmin()) == 6
     zeros = np.zeros(len(train), np.int32)
@@ -182,23 +182,23 @@ def test_bad_arguments_are_refused():
 def test_models_that_begin_with_those_of_another_penalty_are_the_same():
     Z, y, weights = rows(load_wine)
     leaf = np.where(Z[:, 0] > 0, 1, 2).astype(np.int32)
-    given = (Z, y, weights, 3, leaf, STUMP)
-    near = np.asarray(_core.node_models(*given, 3.0))
+    arguments = (Z, y, weights, 3, leaf, STUMP)
+    near = np.asarray(_core.node_models(*arguments, 3.0))
     tight = {"penalty": 1.0, "tolerance": 1e-12}
-    again = _core.node_models(*given, **tight, start=near)
-    np.testing.assert_allclose(again, _core.node_models(*given, **tight), atol=1e-4)
+    again = _core.node_models(*arguments, **tight, start=near)
+    np.testing.assert_allclose(again, _core.node_models(*arguments, **tight), atol=1e-4)
     with pytest.raises(ValueError, match="models must have shape"):
-        _core.node_models(*given, **tight, start=near[:2])
+        _core.node_models(*arguments, **tight, start=near[:2])
 
 
 def test_a_fit_from_an_intercept_has_no_slope_left():
     Z, y, weights = rows(load_wine)
     start = np.array([0.3, -0.2, 0.1])
-    found = np.asarray(_core.softmax_fit(Z, y, weights, start, 0.7))
-    scores = start + found[:, -1] + Z @ found[:, :-1].T
+    values = np.asarray(_core.softmax_fit(Z, y, weights, start, 0.7))
+    scores = start + values[:, -1] + Z @ values[:, :-1].T
     excess = weights[:, None] * (softmax(scores) - np.eye(3)[y])
-    np.testing.assert_allclose(excess.T @ Z + 0.7 * found[:, :-1], 0.0, atol=1e-3)
-    np.testing.assert_allclose(excess.sum(axis=0) + 0.7 * found[:, -1], 0.0, atol=1e-3)
+    np.testing.assert_allclose(excess.T @ Z + 0.7 * values[:, :-1], 0.0, atol=1e-3)
+    np.testing.assert_allclose(excess.sum(axis=0) + 0.7 * values[:, -1], 0.0, atol=1e-3)
     none = np.asarray(_core.softmax_fit(np.empty((len(Z), 0)), y, weights, start, 1e-9))
     shares_now = np.bincount(y, weights) / weights.sum()
     np.testing.assert_allclose(softmax((start + none[:, -1])[None])[0], shares_now, atol=1e-5)

@@ -135,22 +135,22 @@ def test_the_search_equals_trying_everything(criterion):
         min_leaf = float(rng.choice([1.0, 1.0, 2.5]))
         expected = naive_search(X, y, weights, n_classes, criterion, directions, thresholds, min_leaf)
         for exhaustive in (False, True):
-            found = search(X, y, weights, n_classes, criterion, groups, min_leaf, exhaustive=exhaustive)
+            split = search(X, y, weights, n_classes, criterion, groups, min_leaf, exhaustive=exhaustive)
             where = f"seed {seed}, exhaustive {exhaustive}"
             if expected is None:
-                assert found is None, where
+                assert split is None, where
                 continue
-            assert found is not None, where
-            assert found.gain == pytest.approx(expected.gain, rel=1e-10, abs=1e-13), where
-            assert found.order == expected.order, where
-            assert ((X @ found.coef <= found.threshold) == expected.goes_left).all(), where
-            np.testing.assert_allclose(found.coef, directions[expected.order], atol=1e-14, err_msg=where)
+            assert split is not None, where
+            assert split.gain == pytest.approx(expected.gain, rel=1e-10, abs=1e-13), where
+            assert split.order == expected.order, where
+            assert ((X @ split.coef <= split.threshold) == expected.goes_left).all(), where
+            np.testing.assert_allclose(split.coef, directions[expected.order], atol=1e-14, err_msg=where)
             if thresholds is None:
                 slack = 1e-12 * (1.0 + np.abs(X).max())
                 middle = 0.5 * (expected.low + expected.high)
-                assert found.threshold == pytest.approx(middle, rel=1e-12, abs=slack), where
+                assert split.threshold == pytest.approx(middle, rel=1e-12, abs=slack), where
             else:
-                assert found.threshold == thresholds[expected.order], where
+                assert split.threshold == thresholds[expected.order], where
 
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
@@ -193,16 +193,16 @@ def test_strict_ties_find_the_best_score_too(criterion):
         rng = np.random.default_rng([3, seed])
         X, y, weights, n_classes = random_node(rng)
         expected = naive_search(X, y, weights, n_classes, criterion, np.eye(X.shape[1]), strict=True)
-        found = search(X, y, weights, n_classes, criterion, [Candidates.axes()], ties="strict")
-        assert (found is None) == (expected is None), seed
-        if found is None:
+        split = search(X, y, weights, n_classes, criterion, [Candidates.axes()], ties="strict")
+        assert (split is None) == (expected is None), seed
+        if split is None:
             continue
         w = np.ones(len(y)) if weights is None else weights
-        goes_left = X @ found.coef <= found.threshold
+        goes_left = X @ split.coef <= split.threshold
         left, totals = (np.bincount(y[rows], w[rows], n_classes) for rows in (goes_left, slice(None)))
         best = gains(left[None], totals, criterion)[0]
-        assert best == pytest.approx(found.gain, rel=1e-10, abs=1e-13), seed
-        assert found.gain == pytest.approx(expected.gain, rel=2e-9), seed
+        assert best == pytest.approx(split.gain, rel=1e-10, abs=1e-13), seed
+        assert split.gain == pytest.approx(expected.gain, rel=2e-9), seed
 
 
 CROWDED = ["two values", "whole numbers in places", "outlier", "copies"]
@@ -431,11 +431,11 @@ def test_the_search_without_a_tactic_finds_what_the_plain_search_finds(without, 
         candidates = [group.spec for group in groups]
         node = (np.ascontiguousarray(X), y.astype(np.int32), weights, n_classes, criterion, candidates, min_leaf)
         plain = _core.search(*node, strict, True)
-        found = _core.search(*node, strict, False, without)
-        assert (found is None) == (plain is None), i
-        if found is not None:
-            np.testing.assert_array_equal(found[0], plain[0], err_msg=f"{i}")
-            assert found[1:] == plain[1:], i
+        result = _core.search(*node, strict, False, without)
+        assert (result is None) == (plain is None), i
+        if result is not None:
+            np.testing.assert_array_equal(result[0], plain[0], err_msg=f"{i}")
+            assert result[1:] == plain[1:], i
 
 
 # The tie rule
@@ -478,9 +478,9 @@ def test_values_closer_than_the_tolerance_are_one_value():
 @pytest.mark.parametrize("low", [1.0, 1.0 + 2.0**-52, 1e16, 1e16 + 2.0])
 def test_neighboring_numbers_are_separated_although_their_midpoint_rounds_to_one_of_them(ties, low):
     X = np.array([[low], [np.nextafter(low, np.inf)]])
-    found = search(X, np.array([0, 1]), None, 2, "gini", [Candidates.axes()], ties=ties)
-    assert found is not None and found.gain == 0.5
-    assert X[0, 0] <= found.threshold < X[1, 0]
+    split = search(X, np.array([0, 1]), None, 2, "gini", [Candidates.axes()], ties=ties)
+    assert split is not None and split.gain == 0.5
+    assert X[0, 0] <= split.threshold < X[1, 0]
 
 
 @pytest.mark.parametrize("weights", [None, "random"])
@@ -489,8 +489,8 @@ def test_min_leaf_is_the_least_weight_of_a_side(weights):
     X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, 50)
     w = None if weights is None else rng.uniform(1.0, 3.0, 50)
     for min_leaf in (1.0, 5.0, 20.0):
-        found = search(X, y, w, 2, "gini", [Candidates.axes()], min_leaf)
-        left = X @ found.coef <= found.threshold
+        split = search(X, y, w, 2, "gini", [Candidates.axes()], min_leaf)
+        left = X @ split.coef <= split.threshold
         sides = [(np.ones(50) if w is None else w)[rows].sum() for rows in (left, ~left)]
         assert min(sides) >= min_leaf
     assert search(X, y, w, 2, "gini", [Candidates.axes()], 200.0) is None
@@ -504,8 +504,8 @@ def test_a_single_row_of_the_smallest_weight_can_be_split_off():
         X = np.arange(float(n))[:, None]
         y = np.array([0] * (n - 1) + [1])
         weights = np.append(rng.uniform(1.0, 3.0, n - 1), 1.0)
-        found = search(X, y, weights, 2, "entropy", [Candidates.axes()])
-        assert found.threshold == n - 1.5, f"seed {seed}"
+        split = search(X, y, weights, 2, "entropy", [Candidates.axes()])
+        assert split.threshold == n - 1.5, f"seed {seed}"
 
 
 def test_there_is_no_split_of_one_class_or_of_equal_rows_or_at_a_plane_with_an_empty_side():

@@ -140,9 +140,9 @@ def test_rows_may_come_in_any_order(name, weighted):
     w = rng.uniform(1.0, 3.0, len(y)) if weighted else None
     order = rng.permutation(len(y))
     _core.copied_whole_up_to(0)
-    one = grow_top_down(X, y, 3, PROPOSERS[name](), weights=w)
+    first = grow_top_down(X, y, 3, PROPOSERS[name](), weights=w)
     other = grow_top_down(X[order], y[order], 3, PROPOSERS[name](), weights=None if w is None else w[order])
-    assert not same(one, other)
+    assert not same(first, other)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "twoing"])

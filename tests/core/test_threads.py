@@ -51,7 +51,7 @@ def test_any_tree_has_the_same_bits(name, criterion, n, p, n_classes, kind, weig
         X[:, 0] = np.abs(np.round(X[:, 0])) % 4
         counts = [4] + [0] * (p - 1)
     weights = np.random.default_rng(seed).uniform(1.0, 3.0, n) if weighted else None
-    one, several = (
+    single, several = (
         grow_top_down(
             X,
             y,
@@ -66,7 +66,7 @@ def test_any_tree_has_the_same_bits(name, criterion, n, p, n_classes, kind, weig
         )
         for k in (1, threads)
     )
-    assert not same(several, one)
+    assert not same(several, single)
 
 
 @pytest.mark.long
@@ -74,9 +74,9 @@ def test_a_chain_of_nodes_is_no_chain_of_calls():
     # Every split takes one row from the end: children of very different sizes must not be divided among threads.
     n = 6000
     X, y = np.arange(n, dtype=float)[:, None] ** 3, (np.arange(n) % 2).astype(np.int32)
-    one, two = (grow_top_down(X, y, 2, PROPOSERS["axis_parallel"](), n_threads=k) for k in (1, 2))
-    assert one.depth == n - 2
-    assert not same(two, one)
+    first, two = (grow_top_down(X, y, 2, PROPOSERS["axis_parallel"](), n_threads=k) for k in (1, 2))
+    assert first.depth == n - 2
+    assert not same(two, first)
 
 
 def test_n_jobs_must_not_be_0_and_is_no_parameter_of_an_experiment():

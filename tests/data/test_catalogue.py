@@ -114,7 +114,7 @@ def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("values", "name"),
     [
         ("bupa", "bupa"),
         ("BUPA", "bupa"),
@@ -126,8 +126,8 @@ def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
         ("seed", "seeds"),
     ],
 )
-def test_names_aliases_and_published_codes_lead_to_the_set(given, name):
-    assert catalogue.resolve(given) == name == catalogue.entry(given).name
+def test_names_aliases_and_published_codes_lead_to_the_set(values, name):
+    assert catalogue.resolve(values) == name == catalogue.entry(values).name
 
 
 def test_unknown_and_ambiguous_names_are_told_and_codes_are_those_of_each_source():
@@ -191,9 +191,9 @@ def test_an_option_comes_before_the_environment_and_that_before_the_cache(toys, 
     for place in (cache, environment, option):  # the later ones come first
         place.mkdir(parents=True)
         (place / "quartz.csv").write_text(QUARTZ)
-        found = files.find(catalogue.entry("quartz").files["all"], False, option)
-        assert found is not None and found.path == place / "quartz.csv"
-        assert found.owner == ("cache" if place == cache else "data directory")
+        result = files.find(catalogue.entry("quartz").files["all"], False, option)
+        assert result is not None and result.path == place / "quartz.csv"
+        assert result.owner == ("cache" if place == cache else "data directory")
         assert load("quartz", data_dir=str(option)).n == 2
     monkeypatch.setenv("OBLIQUE_DATA", "")
     assert files.data_folders() == [cache]

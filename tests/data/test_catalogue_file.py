@@ -184,13 +184,13 @@ def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):
         ("numeric", 3, "numeric", "catalogue says 3 rows and 3 features, the files have 3 and 2"),
         ("classes", {"a": 2, "b": 1}, "classes", "catalogue says classes {'a': 2, 'b': 1}, the files have {'a': 1, "),
     ]:
-        said = message(changed("marbles", key, value))
-        assert says in said and f"({at}: {path}:{line_of_first(path, at)})" in said
+        text = message(changed("marbles", key, value))
+        assert says in text and f"({at}: {path}:{line_of_first(path, at)})" in text
     sentence = message(changed("marbles", "task", "regression") | {"classes": {}})
     assert "the last column of marbles.csv must be 'target', the target of regression" in sentence
     columns = changed("marbles", "numeric", 1) | {"categorical": 1, "categorical_columns": ["gg"]}
-    said = message(columns)
-    assert said == (
+    text = message(columns)
+    assert text == (
         f"data set 'marbles': the files have no feature 'gg' (categorical_columns: {path}:"
         f"{line_of_first(path, 'categorical_columns')}). Did you mean 'g'?"
     )

@@ -166,12 +166,12 @@ def test_a_damaged_file_in_the_cache_is_moved_aside_and_one_of_the_user_stops_th
     (no_user_folders / "pebbles.csv").write_text("damaged again")
     assert load("pebbles").n == N_PEBBLES
     assert visible(no_user_folders) == ["pebbles.csv", "pebbles.csv.bad", "pebbles.csv.bad2"]
-    for asked in (
+    for call in (
         lambda: fetch(catalogue.entry("pebbles"), tmp_path / "own"),
         lambda: load("pebbles", data_dir=tmp_path / "own"),
     ):
         with pytest.raises(DataError, match=r"Put a good copy in its place, or remove it to have it fetched$"):
-            asked()
+            call()
     assert visible(tmp_path / "own") == ["pebbles.csv"]
     (no_user_folders / "quartz.csv").write_text("damaged")
     with pytest.raises(DataError, match=r"was never in the UCI archive; put quartz\.csv into a folder"):

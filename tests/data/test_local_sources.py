@@ -69,8 +69,8 @@ def test_a_set_is_fetched_once_and_read_as_its_file_declares(server, no_user_fol
     assert d.feature_names == ("checking status", "duration", "code"), "the row numbers are left out"
     assert d.levels == {0: ("no account", "none", "rich"), 2: ("1", "2", "3")}, "levels although they look like numbers"
     assert np.isnan(d.X[2, 0]) and np.isnan(d.X[3, 1])
-    asked = len(server.log)
-    assert load(spec()).digest == d.digest and len(server.log) == asked == 2, "the second load asks nobody"
+    count = len(server.log)
+    assert load(spec()).digest == d.digest and len(server.log) == count == 2, "the second load asks nobody"
     record = json.loads((no_user_folders / "openml" / "31.json").read_text())
     assert record["sha256"] == hashlib.sha256(ARFF.encode()).hexdigest()
     assert remark(spec()) == f"OpenML 31, credits version 2, sha256 {record['sha256'][:12]}..."

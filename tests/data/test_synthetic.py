@@ -37,8 +37,8 @@ def test_every_generated_entry_has_a_generator_and_an_unknown_name_a_hint():
 
 @pytest.mark.parametrize("name", SYNTHETIC)
 def test_another_seed_is_another_draw_of_the_same_shape(name):
-    one, other = synthetic.draw(name, 1), synthetic.draw(name, 2)
-    assert one.X.shape == other.X.shape and one.classes == other.classes and one.digest != other.digest
+    first, other = synthetic.draw(name, 1), synthetic.draw(name, 2)
+    assert first.X.shape == other.X.shape and first.classes == other.classes and first.digest != other.digest
 
 
 @pytest.mark.parametrize("seed", range(5))

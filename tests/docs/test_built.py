@@ -56,8 +56,8 @@ def test_every_room_is_drawn_above_those_that_it_imports_from(panel, imports):
 
 def test_the_picture_is_told_in_words_and_always_the_same():
     picture = picture_of_rooms()
-    told = re.search(r"<desc>(.*)</desc>", picture, re.DOTALL)[1]
-    assert [name for name in rooms.rooms() if name not in told] == []
+    text = re.search(r"<desc>(.*)</desc>", picture, re.DOTALL)[1]
+    assert [name for name in rooms.rooms() if name not in text] == []
     assert rooms.picture() == picture
 
 

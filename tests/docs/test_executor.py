@@ -41,15 +41,15 @@ def reader(call):
 
 
 def test_blocks_have_their_language_their_mark_and_their_place():
-    found = blocks_of("page.md", PAGE)
-    assert [(block.line, block.language, block.kind, block.value) for block in found] == [
+    result = blocks_of("page.md", PAGE)
+    assert [(block.line, block.language, block.kind, block.value) for block in result] == [
         (3, "sh", "", ""),
         (9, "text", "output", ""),
         (18, "yaml", "file", "my/own.yaml"),
         (25, "sh", "not run", "it takes an hour"),
     ]
-    assert found[0].commands == ["oblique list schemes", "oblique list criteria"]
-    assert found[2].text.startswith("version: 1\ndataset")
+    assert result[0].commands == ["oblique list schemes", "oblique list criteria"]
+    assert result[2].text.startswith("version: 1\ndataset")
 
 
 def test_a_page_that_is_right_passes(reader):
@@ -58,7 +58,7 @@ def test_a_page_that_is_right_passes(reader):
 
 
 @pytest.mark.parametrize(
-    ("language", "text", "said"),
+    ("language", "text", "output"),
     [
         ("sh", "oblique list schemas", "ends with 2"),
         ("sh", "oblique list schemes | false", "ends with 1"),
@@ -68,13 +68,13 @@ def test_a_page_that_is_right_passes(reader):
         ("", "oblique list schemes", "in no language"),
     ],
 )
-def test_what_fails_is_noticed(reader, language, text, said):
-    with pytest.raises(AssertionError, match=said):
+def test_what_fails_is_noticed(reader, language, text, output):
+    with pytest.raises(AssertionError, match=output):
         reader.type(Block("page.md", 1, language, text))
 
 
 @pytest.mark.parametrize(
-    ("kind", "language", "text", "said"),
+    ("kind", "language", "text", "output"),
     [
         ("not run", "sh", "oblique run bupa_hhgdt --frehs", "--frehs"),
         ("not run", "sh", "oblique rum bupa_hhgdt", "no command"),
@@ -83,8 +83,8 @@ def test_what_fails_is_noticed(reader, language, text, said):
         ("output", "text", "something else", "something else"),
     ],
 )
-def test_what_a_mark_does_not_excuse(reader, kind, language, text, said):
-    with pytest.raises(AssertionError, match=said):
+def test_what_a_mark_does_not_excuse(reader, kind, language, text, output):
+    with pytest.raises(AssertionError, match=output):
         reader.type(Block("page.md", 1, language, text, kind, "page.yaml"))
 
 

@@ -30,11 +30,11 @@ def geometric(values):
 
 def of_method(part, method):
     """Folds of a method by data set."""
-    found = defaultdict(list)
+    results = defaultdict(list)
     for fold in FOLDS:
         if (fold["part"], fold["method"]) == (part, method):
-            found[fold["dataset"]].append(fold)
-    return found
+            results[fold["dataset"]].append(fold)
+    return results
 
 
 @pytest.mark.long
@@ -52,29 +52,29 @@ def test_the_picture_says_what_the_summary_says(made):
         for content in (field_folds.PICTURE.read_bytes(), made[field_folds.PICTURE])
     )
     assert stored == now
-    said = dict(re.findall(r"([\w-]+) ([\d.]+) % with", stored))
+    text = dict(re.findall(r"([\w-]+) ([\d.]+) % with", stored))
     for line in SUMMARY:
         if line["part"] == "third" and line["terms"]:
-            assert float(said[line["method"]]) == pytest.approx(float(line["accuracy"]), abs=0.06)
+            assert float(text[line["method"]]) == pytest.approx(float(line["accuracy"]), abs=0.06)
 
 
 @pytest.mark.parametrize("line", SUMMARY, ids=lambda line: f"{line['part']} {line['method']}")
 def test_the_summary_is_recounted(line):
-    found = of_method(line["part"], line["method"])
+    result = of_method(line["part"], line["method"])
     # A set that some method did not finish is left out for all; none is so far.
     assert not [fold for fold in FOLDS if fold["part"] == line["part"] and fold["failure"]] or line["sets"]
     failed = {fold["dataset"] for fold in FOLDS if fold["part"] == line["part"] and fold["failure"]}
-    found = {name: folds for name, folds in found.items() if name not in failed}
-    assert len(found) == int(line["sets"])
+    result = {name: folds for name, folds in result.items() if name not in failed}
+    assert len(result) == int(line["sets"])
     shares = [
         100 * sum(int(fold["n_correct"]) for fold in folds) / sum(int(fold["n_test"]) for fold in folds)
-        for folds in found.values()
+        for folds in result.values()
     ]
     assert fmean(shares) == pytest.approx(float(line["accuracy"]), abs=0.006)
     for name in ("terms", "leaves", "cpu_s"):
         if line[name]:
             least = 0.01 if name == "cpu_s" else 0.0  # a hundredth of a second is all that the clock told
-            values = [fmean(max(float(fold[name]), least) for fold in folds) for folds in found.values()]
+            values = [fmean(max(float(fold[name]), least) for fold in folds) for folds in result.values()]
             assert geometric(values) == pytest.approx(float(line[name]), rel=2e-3)
 
 

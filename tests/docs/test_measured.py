@@ -330,8 +330,8 @@ def claim(what: str) -> str:
 
 
 def speed() -> list[str]:
-    waits = {one["claim"]: one for one in stored()}
-    missed = [name for name, one in waits.items() if one["verdict"] == "not met"]
+    waits = {record["claim"]: record for record in stored()}
+    missed = [name for name, wait in waits.items() if wait["verdict"] == "not met"]
     (letter,) = (waits[name]["median"] for name in missed if name.startswith("HHCART(A), gini"))
     (tao,) = (waits[name]["median"] for name in missed if name.startswith("training tao_forest"))
     assert len(waits) == 12 and len(missed) == 2

@@ -13,8 +13,8 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 def cells(path: Path) -> list[str]:
     """The code of a notebook, cell by cell."""
-    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return ["".join(one["source"]) for one in found if one["cell_type"] == "code"]
+    document = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(item["source"]) for item in document if item["cell_type"] == "code"]
 
 
 def test_there_are_three():
@@ -30,8 +30,8 @@ def test_the_site_runs_them_whenever_it_is_built():
 def test_a_notebook_is_stored_without_outputs_and_stands_in_the_site_and_among_the_pictures(path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert (stored["nbformat"], stored["metadata"]["kernelspec"]["name"]) == (4, "python3")
-    for one in stored["cells"]:
-        assert one["cell_type"] == "markdown" or (one["outputs"], one["execution_count"]) == ([], None)
+    for cell in stored["cells"]:
+        assert cell["cell_type"] == "markdown" or (cell["outputs"], cell["execution_count"]) == ([], None)
     assert f"notebooks/{path.name}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert f"notebooks/{path.name}" in (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
 

@@ -68,8 +68,8 @@ def test_a_page_can_be_read_at_one_sitting(page):
 
 @of_every_page
 def test_a_picture_is_told_in_words(page):
-    told = [" ".join(text.split()) for text in re.findall(r"!\[([^]]*)\]\(", without_blocks(page))]
-    assert [text for text in told if len(text.split()) < 4] == []
+    output = [" ".join(text.split()) for text in re.findall(r"!\[([^]]*)\]\(", without_blocks(page))]
+    assert [text for text in output if len(text.split()) < 4] == []
     assert "<img" not in without_blocks(page)
 
 

@@ -4,17 +4,17 @@ import operator
 
 import pytest
 
-from tools.waits import kept, stored
+from tools.waits import retained, stored
 
 
 def test_every_verdict_follows_from_its_number():
     signs = {"<": operator.lt, "<=": operator.le}
-    for one in stored():
-        if one["target"] is None:
-            assert one["verdict"] == "reported"
+    for record in stored():
+        if record["target"] is None:
+            assert record["verdict"] == "reported"
             continue
-        sign, limit = one["target"].split()
-        assert one["verdict"] == ("met" if signs[sign](one["median"], float(limit)) else "not met")
+        sign, limit = record["target"].split()
+        assert record["verdict"] == ("met" if signs[sign](record["median"], float(limit)) else "not met")
 
 
 def test_a_later_run_takes_the_place_of_an_earlier_one():
@@ -23,8 +23,8 @@ def test_a_later_run_takes_the_place_of_an_earlier_one():
         benchmark = {"name": "waits", "quick": quick, "tables": {}, "claims": [claim]}
         return {"machine": {"processor": "p", "load": 1.0}, "benchmarks": [benchmark]}
 
-    once = kept([], run(0.5))
-    assert [one["median"] for one in kept(once, run(0.7))] == [0.7]
-    assert kept(once, run(None)) == once
+    once = retained([], run(0.5))
+    assert [item["median"] for item in retained(once, run(0.7))] == [0.7]
+    assert retained(once, run(None)) == once
     with pytest.raises(ValueError, match="--quick"):
-        kept([], run(0.5, quick=True))
+        retained([], run(0.5, quick=True))

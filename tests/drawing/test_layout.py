@@ -21,11 +21,11 @@ def random_tree(seed):
 
 def levels(children):
     """Nodes of every level, from the left."""
-    level, found = [0], []
+    level, result = [0], []
     while level:
-        found.append(level)
+        result.append(level)
         level = [child for node in level for child in children[node]]
-    return found
+    return result
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 100) for k in range(0, 600, 100)], ids=str)

@@ -25,11 +25,11 @@ def test_a_page_of_200_nodes_is_below_a_megabyte():
     X, y = rng.normal(size=(700, 10)), rng.integers(0, 3, 700).astype(np.int32)
     tree = make("hhcart_a", random_state=0).fit(X, y).tree_
     names, classes = [f"feature number {j}" for j in range(10)], ["first", "second", "third"]
-    found = view_of(tree, names, classes, rows=(X, y))
-    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(found))
-    document = page(found, data)
-    assert len(found.nodes) >= 200
-    assert len(document.encode()) * 200 / len(found.nodes) < 1_000_000
+    shown = view_of(tree, names, classes, rows=(X, y))
+    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(shown))
+    document = page(shown, data)
+    assert len(shown.nodes) >= 200
+    assert len(document.encode()) * 200 / len(shown.nodes) < 1_000_000
 
 
 def test_a_page_is_one_file_with_the_same_bytes():
@@ -44,9 +44,9 @@ def test_names_get_into_the_page_as_text_only():
     document = page(wild_view(), page_data(names=WILD))
     assert document.count("<script") == document.count("</script>") == 2
     assert "<img" not in document and "<b>" not in document
-    found = data_of(document)
-    assert found["classes"] == WILD_CLASSES
-    assert [feature["n"] for feature in found["features"]][:3] == WILD[:3]
+    result = data_of(document)
+    assert result["classes"] == WILD_CLASSES
+    assert [feature["n"] for feature in result["features"]][:3] == WILD[:3]
 
 
 def test_importances_are_bars_without_a_script():
@@ -85,9 +85,9 @@ def opened(opened, tmp_path):
     return open_page
 
 
-def follow(found, rows):
+def follow(result, rows):
     """Numbers of the places where the page sends rows."""
-    return found.evaluate(
+    return result.evaluate(
         "rows => rows.map(row => { const steps = window.obliqueFollow(row); return steps[steps.length - 1].place; })",
         [[None if np.isnan(value) else value for value in row] for row in rows.tolist()],
     )
@@ -96,16 +96,16 @@ def follow(found, rows):
 @pytest.mark.parametrize(("name", "algorithm"), [("iris", "hhcart_a"), ("bupa", "hhgdt"), ("bupa", "axis_parallel")])
 def test_the_page_sends_rows_to_the_leaves_of_the_tree(opened, name, algorithm):
     tree_view = view(name, algorithm)
-    found = opened(page(tree_view, page_data(name, algorithm)))
+    opened_page = opened(page(tree_view, page_data(name, algorithm)))
     dataset, model = fitted(name, algorithm)
-    numbers = [tree_view.nodes[place].number for place in follow(found, dataset.X)]
+    numbers = [tree_view.nodes[place].number for place in follow(opened_page, dataset.X)]
     np.testing.assert_array_equal(numbers, model.tree_.apply(dataset.X))
 
 
 def test_a_click_on_a_node_shows_its_histogram_weights_and_rows(opened):
-    found = opened(page(view(), page_data()))
-    found.locator('[data-node="1"]').click()
-    panel = found.locator("#node")
+    opened_page = opened(page(view(), page_data()))
+    opened_page.locator('[data-node="1"]').click()
+    panel = opened_page.locator("#node")
     assert panel.locator("h2").inner_text() == "Split"
     assert panel.locator("svg.chart").count() == 1
     assert "petal_length" in panel.locator("table:visible").first.inner_text()
@@ -114,55 +114,55 @@ def test_a_click_on_a_node_shows_its_histogram_weights_and_rows(opened):
 
 
 def test_a_row_that_is_typed_shows_its_path(opened):
-    found = opened(page(view(), page_data()))
-    found.locator("#tab-try").click()
-    assert "Iris-setosa" in found.locator("#way").inner_text()  # the first training row
+    opened_page = opened(page(view(), page_data()))
+    opened_page.locator("#tab-try").click()
+    assert "Iris-setosa" in opened_page.locator("#way").inner_text()  # the first training row
     for field, value in enumerate(["6,3", "2.9", "5.6", "1.8"]):
-        found.locator(f"#f{field}").fill(value)
-    assert "Iris-virginica" in found.locator("#way").inner_text()
-    assert found.locator(".node.on").count() >= 3 and found.locator(".link.on").count() >= 2
-    found.locator("#f3").fill("wide")
-    assert "not a number" in found.locator("#way").inner_text()
-    found.locator("#f3").fill("")
-    assert "takes no missing values" in found.locator("#way").inner_text()
+        opened_page.locator(f"#f{field}").fill(value)
+    assert "Iris-virginica" in opened_page.locator("#way").inner_text()
+    assert opened_page.locator(".node.on").count() >= 3 and opened_page.locator(".link.on").count() >= 2
+    opened_page.locator("#f3").fill("wide")
+    assert "not a number" in opened_page.locator("#way").inner_text()
+    opened_page.locator("#f3").fill("")
+    assert "takes no missing values" in opened_page.locator("#way").inner_text()
 
 
 def test_the_keyboard_walks_the_tree(opened):
-    found = opened(page(view(), page_data()))
-    found.locator('[data-node="0"]').focus()
+    opened_page = opened(page(view(), page_data()))
+    opened_page.locator('[data-node="0"]').focus()
     visited = []
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp", "Home"):
-        found.keyboard.press(key)
-        visited.append(int(found.evaluate("document.activeElement.dataset.node")))
+        opened_page.keyboard.press(key)
+        visited.append(int(opened_page.evaluate("document.activeElement.dataset.node")))
     nodes = view().nodes
     assert visited[0] == 1 and nodes[visited[1]].parent == 1 and nodes[visited[2]].parent == 1
     assert visited[1] != visited[2] and visited[3:] == [1, 0]
-    assert found.locator('[data-node="0"]').get_attribute("aria-label")
+    assert opened_page.locator('[data-node="0"]').get_attribute("aria-label")
 
 
 def test_terrible_names_are_shown_and_nothing_of_them_runs(opened):
-    found = opened(page(wild_view(), page_data(names=WILD)))
-    assert found.title() == "</title><b>Trees & 'co' \"…\""
-    found.locator("#tab-try").click()
-    labels = found.locator("#try label").all_inner_texts()
+    opened_page = opened(page(wild_view(), page_data(names=WILD)))
+    assert opened_page.title() == "</title><b>Trees & 'co' \"…\""
+    opened_page.locator("#tab-try").click()
+    labels = opened_page.locator("#try label").all_inner_texts()
     assert labels[:3] == WILD[:3]
-    found.locator("#tab-node").click()
-    assert WILD_CLASSES[0] in found.locator("#node").inner_text()
+    opened_page.locator("#tab-node").click()
+    assert WILD_CLASSES[0] in opened_page.locator("#node").inner_text()
 
 
 def test_without_scripts_the_picture_and_the_rules_are_there(opened):
-    found = opened(page(view(), page_data()), java_script_enabled=False)
-    assert found.locator("svg.tree .node").count() == len(view().nodes)
-    assert not found.locator("#panel").is_visible() and not found.locator("#tools").is_visible()
-    found.locator("summary").click()
-    assert "if -0.896 sepal_length" in found.locator("pre").inner_text()
+    opened_page = opened(page(view(), page_data()), java_script_enabled=False)
+    assert opened_page.locator("svg.tree .node").count() == len(view().nodes)
+    assert not opened_page.locator("#panel").is_visible() and not opened_page.locator("#tools").is_visible()
+    opened_page.locator("summary").click()
+    assert "if -0.896 sepal_length" in opened_page.locator("pre").inner_text()
 
 
 def test_a_page_is_printed_as_picture_and_node(opened, tmp_path):
-    found = opened(page(view(), page_data()))
-    found.emulate_media(media="print")
-    assert not found.locator("#tools").is_visible() and found.locator("svg.tree").is_visible()
-    assert found.pdf().startswith(b"%PDF")
+    opened_page = opened(page(view(), page_data()))
+    opened_page.emulate_media(media="print")
+    assert not opened_page.locator("#tools").is_visible() and opened_page.locator("svg.tree").is_visible()
+    assert opened_page.pdf().startswith(b"%PDF")
 
 
 # ---- windows, and columns of words -----------------------------------------------------------------------------------
@@ -195,39 +195,42 @@ TREE = ("tree", "birds.csv", "--target", "species", "--set", "pruning=none", "--
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("depth", [2, 9])
 def test_the_tree_fits_its_window_and_facts_stand_below(opened, birds, size, depth):
-    found = opened(birds(*TREE, "--depth", depth))
-    found.set_viewport_size({"width": size[0], "height": size[1]})
-    found.reload()
-    width, tree, frame, facts = found.evaluate(
+    opened_page = opened(birds(*TREE, "--depth", depth))
+    opened_page.set_viewport_size({"width": size[0], "height": size[1]})
+    opened_page.reload()
+    width, tree, frame, facts = opened_page.evaluate(
         "() => [document.documentElement.scrollWidth, ...['svg.tree', '#picture', '.facts']"
         ".map(one => { const box = document.querySelector(one).getBoundingClientRect();"
         " return [box.left, box.top, box.right, box.bottom]; })]"
     )
     assert width == size[0]
     assert tree[0] >= 0 and tree[2] <= frame[2] + 1 and tree[3] <= size[1] and tree[2] - tree[0] > 100
-    assert facts[1] >= tree[3] - 1 and "Words are levels" in found.locator(".facts").inner_text()
-    assert found.locator(".legend").inner_text().count("(") == 3
+    assert facts[1] >= tree[3] - 1 and "Words are levels" in opened_page.locator(".facts").inner_text()
+    assert opened_page.locator(".legend").inner_text().count("(") == 3
     # What is typed and what is clicked fits as well.
-    found.locator("#tab-try").click()
-    found.locator('[data-node="0"]').click()
-    assert found.evaluate("document.documentElement.scrollWidth") == size[0]
+    opened_page.locator("#tab-try").click()
+    opened_page.locator('[data-node="0"]').click()
+    assert opened_page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
 def test_a_column_of_words_is_a_list_that_sets_its_features(opened, birds):
-    found = opened(birds(*TREE))
-    found.locator("#tab-try").click()
-    assert found.locator("#try label").all_inner_texts() == ["island", "mass", "length", "sex"]
+    opened_page = opened(birds(*TREE))
+    opened_page.locator("#tab-try").click()
+    assert opened_page.locator("#try label").all_inner_texts() == ["island", "mass", "length", "sex"]
     islands = ["(missing)", "Biscoe", "Dream", "Torgersen <b>", "(any other)"]
-    assert found.locator("#f0 option").all_inner_texts() == islands
-    assert found.locator("#f3 option").count() == 4 and found.locator("#f1").evaluate("f => f.tagName") == "INPUT"
-    encoded = found.evaluate("cells => window.obliqueEncoded(cells)", [1, 4000, 40.5, 0])
+    assert opened_page.locator("#f0 option").all_inner_texts() == islands
+    assert (
+        opened_page.locator("#f3 option").count() == 4
+        and opened_page.locator("#f1").evaluate("f => f.tagName") == "INPUT"
+    )
+    encoded = opened_page.evaluate("cells => window.obliqueEncoded(cells)", [1, 4000, 40.5, 0])
     assert sorted(encoded) == [0, 0, 0, 1, 1, 40.5, 4000]
-    assert found.evaluate("cells => window.obliqueEncoded(cells)", [3, 4000, 40.5, None]).count(1) == 0
-    before = found.locator("#way").inner_text()
+    assert opened_page.evaluate("cells => window.obliqueEncoded(cells)", [3, 4000, 40.5, None]).count(1) == 0
+    before = opened_page.locator("#way").inner_text()
     for level in ("Biscoe", "Dream", "Torgersen <b>"):
-        found.locator("#f0").select_option(label=level)
-        assert "not a number" not in found.locator("#way").inner_text()
-    assert before and found.locator(".node.on").count() >= 2
+        opened_page.locator("#f0").select_option(label=level)
+        assert "not a number" not in opened_page.locator("#way").inner_text()
+    assert before and opened_page.locator(".node.on").count() >= 2
 
 
 def test_the_page_of_words_sends_rows_where_the_fitted_tree_does_though_it_shows_less(opened, birds, call):
@@ -236,13 +239,13 @@ def test_the_page_of_words_sends_rows_where_the_fitted_tree_does_though_it_shows
     document = birds("tree", "m.json", "--html", "--output", "page.html")
     assert "move no training row and are not shown" in document
     model = load(call.folder / "m.json")
-    found = opened(document)
+    opened_page = opened(document)
     rng = np.random.default_rng(0)
     n = 300
     X = np.column_stack(
         [rng.integers(0, 3, n), rng.normal(4000, 900, n), rng.normal(45, 9, n), rng.integers(0, 2, n)]
     ).astype(float)
-    places = found.evaluate(
+    places = opened_page.evaluate(
         "rows => rows.map(row => window.obliqueFollow(window.obliqueEncoded(row)).at(-1).place)", X.tolist()
     )
     labels = [data_of(document)["classes"][data_of(document)["nodes"][place]["k"]] for place in places]
@@ -250,14 +253,14 @@ def test_the_page_of_words_sends_rows_where_the_fitted_tree_does_though_it_shows
 
 
 def test_a_row_that_is_clicked_fills_lists_and_numbers(opened, birds):
-    found = opened(birds(*TREE))
-    row = found.locator("#node tr[data-row]").first
+    opened_page = opened(birds(*TREE))
+    row = opened_page.locator("#node tr[data-row]").first
     cells = row.locator("td").all_inner_texts()
-    assert "no training row" in found.locator("#node").inner_text()  # how many terms are not shown
-    heads = found.locator("#node thead tr").last.locator("th").all_inner_texts()
+    assert "no training row" in opened_page.locator("#node").inner_text()  # how many terms are not shown
+    heads = opened_page.locator("#node thead tr").last.locator("th").all_inner_texts()
     row.click()
     island = cells[[head.lower() for head in heads].index("island")]
-    assert found.locator("#f0").evaluate("f => f.selectedOptions[0].textContent") == island
+    assert opened_page.locator("#f0").evaluate("f => f.selectedOptions[0].textContent") == island
 
 
 # ---- models in leaves ------------------------------------------------------------------------------------------------
@@ -278,27 +281,27 @@ def scored(classes=3, title="A tree"):
         tree = model.fit(X, y).tree_
     names = [*WILD[:2], "c"]
     labels = WILD_CLASSES[:classes]
-    found = view_of(tree, names, labels, title=title, rows=(X, y))
-    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(found))
-    return tree, X, found, page(found, data)
+    shown = view_of(tree, names, labels, title=title, rows=(X, y))
+    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(shown))
+    return tree, X, shown, page(shown, data)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_page_scores_rows_as_the_tree_does(opened, classes):
     tree, X, view, document = scored(classes)
-    found = opened(document)
+    opened_page = opened(document)
     numbers = {node.number: place for place, node in enumerate(view.nodes)}
     leaves = tree.apply(X)
     X = np.vstack([X, X[:1] + np.array([0.0, 900.0, 0.0])])  # a square beyond its bound
     leaves = np.append(leaves, tree.apply(X[-1:]))
-    given = [[numbers[leaf], row] for leaf, row in zip(leaves.tolist(), X.tolist(), strict=True)]
-    said = found.evaluate("given => given.map(([place, row]) => window.obliqueScores(place, row))", given)
+    values = [[numbers[leaf], row] for leaf, row in zip(leaves.tolist(), X.tolist(), strict=True)]
+    text = opened_page.evaluate("given => given.map(([place, row]) => window.obliqueScores(place, row))", values)
     scores = tree.leaf_models.scores(X, leaves)
     if classes == 2:
         first = next(node.scores[0].label for node in view.nodes if node.scores)
         scores = scores[:, [first]] - scores[:, [1 - first]]
-    np.testing.assert_allclose(said, scores, rtol=1e-9, atol=1e-9)
-    answers = found.evaluate("given => given.map(([place, row]) => window.obliqueAnswer(place, row))", given)
+    np.testing.assert_allclose(text, scores, rtol=1e-9, atol=1e-9)
+    answers = opened_page.evaluate("given => given.map(([place, row]) => window.obliqueAnswer(place, row))", values)
     assert [answer["label"] for answer in answers] == tree.predicted(X).tolist()
     shares = tree.predicted_shares(X)
     np.testing.assert_allclose([answer["shares"] for answer in answers], shares, atol=1e-9)
@@ -308,35 +311,35 @@ def test_the_page_scores_rows_as_the_tree_does(opened, classes):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_leaf_opens_to_contributions_and_curves(opened, size, classes):
     tree, X, view, document = scored(classes)
-    found = opened(document)
-    found.set_viewport_size({"width": size[0], "height": size[1]})
+    opened_page = opened(document)
+    opened_page.set_viewport_size({"width": size[0], "height": size[1]})
     place = next(place for place, node in enumerate(view.nodes) if node.scores and node.number == tree.apply(X[:1])[0])
-    found.locator(f'[data-node="{place}"]').click()
-    panel = found.locator("#node")
+    opened_page.locator(f'[data-node="{place}"]').click()
+    panel = opened_page.locator("#node")
     assert "typed row" in panel.inner_text().lower()
-    used = {term.feature for one in view.nodes[place].scores for term in one.terms}
+    used = {term.feature for score in view.nodes[place].scores for term in score.terms}
     assert panel.locator("figure").count() == len(used)
     assert panel.locator("path.curve").count() == len(used) * len(view.nodes[place].scores)
     assert panel.locator("details.score").count() == len(view.nodes[place].scores)
-    assert found.evaluate("document.documentElement.scrollWidth") == size[0]
-    found.locator("#tab-try").click()
-    before = found.locator("#way").inner_text()
+    assert opened_page.evaluate("document.documentElement.scrollWidth") == size[0]
+    opened_page.locator("#tab-try").click()
+    before = opened_page.locator("#way").inner_text()
     assert WILD_CLASSES[int(tree.predicted(X[:1])[0])] in before and "start" in before and "together" in before
     field = sorted(used)[0]
-    found.locator(f"#f{field}").fill(str(X[:, field].max() * 3))
-    assert found.locator("#way").inner_text() != before
-    found.locator(f"#f{field}").fill("")
-    assert "missing" in found.locator("#way").inner_text()
-    assert found.evaluate("document.documentElement.scrollWidth") == size[0]
+    opened_page.locator(f"#f{field}").fill(str(X[:, field].max() * 3))
+    assert opened_page.locator("#way").inner_text() != before
+    opened_page.locator(f"#f{field}").fill("")
+    assert "missing" in opened_page.locator("#way").inner_text()
+    assert opened_page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
 def test_a_column_of_words_has_a_curve_by_level(opened, birds):
     document = birds("tree", "birds.csv", "--target", "species", "--algorithm", "logistic_tree", "--set", "max_depth=0",
                      "--set", "max_terms=null", "--html", "--output", "page.html")  # fmt: skip
-    found = opened(document)
-    captions = found.locator("#node figcaption").all_inner_texts()
+    opened_page = opened(document)
+    captions = opened_page.locator("#node figcaption").all_inner_texts()
     assert captions == ["island", "mass", "length", "sex"]
-    assert found.locator("#node figure").first.locator("text").count() == 3
-    found.locator("#tab-try").click()
-    found.locator("#f0").select_option(label="Dream")
-    assert "island = Dream" in found.locator("#way").inner_text()
+    assert opened_page.locator("#node figure").first.locator("text").count() == 3
+    opened_page.locator("#tab-try").click()
+    opened_page.locator("#f0").select_option(label="Dream")
+    assert "island = Dream" in opened_page.locator("#way").inner_text()

@@ -38,29 +38,29 @@ def boxes(scene):
 
 
 def test_a_view_has_counts_weights_and_a_histogram_at_every_split():
-    found = view()
+    shown = view()
     dataset, model = fitted()
-    for node in found.nodes:
+    for node in shown.nodes:
         assert node.counts == tuple(model.tree_.counts[node.number])
         if node.is_leaf:
             assert node.text == dataset.classes[node.label]
             continue
         histogram = node.histogram
         np.testing.assert_array_equal(histogram.counts.sum(axis=0), node.counts)
-        children = [child for child in found.nodes if child.parent == found.nodes.index(node)]
+        children = [child for child in shown.nodes if child.parent == shown.nodes.index(node)]
         edge = round((histogram.threshold - histogram.low) / (histogram.high - histogram.low) * len(histogram.counts))
         np.testing.assert_array_equal(histogram.counts[:edge].sum(axis=0), children[0].counts)
         np.testing.assert_array_equal(histogram.counts[edge:].sum(axis=0), children[1].counts)
 
 
 def test_a_histogram_of_one_feature_has_larger_values_on_the_right_whichever_child_gets_them():
-    found = view("bupa", "axis_parallel", max_depth=4)
+    shown = view("bupa", "axis_parallel", max_depth=4)
     flipped = 0
-    for place, node in enumerate(found.nodes):
+    for place, node in enumerate(shown.nodes):
         if node.is_leaf:
             continue
         histogram = node.histogram
-        first = found.nodes[found.children[place][0]]
+        first = shown.nodes[shown.children[place][0]]
         edge = round((histogram.threshold - histogram.low) / (histogram.high - histogram.low) * len(histogram.counts))
         below = tuple(histogram.counts[:edge].sum(axis=0))
         flipped += first.way.startswith(">")
@@ -93,16 +93,16 @@ def test_lines_of_rules_are_short_and_break_between_terms_only():
 def test_no_card_lies_on_another_and_no_link_crosses_one(name, sideways):
     scene = scene_of(view(name), sideways)
     cards = boxes(scene)
-    found = list(cards.values())
-    for i, a in enumerate(found):
+    results = list(cards.values())
+    for i, a in enumerate(results):
         assert a.x >= 0 and a.y >= 0 and a.x + a.width <= scene.width and a.y + a.height <= scene.height
-        for b in found[i + 1 :]:
+        for b in results[i + 1 :]:
             apart = a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
             assert apart
     for link in (shape for group in scene.groups for shape in group.shapes if isinstance(shape, Link)):
         # Control points of the bend lie between two levels, where no card is.
         low, high = (link.knee[0], link.end[0]) if link.sideways else (link.knee[1], link.end[1])
-        for card in found:
+        for card in results:
             start, size = (card.x, card.width) if link.sideways else (card.y, card.height)
             assert start + size <= low + 1e-6 or start >= high - 1e-6
 
@@ -132,9 +132,9 @@ def test_a_name_is_shortened_in_its_middle_and_never_broken():
 
 def test_svg_is_xml_with_every_name_as_it_is():
     document = svg(scene_of(wild_view()))
-    found = " ".join(texts(document))
+    result = " ".join(texts(document))
     for name in ("[b] $y$", "{c} ' OR 1=1"):
-        assert name in found
+        assert name in result
     assert not re.search(r"<(script|img)\b", document)
     titles = " ".join("".join(element.itertext()) for element in ET.fromstring(document).iter(f"{SVG}title"))
     for name in (*WILD[:3], *WILD_CLASSES):
@@ -167,15 +167,15 @@ def test_a_tree_that_is_one_leaf_is_drawn():
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="there is no Graphviz (dot) on this machine")
 def test_graphviz_draws_the_tree_with_every_name_as_it_is():
-    found = wild_view()
-    done = subprocess.run(["dot", "-Tsvg"], input=dot(found).encode(), capture_output=True, check=False)
+    result = wild_view()
+    done = subprocess.run(["dot", "-Tsvg"], input=dot(result).encode(), capture_output=True, check=False)
     assert done.returncode == 0 and done.stderr == b"", done.stderr.decode()
     shown = " ".join(texts(done.stdout)).replace("\xa0", " ")
     for name in (*WILD[:3], *WILD_CLASSES[1:]):
         assert name in shown
     document = ET.fromstring(done.stdout)
     kinds = [element.get("class") for element in document.iter(f"{SVG}g")]
-    assert kinds.count("node") == len(found.nodes) and kinds.count("edge") == len(found.nodes) - 1
+    assert kinds.count("node") == len(result.nodes) and kinds.count("edge") == len(result.nodes) - 1
 
 
 def test_quotes_of_dot_are_balanced_whatever_stands_in_them():
@@ -201,10 +201,10 @@ def test_levels_stand_beside_the_lines_in_groups():
     y = (np.arange(60) % 3 == 1).astype(np.int32)
     model = make("hhcart_a", random_state=0).set_params(qualitative=[0]).fit(X, y)
     names = {0: ["red", "dark blue", "green"]}
-    found = view_of(model.tree_, ["color", "size"], ["no", "yes"], level_names=names, rows=(model.tree_rows(X), y))
-    ways = [node.way.replace(BLANK, " ") for node in found.nodes[1:]]
+    shown = view_of(model.tree_, ["color", "size"], ["no", "yes"], level_names=names, rows=(model.tree_rows(X), y))
+    ways = [node.way.replace(BLANK, " ") for node in shown.nodes[1:]]
     assert sorted(ways) == ["dark blue", "red, green, any other level"] or sorted(ways) == [
         "dark blue, any other level",
         "red, green",
     ]
-    assert found.nodes[0].histogram is None
+    assert shown.nodes[0].histogram is None

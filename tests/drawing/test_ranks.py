@@ -60,9 +60,9 @@ def test_nothing_lies_beyond_the_picture_and_numbers_do_not_touch(width, size, r
         left = label.x - {"start": 0, "middle": wide / 2, "end": wide}[label.anchor]
         assert left >= size / 4 and left + wide <= width - size / 4 and 0 < label.y < scene.height, label
     ticks = [label for label in shapes_of(scene, Label) if label.text.isdecimal()]
-    for one, other in pairwise(ticks):
-        if one.y == other.y:
-            assert other.x - one.x > width_of(other.text, size)
+    for first, other in pairwise(ticks):
+        if first.y == other.y:
+            assert other.x - first.x > width_of(other.text, size)
 
 
 def test_svg_and_matplotlib_paint_the_same_diagram():

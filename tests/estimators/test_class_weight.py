@@ -108,8 +108,8 @@ def test_heavier_classes_are_found_more_often_and_a_wrong_label_stops_the_run(tm
         experiment = config.from_mapping(plan(class_weight={"1": weight}, max_depth=3), name=f"w{weight}")
         with Store(tmp_path / "results.sqlite") as store:
             assert running.run(experiment, store, n_jobs=1, offline=True).exit_code == 0
-            found = [row.per_class["1"] for row in store.rows(experiment.name)]
-        recall.append(sum(right for right, _ in found) / sum(rows for _, rows in found))
+            results = [row.per_class["1"] for row in store.rows(experiment.name)]
+        recall.append(sum(right for right, _ in results) / sum(rows for _, rows in results))
     assert recall[1] > recall[0] + 0.2
     with Store(tmp_path / "results.sqlite") as store, pytest.raises(ConfigError, match="which is no class of 'bupa'"):
         running.run(config.from_mapping(plan(class_weight={"one": 2})), store, n_jobs=1, offline=True)

@@ -45,8 +45,8 @@ def test_sets_hold_the_truth_as_often_as_promised(name):
     inside, sizes = [], []
     for seed in range(150):
         shares, y, leaves = random_rows(99 + 300, 3, seed)
-        found = guarantee_of(name, 0.8, "split", Held(shares[:99], y[:99], leaves[:99]))
-        sets = found.sets(shares[99:], leaves[99:])
+        guarantee = guarantee_of(name, 0.8, "split", Held(shares[:99], y[:99], leaves[:99]))
+        sets = guarantee.sets(shares[99:], leaves[99:])
         inside.append(sets[np.arange(300), y[99:]].mean())
         sizes.append(sets.sum(axis=1).mean())
     groups = 3 if name in ("class", "leaf") else 1
@@ -62,12 +62,12 @@ def test_intervals_hold_the_truth_as_often_as_promised(name):
         rng = np.random.default_rng(seed)
         leaves = rng.integers(2, size=700) + 3
         truth = rng.normal(size=700) * np.where(leaves == 4, 4.0, 1.0)
-        said = np.zeros(700)
+        predicted = np.zeros(700)
         spreads = limits.spreads_of(name, 0.8, truth[:300], leaves[:300]) if name != "absolute" else None
         spread = limits.spread_at(spreads, leaves[300:399]) if spreads else None
-        held = Held(said[300:399], truth[300:399], leaves[300:399] if spreads else None, spread)
-        found = guarantee_of(name, 0.8, "split", held, spreads)
-        ends = found.intervals(said[399:], leaves[399:])
+        held = Held(predicted[300:399], truth[300:399], leaves[300:399] if spreads else None, spread)
+        guarantee = guarantee_of(name, 0.8, "split", held, spreads)
+        ends = guarantee.intervals(predicted[399:], leaves[399:])
         inside.append(((ends[:, 0] <= truth[399:]) & (truth[399:] <= ends[:, 1])).mean())
         wide = ends[:, 1] - ends[:, 0]
         widths.append([wide[leaves[399:] == leaf].mean() for leaf in (3, 4)])
@@ -79,9 +79,11 @@ def test_intervals_hold_the_truth_as_often_as_promised(name):
 def test_few_rows_of_a_leaf_share_a_limit_and_few_of_a_class_are_refused():
     shares = np.full((24, 2), 0.5)
     leaves = np.array([1] * 12 + [2] * 9 + [5] * 3)
-    found = guarantee_of("leaf", 0.9, "split", Held(shares, np.zeros(24, int), leaves))
-    assert found.leaves == (1, 2) and found.limits == ((0.5,), (0.5,), (0.0,))
-    np.testing.assert_array_equal(found.sets(np.array([[0.9, 0.1]] * 3), np.array([1, 5, 77])).sum(axis=1), [1, 2, 2])
+    guarantee = guarantee_of("leaf", 0.9, "split", Held(shares, np.zeros(24, int), leaves))
+    assert guarantee.leaves == (1, 2) and guarantee.limits == ((0.5,), (0.5,), (0.0,))
+    np.testing.assert_array_equal(
+        guarantee.sets(np.array([[0.9, 0.1]] * 3), np.array([1, 5, 77])).sum(axis=1), [1, 2, 2]
+    )
     shares, y = np.full((40, 2), 0.5), np.array([0] * 35 + [1] * 5)
     with pytest.raises(ConfigError, match=r"at least 9 calibration rows of each class, of 'rare' too. There are 5;"):
         guarantee_of("class", 0.9, "cross", Held(shares, y), classes=("usual", "rare"))
@@ -94,11 +96,11 @@ def test_a_coverage_that_is_none_is_refused(coverage):
 
 
 def test_plain_data_comes_back_and_damaged_is_refused():
-    found = Guarantee("lac", 0.9, "cross", 30, ((0.25,),), (), 1.5)
-    assert Guarantee.from_plain(found.plain(), 3) == found
+    guarantee = Guarantee("lac", 0.9, "cross", 30, ((0.25,),), (), 1.5)
+    assert Guarantee.from_plain(guarantee.plain(), 3) == guarantee
     for key, value in (("name", "absolute"), ("limits", [[float("nan")]]), ("coverage", 2.0), ("leaves", [4])):
         with pytest.raises(DataError, match="guarantee must be an object"):
-            Guarantee.from_plain({**found.plain(), key: value}, 3)
+            Guarantee.from_plain({**guarantee.plain(), key: value}, 3)
 
 
 RNG = np.random.default_rng(8)
@@ -110,18 +112,18 @@ LABELS = np.array(["low", "mid", "high"])[np.digitize(NUMBER, [-1.0, 1.0])]
 @few(1, guarantee=OF_CLASSES, calibration=["cross", "split"])
 def test_sets_hold_the_class(guarantee, calibration):
     tree = make("logistic_tree", max_depth=2)
-    found = ConformalClassifier(tree, 0.9, guarantee, calibration, folds=4, random_state=1).fit(X[:600], LABELS[:600])
-    sets = found.predict_set(X[600:])
-    inside = sets[np.arange(600), np.searchsorted(found.classes_, LABELS[600:])]
+    model = ConformalClassifier(tree, 0.9, guarantee, calibration, folds=4, random_state=1).fit(X[:600], LABELS[:600])
+    sets = model.predict_set(X[600:])
+    inside = sets[np.arange(600), np.searchsorted(model.classes_, LABELS[600:])]
     assert 0.85 < inside.mean() < 0.96 and 1.0 < sets.sum(axis=1).mean() < 2.5
-    assert (found.predict(X) == found.estimator_.predict(X)).all() and found.predict_proba(X).shape == (1200, 3)
+    assert (model.predict(X) == model.estimator_.predict(X)).all() and model.predict_proba(X).shape == (1200, 3)
 
 
 @few(1, guarantee=OF_NUMBERS, calibration=["cross", "split"])
 def test_intervals_hold_the_number(guarantee, calibration):
     tree = make("m5_style")
-    found = ConformalRegressor(tree, 0.9, guarantee, calibration, folds=4, random_state=1).fit(X[:600], NUMBER[:600])
-    ends = found.predict_interval(X[600:])
+    model = ConformalRegressor(tree, 0.9, guarantee, calibration, folds=4, random_state=1).fit(X[:600], NUMBER[:600])
+    ends = model.predict_interval(X[600:])
     inside = (ends[:, 0] <= NUMBER[600:]) & (NUMBER[600:] <= ends[:, 1])
     assert 0.85 < inside.mean() < 0.95
 

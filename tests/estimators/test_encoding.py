@@ -78,7 +78,7 @@ def test_weights_count_rows_several_times():
     X = np.column_stack([rng.normal(size=30), rng.integers(0, 4, 30)])
     X[rng.random(X.shape) < 0.2] = np.nan
     weights = rng.integers(1, 5, 30)
-    found = ColumnEncoder.learned(X, (1,), fill=True, indicators=True, weights=weights.astype(float))
+    result = ColumnEncoder.learned(X, (1,), fill=True, indicators=True, weights=weights.astype(float))
     repeated = ColumnEncoder.learned(np.repeat(X, weights, axis=0), (1,), fill=True, indicators=True)
-    assert found.transform(X).tobytes() == repeated.transform(X).tobytes()
-    assert found.medians.tolist() == repeated.medians.tolist() and found.usual.tolist() == repeated.usual.tolist()
+    assert result.transform(X).tobytes() == repeated.transform(X).tobytes()
+    assert result.medians.tolist() == repeated.medians.tolist() and result.usual.tolist() == repeated.usual.tolist()

@@ -19,7 +19,13 @@ from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.models.model import Model
 
 # An algorithm of every class
-NAMES = [*{one.estimator: name for name, one in ALGORITHMS.items() if issubclass(one.estimator, TakesFrames)}.values()]
+NAMES = [
+    *{
+        algorithm.estimator: name
+        for name, algorithm in ALGORITHMS.items()
+        if issubclass(algorithm.estimator, TakesFrames)
+    }.values()
+]
 N = 90
 
 
@@ -78,15 +84,15 @@ def small(name: str, **parameters: Any) -> Any:
     return make(name, n_estimators=3, random_state=1, **parameters)
 
 
-def said(estimator: Any, X: Any) -> list[np.ndarray]:
+def predictions_of(estimator: Any, X: Any) -> list[np.ndarray]:
     """All that an estimator says of rows."""
     methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply")
     return [getattr(estimator, method)(X) for method in methods if hasattr(estimator, method)]
 
 
-def assert_same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
-    assert len(found) == len(expected) > 1
-    for ours, theirs in zip(found, expected, strict=True):
+def assert_same(result: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    assert len(result) == len(expected) > 1
+    for ours, theirs in zip(result, expected, strict=True):
         assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
 
 
@@ -97,7 +103,7 @@ def test_a_forest_of_a_frame_is_that_of_its_columns_encoded_by_hand(name):
     ours, hand = small(name).fit(X, y), small(name).fit(by_hand(X, X), y)
     assert list(ours.encoding_.get_feature_names_out()) == ENCODED
     for rows in (X, new):
-        assert_same(said(ours, rows), said(hand, by_hand(rows, X)))
+        assert_same(predictions_of(ours, rows), predictions_of(hand, by_hand(rows, X)))
     assert ours.score(X, y) == hand.score(by_hand(X, X), y)
     assert ours.extra_measures(X, y) == hand.extra_measures(by_hand(X, X), y)
     assert ours.n_features_in_ == 5 and list(ours.feature_names_in_) == list(X.columns)
@@ -117,7 +123,7 @@ def test_a_frame_of_numbers_without_a_gap_is_taken_as_it_is(name, monkeypatch):
     ours = small(name).fit(X, answers(name, frame()))
     hand = small(name).fit(X.to_numpy(dtype=float), answers(name, frame()))
     assert ours.encoding_ is None
-    assert_same(said(ours, X), said(hand, X.to_numpy(dtype=float)))
+    assert_same(predictions_of(ours, X), predictions_of(hand, X.to_numpy(dtype=float)))
     assert np.array_equal(ours.feature_importances_, hand.feature_importances_)
 
 
@@ -142,7 +148,10 @@ def test_warm_start_keeps_the_encoding_of_the_first_fit():
     first = forest.encoding_
     grown = forest.set_params(n_estimators=6).fit(X, y)
     assert grown.encoding_ is first
-    assert_same(said(grown, later()), said(make("hhgdt_forest", n_estimators=6, random_state=1).fit(X, y), later()))
+    assert_same(
+        predictions_of(grown, later()),
+        predictions_of(make("hhgdt_forest", n_estimators=6, random_state=1).fit(X, y), later()),
+    )
     forest.set_params(n_estimators=7).fit(X.assign(color="violet"), y)
     assert forest.encoding_ is first and forest.n_features_in_ == 5
     numbers = X[["width"]]
@@ -163,14 +172,14 @@ def test_warm_start_keeps_the_encoding_of_the_first_fit():
 
 def test_an_order_is_that_of_a_column_of_the_frame():
     X, y = frame(), answers("hhgdt_forest", frame())
-    found = [
+    results = [
         BaggedForestClassifier("hhgdt", n_estimators=5, random_state=1, monotonic_cst=signs).fit(X, y)
         for signs in ({"length": -1}, [0, -1, 0, 0, 0])
     ]
     hand = BaggedForestClassifier("hhgdt", n_estimators=5, random_state=1, monotonic_cst={0: -1})
     hand.fit(by_hand(X, X), y)
-    for forest in found:
-        assert_same(said(forest, X), said(hand, by_hand(X, X)))
+    for forest in results:
+        assert_same(predictions_of(forest, X), predictions_of(hand, by_hand(X, X)))
         ends = [forest.predict_proba(X.assign(length=value))[:, 1] for value in (-3.0, 0.0, 3.0)]
         assert (np.diff(ends, axis=0) <= 1e-12).all()
     for signs in ({"color": 1}, [1, 0, 0, 0, 0]):
@@ -188,8 +197,8 @@ def encoding_of(**columns: Any) -> Any:
 def test_a_column_holds_words_if_a_cell_is_no_number_and_nothing_without_a_cell():
     gap = [0.0, np.nan] * 6
     for numbers in (["1", "2.5", " "] * 4, [1, None, "3"] * 4, [True, False, None] * 4, [1, pd.NA, 2] * 4):
-        found = encoding_of(gap=gap, x=pd.Series(numbers, dtype=object))
-        assert found.levels == {} and found.get_feature_names_out().tolist() == ["gap", "x"]
+        result = encoding_of(gap=gap, x=pd.Series(numbers, dtype=object))
+        assert result.levels == {} and result.get_feature_names_out().tolist() == ["gap", "x"]
     for typed in (pd.array([1, None, 3] * 4, "Int64"), pd.array([True, None, False] * 4, "boolean")):
         assert encoding_of(gap=gap, x=typed).levels == {}
     assert encoding_of(gap=gap, x=["1", "b", "10", "9 "] * 3).levels == {1: ("1", "9", "10", "b")}
@@ -201,8 +210,8 @@ def test_a_column_holds_words_if_a_cell_is_no_number_and_nothing_without_a_cell(
         for x in ([1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"])
     ]
     assert same[0].tolist() == same[1].tolist() == same[2].tolist() == [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-    found = encoding_of(x=[1.0, 2.0] * 4, none=[None] * 8, never=[np.nan] * 8, word=pd.Categorical([None] * 8))
-    assert found.transform(pd.DataFrame({"x": [3.0], "none": [5.0], "never": [np.nan], "word": ["a"]})).tolist() == [
+    result = encoding_of(x=[1.0, 2.0] * 4, none=[None] * 8, never=[np.nan] * 8, word=pd.Categorical([None] * 8))
+    assert result.transform(pd.DataFrame({"x": [3.0], "none": [5.0], "never": [np.nan], "word": ["a"]})).tolist() == [
         [3.0, 5.0, 0.0, 0.0]
     ]
 
@@ -232,13 +241,13 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence():
     with pytest.raises(ConfigError, match=r"column 'name' has 1001 levels, and .* takes 1000 at most; join rare"):
         forest.fit(many, np.arange(1001) % 2)
     fitted, plain = small("hhgdt_forest").fit(X, y), small("hhgdt_forest").fit(numbers, y)
-    for message, one, wrong in (
+    for message, item, wrong in (
         ("column 'width' holds 'wide', and .* was fitted to numbers there", fitted, X.assign(width="wide")),
         ("column 'width' holds dates", fitted, X.assign(width=pd.Timestamp("2024-05-01"))),
         ("column 'width' has 90 missing values .NaN., and the rows of fit had none", plain, numbers * np.nan),
     ):
         with pytest.raises(ConfigError, match=message):
-            one.predict(wrong)
+            item.predict(wrong)
     with pytest.raises(ValueError, match="feature names should match"):
         fitted.predict(X[X.columns[::-1]])
 
@@ -251,8 +260,8 @@ def test_a_forest_of_a_frame_predicts_the_same_from_its_file(name, tmp_path):
     again = load(tmp_path / "m.json")
     methods = [method for method in ("predict", "predict_proba", "apply") if hasattr(forest, method)]
     for rows in (X, later()):
-        found = [getattr(again, method)(rows) for method in methods]
-        assert_same(found, [getattr(forest, method)(rows) for method in methods])
+        results = [getattr(again, method)(rows) for method in methods]
+        assert_same(results, [getattr(forest, method)(rows) for method in methods])
     assert again.feature_names == tuple(X.columns) and list(again.columns_seen()[0]) == ENCODED
     assert again.may_be_empty == set(range(5))
     document = json.loads((tmp_path / "m.json").read_text())
@@ -272,12 +281,12 @@ def test_an_export_reads_words_and_gaps_as_the_forest_does(name):
 def test_frames_are_explained_and_saved_whatever_their_columns_are_called(tmp_path):
     X, y = frame(), answers("hhgdt_forest", frame())
     forest = small("hhgdt_forest").fit(X, y)
-    found = oblique_cli.shap_values(forest, later().iloc[:4], X.iloc[:10])
-    assert list(found.feature_names) == list(X.columns)
-    assert found.values.sum(axis=1) + found.base_values == pytest.approx(forest.predict_proba(later().iloc[:4]))
+    result = oblique_cli.shap_values(forest, later().iloc[:4], X.iloc[:10])
+    assert list(result.feature_names) == list(X.columns)
+    assert result.values.sum(axis=1) + result.base_values == pytest.approx(forest.predict_proba(later().iloc[:4]))
     whole = X.dropna().iloc[:2]
     verdicts = oblique_cli.verify(forest, robust=1e-9, rows=whole, reference=X.fillna({"length": 0.0})).verdicts
-    assert [one.outcome for one in verdicts] == ["proved"] * 2
+    assert [verdict.outcome for verdict in verdicts] == ["proved"] * 2
     card = oblique_cli.model_card(forest, X)
     assert "color" in card and "grade" in card
     model = Model.of(forest)

@@ -62,8 +62,8 @@ def test_more_than_two_classes_are_told_apart_in_pairs_or_each_from_the_rest():
     data = load("balance_scale")
     options = {"kernel": "linear", "standardize": False, "cost": 2.0}
     pairs, rest = (make("svm", multiclass=way, **options).fit(data.X, data.y) for way in machines.MULTICLASS)
-    one = SVC(kernel="linear", C=2.0).fit(data.X, data.y)
-    np.testing.assert_array_equal(pairs.predict(data.X), one.predict(data.X))
+    single = SVC(kernel="linear", C=2.0).fit(data.X, data.y)
+    np.testing.assert_array_equal(pairs.predict(data.X), single.predict(data.X))
     alone = OneVsRestClassifier(SVC(kernel="linear", C=2.0)).fit(data.X, data.y)
     np.testing.assert_array_equal(rest.predict(data.X), alone.predict(data.X))
     assert (pairs.predict(data.X) != rest.predict(data.X)).any()

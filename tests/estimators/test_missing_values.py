@@ -226,13 +226,13 @@ def test_the_rules_say_where_missing_values_go():
 
 def test_impute_fills_with_medians_of_the_rows_it_grows_on_which_are_those_of_numpy():
     X, y = with_gaps(120, seed=17)
-    kept = np.arange(0, 120, 3)
-    X[kept] += 10.0  # rows kept for pruning must not move the medians
-    model = make("hhcart_a", missing="impute", pruning="reduced_error").fit(X, y, pruning_rows=kept)
-    fill = np.nanmedian(np.delete(X, kept, axis=0), axis=0)
+    retained = np.arange(0, 120, 3)
+    X[retained] += 10.0  # rows kept for pruning must not move the medians
+    model = make("hhcart_a", missing="impute", pruning="reduced_error").fit(X, y, pruning_rows=retained)
+    fill = np.nanmedian(np.delete(X, retained, axis=0), axis=0)
     np.testing.assert_array_equal(model.fill_values_, fill)
     filled = np.where(np.isnan(X), fill, X)
-    by_hand = make("hhcart_a", pruning="reduced_error").fit(filled, y, pruning_rows=kept)
+    by_hand = make("hhcart_a", pruning="reduced_error").fit(filled, y, pruning_rows=retained)
     assert_same_tree(model.tree_, by_hand.tree_)
     np.testing.assert_array_equal(model.predict(X), by_hand.predict(filled))
     rng = np.random.default_rng(16)
@@ -272,10 +272,10 @@ def test_gaps_of_a_data_frame_are_learned_unasked(name, levels, tmp_path):
     if levels:
         frame["d"] = pd.Categorical(np.where(np.arange(90) % 3, "red", "blue"))
         frame.loc[4, "d"] = None
-    plain, asked = (make(name, random_state=0, **how).fit(frame, y) for how in ({}, {"missing": "learn"}))
-    assert_same_tree(plain.tree_, asked.tree_)
-    assert plain.missing_ == asked.missing_ == "learn"
-    expected = asked.predict_proba(frame)
+    plain, request = (make(name, random_state=0, **how).fit(frame, y) for how in ({}, {"missing": "learn"}))
+    assert_same_tree(plain.tree_, request.tree_)
+    assert plain.missing_ == request.missing_ == "learn"
+    expected = request.predict_proba(frame)
     # What was learned decides, not what is asked for afterwards.
     assert (plain.set_params(missing="error").predict_proba(frame) == expected).all()
     plain.set_params(missing="auto")

@@ -107,8 +107,8 @@ def test_no_answer_falls(seed: int, signs, name: str, weighted: bool, probabilit
     rng = np.random.default_rng(seed)
     X, y = classes(rng, int(rng.integers(5, 120)), 3)
     weights = rng.random(len(y)) + 0.1 if weighted else None
-    own = {"probabilities": probabilities, "pruning": pruning, "ccp_alpha": 0.02 if pruning == "ccp_alpha" else 0.0}
-    tree = ObliqueTreeClassifier(name, monotonic_cst=signs, random_state=seed, **own).fit(X, y, weights)
+    options = {"probabilities": probabilities, "pruning": pruning, "ccp_alpha": 0.02 if pruning == "ccp_alpha" else 0.0}
+    tree = ObliqueTreeClassifier(name, monotonic_cst=signs, random_state=seed, **options).fit(X, y, weights)
     assert worst_fall(tree, X, signs, rng, 500) <= 0.0
 
 
@@ -240,9 +240,9 @@ def test_a_tree_of_constants_along_one_feature_is_that_of_scikit_learn() -> None
     rng = np.random.default_rng(3)
     x = rng.permutation(60)[:, None].astype(float)
     y = x[:, 0] ** 2 / 100.0 + rng.normal(scale=6.0, size=60)
-    own = {"min_samples_leaf": 3, "max_depth": 4}
-    ours = make("hhcart_regression", pruning="none", monotonic_cst=[1], **own).fit(x, y)
-    theirs = DecisionTreeRegressor(monotonic_cst=[1], **own).fit(x, y)
+    options = {"min_samples_leaf": 3, "max_depth": 4}
+    ours = make("hhcart_regression", pruning="none", monotonic_cst=[1], **options).fit(x, y)
+    theirs = DecisionTreeRegressor(monotonic_cst=[1], **options).fit(x, y)
     assert ours.tree_.n_leaves > 4
     assert np.allclose(ours.predict(x), theirs.predict(x), rtol=1e-12)
     assert (np.diff(ours.predict(np.sort(x, axis=0))) >= 0.0).all()
@@ -252,14 +252,14 @@ def test_a_model_with_signs_is_the_best_of_those_that_leave_columns_out() -> Non
     rng = np.random.default_rng(4)
     X, y = table(rng, 40, 4)
     signs = np.array([1, -1, 1, 0], dtype=np.int32)
-    found, best = fit_in_order(X, y, signs), np.inf
-    for kept in np.array(np.meshgrid(*[[0, 1]] * 3)).reshape(3, -1).T:  # of the columns with a sign
-        part = np.flatnonzero([*kept, 1])
-        own = fit_linear(np.ascontiguousarray(X[:, part]), y)
-        if (own.coef * signs[part] >= 0.0).all():
-            best = min(best, own.rss)
-    assert (signs * found.coef >= 0.0).all()
-    assert found.rss == pytest.approx(best, rel=1e-9)
+    result, best = fit_in_order(X, y, signs), np.inf
+    for mask in np.array(np.meshgrid(*[[0, 1]] * 3)).reshape(3, -1).T:  # of the columns with a sign
+        part = np.flatnonzero([*mask, 1])
+        fit = fit_linear(np.ascontiguousarray(X[:, part]), y)
+        if (fit.coef * signs[part] >= 0.0).all():
+            best = min(best, fit.rss)
+    assert (signs * result.coef >= 0.0).all()
+    assert result.rss == pytest.approx(best, rel=1e-9)
     assert np.array_equal(fit_in_order(X, y, 0 * signs).coef, fit_linear(X, y).coef)
 
 

@@ -33,7 +33,7 @@ def test_the_tree_stands_below_the_box(name):
     # Styles are those of the picture alone: a notebook is full of other elements.
     sheet = re.findall(r"<style>(.*?)</style>", box, re.S)[-1]
     selectors = re.findall(r"(?:^|[}{])\s*([^{}@]+?)\s*\{", sheet)
-    assert len(selectors) > 20 and all(one.startswith(".oblique-tree") for one in selectors)
+    assert len(selectors) > 20 and all(selector.startswith(".oblique-tree") for selector in selectors)
 
 
 def test_the_picture_is_cut_or_left_out():
@@ -70,5 +70,5 @@ def test_a_figure_fits_its_cell_and_is_the_same_picture(name):
     assert f"max-width: {width:.2f}in" in tree.get("style") and f"min-width: {0.6 * width:.2f}in" in tree.get("style")
     assert tree.get("width") is None and tree.get("height") is None and tree.get("viewBox")
     plain = ElementTree.fromstring(rendered(figure, "svg"))
-    assert [one.tag for one in tree.iter()] == [one.tag for one in plain.iter()]
+    assert [element.tag for element in tree.iter()] == [element.tag for element in plain.iter()]
     assert isinstance(pickle.loads(pickle.dumps(figure)), Figure)  # as figures of matplotlib are

@@ -44,9 +44,9 @@ def test_a_strength_is_chosen_on_rows_that_the_trees_have_not_seen():
     seen = []
 
     class Spy(ObliqueTreeClassifier):
-        def _pruned(self, growing, kept, proposer, draws):
+        def _pruned(self, growing, retained, proposer, draws):
             seen.append({tuple(row) for row in growing.X})
-            return super()._pruned(growing, kept, proposer, draws)
+            return super()._pruned(growing, retained, proposer, draws)
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
@@ -112,7 +112,7 @@ def test_bottom_up_trees_have_them_with_a_number(name):
 # ---- forests ---------------------------------------------------------------------------------------------------------
 
 
-FORESTS = [name for name, one in ALGORITHMS.items() if issubclass(one.estimator, ForestClassifier)]
+FORESTS = [name for name, algorithm in ALGORITHMS.items() if issubclass(algorithm.estimator, ForestClassifier)]
 KINDS = ["bagged_forest", "hhcart_forest", "heterogeneous_forest", "tao_forest", "mprof_p", "drf"]
 
 
@@ -157,8 +157,8 @@ def test_a_strength_of_0_is_the_mean_of_the_counts(rule: str):
     mean = make("hhcart_forest", n_estimators=6, random_state=3, voting="mean", probabilities="counts").fit(
         data.X, data.y
     )
-    found = fitted_forest("hhcart_forest", rule, 0.0)
-    np.testing.assert_allclose(found.predict_proba(data.X), mean.predict_proba(data.X), atol=1e-14)
+    model = fitted_forest("hhcart_forest", rule, 0.0)
+    np.testing.assert_allclose(model.predict_proba(data.X), mean.predict_proba(data.X), atol=1e-14)
 
 
 @few(1, name=["hhgdt_forest", "mpraf_p"], smoothing=["auto", 0.3, "oob"])
@@ -198,8 +198,8 @@ def test_the_strength_is_that_of_least_log_loss_by_trees_that_did_not_draw_a_row
             shares = with_probabilities(plain.tree(t), rule, strength).shares
             total[without[:, t]] += shares[leaves[without[:, t], t]]
         mean = total[rows] / without[rows].sum(axis=1, keepdims=True)
-        own = np.maximum(mean[np.arange(len(rows)), np.searchsorted(model.classes_, data.y[rows])], LEAST)
-        losses.append(np.average(-np.log(own), weights=None if weights is None else weights[rows]))
+        local = np.maximum(mean[np.arange(len(rows)), np.searchsorted(model.classes_, data.y[rows])], LEAST)
+        losses.append(np.average(-np.log(local), weights=None if weights is None else weights[rows]))
     assert model.probability_strength_ == STRENGTHS[int(np.argmin(losses))]
 
 

@@ -58,9 +58,11 @@ BY_TREE = pytest.mark.parametrize("cls", TREES, ids=lambda cls: cls.__name__)
 
 def quick(cls: type, **params):
     model = cls(**params)
-    own = model.get_params(deep=False)
-    model.set_params(**{name: value for name, value in QUICK.items() if name in own}, **QUICK_FIT.get(cls.__name__, {}))
-    return model.set_params(random_state=0) if "random_state" in own else model
+    declared = model.get_params(deep=False)
+    model.set_params(
+        **{name: value for name, value in QUICK.items() if name in declared}, **QUICK_FIT.get(cls.__name__, {})
+    )
+    return model.set_params(random_state=0) if "random_state" in declared else model
 
 
 def example(model):
@@ -186,15 +188,21 @@ def test_a_heuristic_names_the_limit_of_its_tree(registered, limit):
 def test_the_stub_for_editors_is_what_the_classes_are_and_needs_the_standard_library_alone(tmp_path):
     """The build writes it of the text of the declarations, before there is anything to import."""
     known = stubs.classes()
-    found = {cls.name: cls for cls in ast.parse(stubs.text(known)).body if isinstance(cls, ast.ClassDef)}
-    classes = [classifier_of(name) for name, one in PROPOSERS.items() if one.__module__.startswith("oblique_cli.")]
-    assert sorted(found) == sorted(cls.__name__ for cls in classes)
+    results = {cls.name: cls for cls in ast.parse(stubs.text(known)).body if isinstance(cls, ast.ClassDef)}
+    classes = [
+        classifier_of(name) for name, heuristic in PROPOSERS.items() if heuristic.__module__.startswith("oblique_cli.")
+    ]
+    assert sorted(results) == sorted(cls.__name__ for cls in classes)
     for cls in classes:
-        written = next(one for one in found[cls.__name__].body if isinstance(one, ast.FunctionDef)).args
-        own = inspect.signature(cls).parameters
-        assert [one.arg for one in written.kwonlyargs] == list(own) and len(written.args) == 1
-        assert [ast.literal_eval(one) for one in written.kw_defaults] == [one.default for one in own.values()]
-        assert [ast.unparse(one.annotation) for one in written.kwonlyargs] == [one.annotation for one in own.values()]
+        written = next(item for item in results[cls.__name__].body if isinstance(item, ast.FunctionDef)).args
+        declared = inspect.signature(cls).parameters
+        assert [argument.arg for argument in written.kwonlyargs] == list(declared) and len(written.args) == 1
+        assert [ast.literal_eval(default) for default in written.kw_defaults] == [
+            item.default for item in declared.values()
+        ]
+        assert [ast.unparse(argument.annotation) for argument in written.kwonlyargs] == [
+            item.annotation for item in declared.values()
+        ]
     stub = tmp_path / "classifiers.pyi"
     subprocess.run([sys.executable, "-I", "-S", stubs.__file__, stub], check=True)
     assert stub.read_text(encoding="utf-8") == stubs.text()
@@ -297,8 +305,8 @@ def test_sizes_paths_importances_and_text_agree_with_each_other(cls):
     importances = model.feature_importances_
     assert importances.shape == (4,) and (importances >= 0).all() and importances.sum() == pytest.approx(1.0)
 
-    found, leaves = model.decision_path(X), model.apply(X)
-    path, starts = found if isinstance(found, tuple) else (found, [0, found.shape[1]])
+    result, leaves = model.decision_path(X), model.apply(X)
+    path, starts = result if isinstance(result, tuple) else (result, [0, result.shape[1]])
     assert issparse(path) and set(path.data) == {1}
     leaves = leaves.reshape(len(X), -1)
     assert leaves.shape[1] == len(starts) - 1 and starts[-1] == path.shape[1] == model.n_nodes_
@@ -310,7 +318,7 @@ def test_sizes_paths_importances_and_text_agree_with_each_other(cls):
         for row in (0, 70, 149):
             nodes = part.indices[part.indptr[row] : part.indptr[row + 1]]
             assert nodes[0] == 0 and nodes[-1] == leaves[row, tree] and (np.diff(nodes) > 0).all()
-            if not isinstance(found, tuple) and hasattr(model.tree_, "parents"):
+            if not isinstance(result, tuple) and hasattr(model.tree_, "parents"):
                 np.testing.assert_array_equal(model.tree_.parents[nodes], [-1, *nodes[:-1]])
     assert longest == model.depth_ + 1
     text = model.export_text()

@@ -56,16 +56,18 @@ class Spy:
 
 @pytest.fixture
 def spy(monkeypatch):
-    found = Spy()
-    found.around(monkeypatch, top_down, "grow_top_down", lambda s, _, X, *rest, **more: s.see(X))
-    found.around(monkeypatch, oblique_regressor, "grow", lambda s, _, X, *rest: s.see(X))
-    found.around(monkeypatch, linear_tree, "chosen_tree", lambda s, _, X, *rest, **more: [s.see(X[o]) for o in rest[4]])
-    found.around(monkeypatch, boosting, "_part", lambda s, part, *rest: s.see(part[0]))
-    found.around(
+    result = Spy()
+    result.around(monkeypatch, top_down, "grow_top_down", lambda s, _, X, *rest, **more: s.see(X))
+    result.around(monkeypatch, oblique_regressor, "grow", lambda s, _, X, *rest: s.see(X))
+    result.around(
+        monkeypatch, linear_tree, "chosen_tree", lambda s, _, X, *rest, **more: [s.see(X[o]) for o in rest[4]]
+    )
+    result.around(monkeypatch, boosting, "_part", lambda s, part, *rest: s.see(part[0]))
+    result.around(
         monkeypatch, logistic_forest, "choose_forest",
-        lambda s, _, members, rows, *rest: [s.see(rows.X[one.left_out]) for one in members],
+        lambda s, _, members, rows, *rest: [s.see(rows.X[member.left_out]) for member in members],
     )  # fmt: skip
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -149,8 +151,8 @@ def test_groups_have_codes_and_parts_of_them_are_balanced_and_stratified():
     assert sorted(np.concatenate(parts).tolist()) == list(range(len(groups)))
     assert np.ptp([len(part) for part in parts]) <= 5
     assert len(parts_of(np.array([3, 3, 7, 9]), 10, rng)) == 3
-    kept = share_of(np.repeat(np.arange(20), 3), 0.1, rng)
-    assert len(kept) == 6 and len(set((kept // 3).tolist())) == 2
+    retained = share_of(np.repeat(np.arange(20), 3), 0.1, rng)
+    assert len(retained) == 6 and len(set((retained // 3).tolist())) == 2
     assert checked_groups(["b", "a", "b"], 3, "t").tolist() == [1, 0, 1]
     assert len(set(checked_groups(np.array(["b", 1, "b"], dtype=object), 3, "t").tolist())) == 2
     assert checked_groups(None, 3, "t") is None

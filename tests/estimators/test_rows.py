@@ -40,7 +40,7 @@ OPTIONS = {"dtype": (np.float64, np.float32), "order": "C", "reset": False}
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def checks(monkeypatch):
     """How often scikit-learn was asked."""
     calls = []
     monkeypatch.setattr(checked_rows, "validate_data", lambda *a, **k: (calls.append(1), validate_data(*a, **k))[1])
@@ -49,11 +49,11 @@ def asked(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("finite", [True, False, "allow-nan"])
-def test_plain_rows_are_returned_as_they_are(asked, dtype, finite):
+def test_plain_rows_are_returned_as_they_are(checks, dtype, finite):
     tree, rows = HHCARTClassifier().fit(X, y), X.astype(dtype)
-    asked.clear()
+    checks.clear()
     assert checked(tree, rows, ensure_all_finite=finite, **OPTIONS) is rows
-    assert not asked
+    assert not checks
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_plain_rows_are_returned_as_they_are(asked, dtype, finite):
     ],
     ids=["list", "half", "whole", "by columns", "reversed", "frame", "masked"],
 )
-def test_what_is_not_plain_is_checked(asked, rows):
+def test_what_is_not_plain_is_checked(checks, rows):
     tree = HHCARTClassifier().fit(X, y)
-    asked.clear()
-    found = checked(tree, rows, **OPTIONS)
-    assert asked and found.flags.c_contiguous
-    np.testing.assert_array_equal(found, np.asarray(rows))
+    checks.clear()
+    grown = checked(tree, rows, **OPTIONS)
+    assert checks and grown.flags.c_contiguous
+    np.testing.assert_array_equal(grown, np.asarray(rows))
 
 
 @pytest.mark.parametrize("rows", [X[:0], X[:, :2], X[0], np.where(X > 2, np.nan, X), np.where(X > 2, np.inf, X)])

@@ -61,8 +61,8 @@ def test_a_tree_of_axes_is_that_of_scikit_learn(k: int, seed: int):
 @pytest.mark.parametrize("k", [1, 3])
 def test_a_cut_is_the_best_of_all_planes_and_axes_over_all_outputs(k: int):
     X, y = rows_of(3, n=200, k=k)
-    kept = {"n_estimators": 5, "bootstrap": False, "max_features": None, "random_state": 0}
-    model = ObliqueForestRegressor(max_depth=1, min_samples_leaf=1, **kept).fit(X, y)
+    retained = {"n_estimators": 5, "bootstrap": False, "max_features": None, "random_state": 0}
+    model = ObliqueForestRegressor(max_depth=1, min_samples_leaf=1, **retained).fit(X, y)
     axes = max(fall(y, X[:, j] <= cut) for j in range(3) for cut in np.sort(X[:, j])[:-1])
     for number in range(5):
         tree = model.tree(number)
@@ -81,8 +81,8 @@ def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn(
     predictions = np.empty((60, 4, *y.shape[1:]))
     for t in range(4):
         for leaf in np.unique(leaves[:, t]):
-            own = leaves[:, t] == leaf
-            predictions[own, t] = np.average(y[own], axis=0, weights=draws[t, own])
+            inside = leaves[:, t] == leaf
+            predictions[inside, t] = np.average(y[inside], axis=0, weights=draws[t, inside])
     np.testing.assert_allclose(model.predict(X), predictions.mean(axis=1))
     seen = (draws == 0).any(axis=0)
     outside = np.array([predictions[i, draws[:, i] == 0].mean(axis=0) for i in np.flatnonzero(seen)])
@@ -95,11 +95,11 @@ def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn(
 def test_a_tree_sees_no_row_that_it_does_not_draw(k: int):
     """Components and planes too: numbers of rows out of bag may be anything."""
     X, y = rows_of(5, n=80, k=k)
-    one = {"n_estimators": 1, "random_state": 1}
-    model = ObliqueForestRegressor(**one).fit(X, y)
+    first = {"n_estimators": 1, "random_state": 1}
+    model = ObliqueForestRegressor(**first).fit(X, y)
     drawn = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(80, 1, True, 80))[0] > 0
     # Not far from the others: the mean that numbers are measured from is another one, whose rounding may decide ties.
-    again = ObliqueForestRegressor(**one).fit(X, np.where(drawn if k == 1 else drawn[:, None], y, -3.0 * y))
+    again = ObliqueForestRegressor(**first).fit(X, np.where(drawn if k == 1 else drawn[:, None], y, -3.0 * y))
     np.testing.assert_allclose(again.predict(X), model.predict(X))
 
 
@@ -107,20 +107,20 @@ def test_leaves_have_the_means_and_equations_of_each_output_alone():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)) * [1.0, 50.0], rng.normal(size=(40, 3))
     held, numbers = rng.integers(0, 3, 40).astype(float)[None], rng.integers(0, 3, (40, 1))
-    found, means = equations_of(numbers, held, X, y, 3, (2.0,))[2.0], means_of(numbers, held, y, 3)
-    assert found.shape == (3, 3, 5) and means.shape == (3, 3, 1)
+    result, means = equations_of(numbers, held, X, y, 3, (2.0,))[2.0], means_of(numbers, held, y, 3)
+    assert result.shape == (3, 3, 5) and means.shape == (3, 3, 1)
     for k in range(3):
         alone = np.ascontiguousarray(y[:, k])
-        np.testing.assert_allclose(found[:, k], equations_of(numbers, held, X, alone, 3, (2.0,))[2.0], rtol=1e-9)
+        np.testing.assert_allclose(result[:, k], equations_of(numbers, held, X, alone, 3, (2.0,))[2.0], rtol=1e-9)
         np.testing.assert_allclose(means[:, k], means_of(numbers, held, alone, 3))
     X, y = bent_rows(1)
     tree = make("hhcart_model_tree", random_state=0).fit(X, y).tree_
     leaves = tree.apply(X)
     for leaf in np.unique(leaves):
         for k in range(2):
-            own = fit_linear(X[leaves == leaf], y[leaves == leaf, k])
-            np.testing.assert_allclose(tree.equations.coef[leaf, k], own.coef, rtol=1e-6, atol=1e-9)
-            np.testing.assert_allclose(tree.equations.intercept[leaf, k], own.intercept, rtol=1e-6, atol=1e-9)
+            fit = fit_linear(X[leaves == leaf], y[leaves == leaf, k])
+            np.testing.assert_allclose(tree.equations.coef[leaf, k], fit.coef, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(tree.equations.intercept[leaf, k], fit.intercept, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -129,7 +129,7 @@ def test_the_penalty_has_the_least_error_out_of_bag_over_all_outputs(k: int):
     model = ObliqueForestRegressor(leaves="linear", n_estimators=5, random_state=0, oob_score=True).fit(X, y)
     fixed = {ridge: clone(model).set_params(l2_regularization=ridge).fit(X, y) for ridge in (0.1, 1.0, 10.0, 100.0)}
     seen = ~np.isnan(model.oob_prediction_.reshape(len(X), -1)).any(axis=1)
-    errors = {r: ((one.oob_prediction_ - y)[seen] ** 2).sum() for r, one in fixed.items()}
+    errors = {r: ((item.oob_prediction_ - y)[seen] ** 2).sum() for r, item in fixed.items()}
     assert model.l2_regularization_ == min(errors, key=errors.__getitem__)
     far = model.predict(np.full((1, 3), 1e6))
     assert (far >= y.min(axis=0)).all() and (far <= y.max(axis=0)).all()
@@ -141,9 +141,9 @@ def test_the_penalty_has_the_least_error_out_of_bag_over_all_outputs(k: int):
 def test_equal_columns_give_the_forest_of_one(leaves: str):
     X, y = rows_of(7)
     model = ObliqueForestRegressor(leaves=leaves, n_estimators=6, random_state=0)
-    one, three = clone(model).fit(X, y[:, 0]), model.fit(X, np.repeat(y[:, :1], 3, axis=1))
-    np.testing.assert_allclose(three.predict(X), np.repeat(one.predict(X)[:, None], 3, axis=1), rtol=1e-9)
-    assert one.n_leaves_ == three.n_leaves_ and (one.n_outputs_, three.n_outputs_) == (1, 3)
+    single, three = clone(model).fit(X, y[:, 0]), model.fit(X, np.repeat(y[:, :1], 3, axis=1))
+    np.testing.assert_allclose(three.predict(X), np.repeat(single.predict(X)[:, None], 3, axis=1), rtol=1e-9)
+    assert single.n_leaves_ == three.n_leaves_ and (single.n_outputs_, three.n_outputs_) == (1, 3)
 
 
 def test_a_column_is_one_output_with_a_warning_as_in_forests_of_scikit_learn():
@@ -159,9 +159,9 @@ def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn():
     X, y = rows_of(11, n=60)
     weights = 1.0 + (np.arange(60) % 2)
     model = ObliqueForestRegressor(n_estimators=3, bootstrap=False, **PLAIN)
-    one = clone(model).fit(X, y, sample_weight=weights).predict(X)
+    single = clone(model).fit(X, y, sample_weight=weights).predict(X)
     twice = model.fit(*(np.repeat(rows, weights.astype(int), axis=0) for rows in (X, y)))
-    np.testing.assert_allclose(one, twice.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(single, twice.predict(X), rtol=1e-9)
     none = clone(model).fit(np.vstack([X, X + 9.0]), np.vstack([y, -y]), sample_weight=np.repeat([1.0, 0.0], 60))
     assert np.array_equal(none.predict(X), clone(model).fit(X, y).predict(X))
 
@@ -173,17 +173,17 @@ def test_pickles_files_and_exports_say_the_same(leaves: str, k: int, tmp_path: A
     X, _ = rows_of(12)
     y = X @ np.random.default_rng(0).normal(size=(3, k))
     model = ObliqueForestRegressor(leaves=leaves, n_estimators=30, oob_score=True, random_state=0).fit(X, y)
-    said = model.predict(X)
+    predicted = model.predict(X)
     oblique_cli.save(model, tmp_path / "m.json", X)
     read = oblique_cli.load(tmp_path / "m.json")
-    assert said.shape == y.shape and read.n_outputs == k
+    assert predicted.shape == y.shape and read.n_outputs == k
     for copy in (pickle.loads(pickle.dumps(model)), read, read.estimator):
-        assert np.array_equal(copy.predict(X), said)
+        assert np.array_equal(copy.predict(X), predicted)
     with pytest.raises(ConfigError, match=f"of {k} outputs cannot be explained or verified"):
         oblique_cli.shap_values(model, X[:2], X)
     names: dict[str, Any] = {}
     exec(oblique_cli.export(model, "python"), names)
-    assert [list(names["predict"](row)) for row in X.tolist()] == said.tolist()
+    assert [list(names["predict"](row)) for row in X.tolist()] == predicted.tolist()
     plain = json.loads(str(oblique_cli.export(model, "json")))
     assert [len(tree["nodes"][-1]["outputs"]) for tree in plain["trees"]] == [k] * 30
     with pytest.raises(ConfigError, match="forests of several outputs; these do: json, python"):
@@ -207,9 +207,9 @@ def test_a_row_or_a_number_alone_is_predicted(leaves: str, X: Any, y: Any):
 @pytest.mark.parametrize("leaves", LEAVES)
 def test_equal_rows_of_different_numbers_and_a_constant_output_are_fitted(leaves: str):
     X, y = np.repeat([[0.0], [1.0]], 10, axis=0), np.tile([[0.0, 7.0], [2.0, 7.0]], (10, 1))
-    said = ObliqueForestRegressor(leaves=leaves, n_estimators=20, random_state=0).fit(X, y).predict(X)
-    assert np.allclose(said[:, 1], 7.0) and (said[:, 0] > 0.0).all() and (said[:, 0] < 2.0).all()
-    assert np.ptp(said[:10], axis=0).max() == 0.0
+    predicted = ObliqueForestRegressor(leaves=leaves, n_estimators=20, random_state=0).fit(X, y).predict(X)
+    assert np.allclose(predicted[:, 1], 7.0) and (predicted[:, 0] > 0.0).all() and (predicted[:, 0] < 2.0).all()
+    assert np.ptp(predicted[:10], axis=0).max() == 0.0
 
 
 NAMES = ("cart_regression", "hhcart_regression", "hhcart_model_tree")
@@ -227,7 +227,7 @@ def rss(X: Any, y: Any, linear: bool) -> float:
     return sum(fit_linear(X, column).rss if linear else float(((column - column.mean()) ** 2).sum()) for column in y.T)
 
 
-def slow_tree(X: Any, y: Any, rows: Any, least: int, said: Any) -> None:
+def slow_tree(X: Any, y: Any, rows: Any, least: int, text: Any) -> None:
     """The leaves of a tree of axes over all cuts, written out: `said` gets their means."""
     best, error = None, rss(X[rows], y[rows], linear=False)
     for j in range(X.shape[1]):
@@ -239,23 +239,23 @@ def slow_tree(X: Any, y: Any, rows: Any, least: int, said: Any) -> None:
             if now < error * (1.0 - 1e-10):
                 best, error = left, now
     if best is None:
-        said[rows] = y[rows].mean(axis=0)
+        text[rows] = y[rows].mean(axis=0)
         return
-    slow_tree(X, y, rows[best], least, said)
-    slow_tree(X, y, rows[~best], least, said)
+    slow_tree(X, y, rows[best], least, text)
+    slow_tree(X, y, rows[~best], least, text)
 
 
 @few(1, k=[2, 3], seed=range(3))
 def test_a_tree_of_axes_is_that_of_a_plain_program_and_of_scikit_learn(k: int, seed: int):
     X, y = bent_rows(seed, n=60, k=k)
-    said = np.empty_like(y)
-    slow_tree(X, y, np.arange(len(X)), 4, said)
+    predicted = np.empty_like(y)
+    slow_tree(X, y, np.arange(len(X)), 4, predicted)
     plain = {"min_samples_leaf": 4, "random_state": 0}
     ours = make("hhcart_regression", proposer="axis_parallel", pruning="none", **plain).fit(X, y)
     reference = make("cart_regression", **plain).fit(X, y)
     theirs = DecisionTreeRegressor(**plain).fit(X, y)
     for model in (ours, reference, theirs):
-        np.testing.assert_allclose(model.predict(X), said, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.predict(X), predicted, rtol=1e-9, atol=1e-12)
     assert ours.n_leaves_ == reference.n_leaves_ == theirs.get_n_leaves()
     assert np.array_equal(reference.predict(X), theirs.predict(X))
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-9)
@@ -313,10 +313,12 @@ def test_equal_columns_give_the_tree_of_one(name: str):
     X, y = bent_rows(2)
     # Few rows have ties, which rounding decides.
     model = make(name, random_state=0, min_samples_leaf=10)
-    one, three = clone(model).fit(X, y[:, 0]), model.fit(X, np.repeat(y[:, :1], 3, axis=1))
-    np.testing.assert_allclose(three.predict(X), np.repeat(one.predict(X)[:, None], 3, axis=1), rtol=1e-9, atol=1e-9)
-    assert one.n_leaves_ == three.n_leaves_ and (one.n_outputs_, three.n_outputs_) == (1, 3)
-    np.testing.assert_allclose(three.model_tree.equations.rss, 3.0 * one.model_tree.equations.rss, rtol=1e-7, atol=1e-9)
+    single, three = clone(model).fit(X, y[:, 0]), model.fit(X, np.repeat(y[:, :1], 3, axis=1))
+    np.testing.assert_allclose(three.predict(X), np.repeat(single.predict(X)[:, None], 3, axis=1), rtol=1e-9, atol=1e-9)
+    assert single.n_leaves_ == three.n_leaves_ and (single.n_outputs_, three.n_outputs_) == (1, 3)
+    np.testing.assert_allclose(
+        three.model_tree.equations.rss, 3.0 * single.model_tree.equations.rss, rtol=1e-7, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", NAMES[:2])
@@ -335,21 +337,21 @@ def test_pruning_counts_the_errors_of_all_outputs():
     """The noise of a second output leaves nothing of the tree, and is no reason for leaves of its own."""
     X, y = bent_rows(7, n=200)
     noise = 50.0 * np.random.default_rng(1).normal(size=len(X))
-    kept = make("hhcart_regression", random_state=0).fit(X, y)
+    retained = make("hhcart_regression", random_state=0).fit(X, y)
     assert make("hhcart_regression", random_state=0).fit(X, np.column_stack([y[:, 0], noise])).n_leaves_ == 1
-    assert kept.n_leaves_ < make("hhcart_regression", pruning="none").fit(X, y).n_leaves_
+    assert retained.n_leaves_ < make("hhcart_regression", pruning="none").fit(X, y).n_leaves_
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_pickles_clones_and_files_say_the_same(name: str, tmp_path: Any):
     X, y = bent_rows(8, k=3)
     model = make(name, random_state=0).fit(X, y)
-    said = model.predict(X)
-    assert said.shape == y.shape and model.score(X, y) > 0.1
+    predicted = model.predict(X)
+    assert predicted.shape == y.shape and model.score(X, y) > 0.1
     oblique_cli.save(model, tmp_path / "one.json", X)
     read = oblique_cli.load(tmp_path / "one.json")
     copies = (pickle.loads(pickle.dumps(model)), clone(model).fit(X, y), read, read.estimator)
-    assert all(np.array_equal(copy.predict(X), said) for copy in copies)
+    assert all(np.array_equal(copy.predict(X), predicted) for copy in copies)
     assert read.n_outputs == 3 == read.estimator.n_outputs_
     assert np.array_equal(read.apply(X), model.apply(X))
 
@@ -422,11 +424,11 @@ def test_text_and_drawings_name_each_output():
 )
 def test_degenerate_rows_are_fitted(name: str, X: Any, y: Any, leaves: int | None):
     model = make(name, random_state=0).fit(X, y)
-    said = model.predict(X)
-    assert said.shape == np.shape(y) and np.isfinite(said).all()
+    predicted = model.predict(X)
+    assert predicted.shape == np.shape(y) and np.isfinite(predicted).all()
     if leaves is not None:
         assert model.n_leaves_ == leaves
-        np.testing.assert_allclose(said, np.tile(np.mean(y, axis=0), (len(X), 1)))
+        np.testing.assert_allclose(predicted, np.tile(np.mean(y, axis=0), (len(X), 1)))
 
 
 @pytest.mark.parametrize("name", OBLIQUE)
@@ -464,13 +466,13 @@ def test_what_is_for_one_output_says_so(name: str, params: Any, remedy: str):
 def test_what_explains_a_model_refuses_several_outputs(name: str):
     X, y = bent_rows(13)
     model = make(name, random_state=0, max_depth=2).fit(X, y)
-    asked = (
+    calls = (
         lambda: oblique_cli.shap_values(model, X[:2], X),
         lambda: oblique_cli.explain(model, X[0], reference=X),
         lambda: oblique_cli.verify(model, never_uses=["x1"]),
         lambda: oblique_cli.verify(model, monotone={"x1": 1}),
     )
-    for each in asked:
+    for each in calls:
         with pytest.raises(ConfigError, match="of 2 outputs cannot be explained or verified; fit a model to each"):
             each()
     with pytest.raises(ConfigError, match=r"one output|of this package alone"):
@@ -487,20 +489,22 @@ def test_python_and_json_say_the_same_as_the_model(name: str, params: Any):
     names: dict[str, Any] = {}
     exec(oblique_cli.export(model, "python"), names)
     far = np.vstack([X, 50.0 * X])
-    said = np.array([names["predict"](row) for row in far.tolist()])
+    predicted = np.array([names["predict"](row) for row in far.tolist()])
     if bounds:  # sums of linear leaves are added up in another order
-        np.testing.assert_allclose(said, model.predict(far), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(predicted, model.predict(far), rtol=1e-9, atol=1e-9)
     else:
-        assert np.array_equal(said, model.predict(far))
+        assert np.array_equal(predicted, model.predict(far))
     assert names["predict"]([None, 0.0, 0.0]) is None or name == "cart_regression"
     plain = json.loads(str(oblique_cli.export(model, "json")))
     assert plain["schema"] == "oblique-export/2"
     leaves = [node for node in plain["trees"][0]["nodes"] if "outputs" in node]
     assert len(leaves) == model.n_leaves_ and {len(leaf["outputs"]) for leaf in leaves} == {3}
     tree = model.model_tree
-    starts = [[own["intercept"] for own in leaf["outputs"]] for leaf in leaves]
+    starts = [[output["intercept"] for output in leaf["outputs"]] for leaf in leaves]
     assert starts == tree.equations.intercept[tree.is_leaf].tolist()
-    assert all(("bounds" in own) == bool(bounds and own["terms"]) for leaf in leaves for own in leaf["outputs"])
+    assert all(
+        ("bounds" in output) == bool(bounds and output["terms"]) for leaf in leaves for output in leaf["outputs"]
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -69,10 +69,10 @@ def test_every_tree_has_a_line_in_order_and_the_fit_is_the_same(name, capsys):
 @with_callbacks
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_callbacks_are_told_every_tree_once_and_in_order(name):
-    told = Told()
-    make(name, n_estimators=7, random_state=1, **ENSEMBLES[name]).set_callbacks(told).fit(*rows(name))
+    watcher = Told()
+    make(name, n_estimators=7, random_state=1, **ENSEMBLES[name]).set_callbacks(watcher).fit(*rows(name))
     trees = [what for i in range(7) for what in (("tree", i), ("end of tree", i))]
-    assert told.heard == ["setup", ("fit", 0), *trees, ("end of fit", 0), "teardown"]
+    assert watcher.heard == ["setup", ("fit", 0), *trees, ("end of fit", 0), "teardown"]
 
 
 def test_verbose_1_prints_ten_lines_at_most_and_trees_kept_by_warm_start_are_not_counted(capsys):
@@ -91,16 +91,16 @@ def test_searches_hand_callbacks_on_models_do_not_keep_them_and_their_errors_rea
         max_propagation_depth = None
 
     X, y = rows("hhgdt_forest")
-    told = Handed()
+    watcher = Handed()
     forest = make("hhgdt_forest", n_estimators=2, random_state=0)
-    search = GridSearchCV(forest, {"max_depth": [1, 2]}, cv=2).set_callbacks(told).fit(X, y)
-    assert told.heard.count(("tree", 1)) == 2 * 2 + 1 and told.heard.count("setup") == 1
-    alone = forest.set_callbacks(told).fit(X, y)
+    search = GridSearchCV(forest, {"max_depth": [1, 2]}, cv=2).set_callbacks(watcher).fit(X, y)
+    assert watcher.heard.count(("tree", 1)) == 2 * 2 + 1 and watcher.heard.count("setup") == 1
+    alone = forest.set_callbacks(watcher).fit(X, y)
     oblique_cli.save(alone, tmp_path / "model.json")
     assert "callback" not in (tmp_path / "model.json").read_text()
     assert (oblique_cli.load(tmp_path / "model.json").predict(X) == alone.predict(X)).all()
     assert clone(alone).fit(X, y).n_leaves_ == alone.n_leaves_ and search.best_params_
-    told = Told(failing=True)
+    watcher = Told(failing=True)
     with pytest.raises(RuntimeError, match="the callback broke"):
-        make("hhgdt_forest", n_estimators=3).set_callbacks(told).fit(X, y)
-    assert told.heard[-1] == "teardown"
+        make("hhgdt_forest", n_estimators=3).set_callbacks(watcher).fit(X, y)
+    assert watcher.heard[-1] == "teardown"

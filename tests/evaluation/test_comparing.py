@@ -69,7 +69,7 @@ def test_verdicts_swap_with_the_two_rank_errors_as_accuracies_and_hold_by_fewer_
 
 def verdicts(source, table, first, second, metric="accuracy_percent", rule="1-SD") -> dict[str | None, set[str]]:
     """Verdict -> codes of the data sets, for every data set of a published table."""
-    found: dict[str | None, set[str]] = {FIRST: set(), SECOND: set(), TIE: set(), None: set()}
+    results: dict[str | None, set[str]] = {FIRST: set(), SECOND: set(), TIE: set(), None: set()}
     numbers = [n for n in published.numbers(source, table) if n.metric == metric]
     for code in {n.dataset for n in numbers}:
         a, b = (
@@ -77,8 +77,8 @@ def verdicts(source, table, first, second, metric="accuracy_percent", rule="1-SD
             for m in (first, second)
         )
         smaller = metric != "accuracy_percent"
-        found[comparing.published_verdict(a, b, rule=rule, smaller_is_better=smaller)].add(code)
-    return found
+        results[comparing.published_verdict(a, b, rule=rule, smaller_is_better=smaller)].add(code)
+    return results
 
 
 # Table, methods, metric and rule -> sets that the first wins, loses and ties; None: not looked at.
@@ -106,8 +106,8 @@ def test_verdicts_of_printed_numbers_are_those_of_the_text(table, wins, losses, 
 
 def test_rules_that_give_other_counts_than_print():
     # Table 2.6 prints 6/5/1, which its own rule does not give.
-    found = verdicts("amalaman2015", "2.7", "TPRTI-A", "M5", "mse", "TPRTI")
-    assert [len(found[outcome]) for outcome in (FIRST, TIE, SECOND)] == [7, 4, 1]
+    result = verdicts("amalaman2015", "2.7", "TPRTI-A", "M5", "mse", "TPRTI")
+    assert [len(result[outcome]) for outcome in (FIRST, TIE, SECOND)] == [7, 4, 1]
     # Section 3.5: on BC, HHCART(A) is better than all but OC1-LC, and differs from OC1 on BC and LET alone.
     against = {m: verdicts(THESIS, "3.1", "HHCART(A)", m, rule="2-SD") for m in ("OC1", "OC1-AP", "OC1-LC")}
     assert "BC" in against["OC1"][FIRST] & against["OC1-AP"][FIRST] & against["OC1-LC"][TIE]
@@ -122,10 +122,10 @@ def test_rules_that_give_other_counts_than_print():
 def test_what_is_not_printed_is_read_as_zero_or_gives_no_verdict():
     gdt, hhgdt = (published.lookup(THESIS, "5.2", "shuttle", m, "n_leaves") for m in ("GDT", "HHGDT"))
     assert comparing.published_verdict(gdt, hhgdt, smaller_is_better=True) == SECOND
-    one = published.lookup(THESIS, "5.2", "bupa", "GDT", "accuracy_percent")
+    first = published.lookup(THESIS, "5.2", "bupa", "GDT", "accuracy_percent")
     other = published.lookup(THESIS, "5.3", "bupa", "HHGDT", "accuracy_percent")
-    assert comparing.published_verdict(one, other) is None
-    assert comparing.published_verdict(one, None) is None
+    assert comparing.published_verdict(first, other) is None
+    assert comparing.published_verdict(first, None) is None
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ RESULTS = {
 def test_verdicts_stand_beside_the_published_ones_and_are_counted_from_the_first():
     (pair,) = compare(table_of(RESULTS)).pairs
     assert (pair.first, pair.second, pair.labels) == ("gdt", "hhgdt", ("GDT", "HHGDT"))
-    found = [
+    results = [
         (d.first.dataset, *(which[m] for m in ("accuracy", "leaves") for which in (d.verdicts, d.published)))
         for d in pair.duels
     ]
-    assert found == [
+    assert results == [
         ("bupa", TIE, TIE, SECOND, SECOND),
         ("breast_cancer_wisconsin", SECOND, SECOND, TIE, SECOND),
         ("wine", FIRST, TIE, FIRST, SECOND),

@@ -30,14 +30,14 @@ def run(call):
 
 
 def test_the_best_mean_is_marked_and_what_the_corrected_t_test_does_not_tell_from_it(run):
-    found = marks(run.stored(), ("accuracy", "leaves"))
+    result = marks(run.stored(), ("accuracy", "leaves"))
     paired = pair([run.stored()], {}, ("accuracy", "leaves"))
     methods = list(paired.methods)
     for scores in paired.scores:
         for metric, best_of in (("accuracy", max), ("leaves", min)):
             means = scores.means[metric]
             best = best_of(means.values())
-            assert [k for k in range(3) if found.get((scores.dataset, methods[k], metric)) == BEST] == [
+            assert [k for k in range(3) if result.get((scores.dataset, methods[k], metric)) == BEST] == [
                 k for k in range(3) if means[methods[k]] == best
             ]
             leader = next(method for method in methods if means[method] == best)
@@ -45,10 +45,10 @@ def test_the_best_mean_is_marked_and_what_the_corrected_t_test_does_not_tell_fro
                 if means[method] != best:
                     folds = scores.folds[metric]
                     p = corrected_resampled_t(folds[leader] - folds[method], 1 / 3).p
-                    assert (found.get((scores.dataset, method, metric)) == SAME) == (p > 0.05)
+                    assert (result.get((scores.dataset, method, metric)) == SAME) == (p > 0.05)
     # An axis-parallel tree needs twice the leaves on the scales, whose law is a sum of products.
-    assert ("balance_scale", "axis_parallel", "leaves") not in found
-    assert found["balance_scale", "hhgdt", "leaves"] == BEST
+    assert ("balance_scale", "axis_parallel", "leaves") not in result
+    assert result["balance_scale", "hhgdt", "leaves"] == BEST
 
 
 def test_marks_look_as_the_format_has_them_and_change_no_number(run, call):
@@ -57,7 +57,7 @@ def test_marks_look_as_the_format_has_them_and_change_no_number(run, call):
     assert f"{BEST} " in text and f"{SAME} " in text
     assert r"\textbf{" in latex and r"\underline{" in latex and BEST not in latex and SAME not in latex
     assert f"**{BEST} " in markdown
-    rows, before = (json.loads(render(one, "json"))["rows"] for one in (shown, plain))
+    rows, before = (json.loads(render(item, "json"))["rows"] for item in (shown, plain))
     assert {row["accuracy_mark"] for row in rows} <= {"best", "not significantly worse", None}
     assert [{k: v for k, v in row.items() if not k.endswith("_mark")} for row in rows] == before
     ended = call("table", "x", "--mark")

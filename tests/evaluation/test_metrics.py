@@ -99,15 +99,15 @@ def perfect(name, y):
 @given(data=st.data())
 def test_a_perfect_prediction_is_best_and_every_value_is_finite_or_undefined(name, data):
     y, second, _ = data.draw(predictions(name))
-    best, found = value(name, y, perfect(name, y)), value(name, y, second)
-    if isinstance(found, str):
+    best, result = value(name, y, perfect(name, y)), value(name, y, second)
+    if isinstance(result, str):
         assert name in ("kappa", "mcc", "roc_auc") and len(set(y.tolist())) == 1
     else:
-        assert np.isfinite(found).all()
+        assert np.isfinite(result).all()
     if METRICS[name].matrix:
-        assert np.trace(best) == len(y) == found.sum() and np.trace(found) <= len(y)
+        assert np.trace(best) == len(y) == result.sum() and np.trace(result) <= len(y)
     elif not isinstance(best, str):
-        gain = (best - found) * (1 if METRICS[name].larger_is_better else -1)
+        gain = (best - result) * (1 if METRICS[name].larger_is_better else -1)
         assert gain >= -1e-9
         assert best == pytest.approx({"%": 100.0}.get(METRICS[name].unit, float(METRICS[name].larger_is_better)))
 
@@ -129,13 +129,13 @@ def test_rows_count_by_their_weights_in_any_order(name, data):
 
 @pytest.mark.parametrize("name", list(METRICS))
 def test_every_metric_says_all_about_itself(name):
-    one = METRICS[name]
-    assert one.name == name and one.title and one.summary.endswith(".") and not one.summary[0].islower()
-    assert one.point == (1.0 if one.unit == "%" else 0.01)
-    assert one.measured == (one.needs != ROW and one.from_row is None)
-    assert metrics._fault(one) is None
-    if one.task != CLASSIFICATION and one.needs == ROW:
-        assert one.ratio and one.task == ANY_TASK
+    item = METRICS[name]
+    assert item.name == name and item.title and item.summary.endswith(".") and not item.summary[0].islower()
+    assert item.point == (1.0 if item.unit == "%" else 0.01)
+    assert item.measured == (item.needs != ROW and item.from_row is None)
+    assert metrics._fault(item) is None
+    if item.task != CLASSIFICATION and item.needs == ROW:
+        assert item.ratio and item.task == ANY_TASK
 
 
 def test_the_metrics_that_are_promised_are_there():
@@ -205,8 +205,8 @@ def test_errors_are_scikit_learn_s(data):
 
 def test_errors_by_hand():
     y, predicted = np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 1.0])
-    found = {name: float(value(name, y, predicted)) for name in OF_NUMBERS}
-    assert found == pytest.approx({"mse": 3.0, "rmse": 3.0**0.5, "mae": 1.0, "r2": 1 - 9 / 8})
+    results = {name: float(value(name, y, predicted)) for name in OF_NUMBERS}
+    assert results == pytest.approx({"mse": 3.0, "rmse": 3.0**0.5, "mae": 1.0, "r2": 1 - 9 / 8})
     assert value("r2", np.ones(2), np.ones(2)) == 1 and value("r2", np.ones(2), np.zeros(2)) == 0
     assert value("r2", np.ones(1), np.ones(1)) == 1
 
@@ -331,17 +331,17 @@ def experiment(tmp_path, **changes):
         "algorithms": ["axis_parallel", "svm"],
         "cv": {"scheme": "ordinary", "folds": 3, "repeats": 2},
     }
-    asked = config.from_mapping({**plain, **changes}, "asked", where="test")
+    configuration = config.from_mapping({**plain, **changes}, "asked", where="test")
     with Store(tmp_path / "oblique.sqlite") as store:
-        assert run(asked, store, n_jobs=1).exit_code == 0
-        return asked, store.rows(asked.name)
+        assert run(configuration, store, n_jobs=1).exit_code == 0
+        return configuration, store.rows(configuration.name)
 
 
 def test_rows_hold_what_a_refit_has(tmp_path):
     _, rows = experiment(tmp_path, metrics=list(name for name in METRICS if METRICS[name].suits(CLASSIFICATION)))
-    measured = {name for name, one in METRICS.items() if one.measured and one.suits(CLASSIFICATION)}
-    assert all(set(one.measures) == measured for one in rows)
-    tree = next(one for one in rows if one.algorithm == "axis_parallel")
+    measured = {name for name, item in METRICS.items() if item.measured and item.suits(CLASSIFICATION)}
+    assert all(set(record.measures) == measured for record in rows)
+    tree = next(record for record in rows if record.algorithm == "axis_parallel")
     # From the matrix of counts all that labels decide can be counted again.
     counts = np.array(tree.measures["confusion"])
     y, predicted = (np.repeat(cells.ravel(), counts.ravel().astype(int)) for cells in np.indices(counts.shape))
@@ -350,35 +350,37 @@ def test_rows_hold_what_a_refit_has(tmp_path):
             assert tree.measures[name] == pytest.approx(float(value(name, y, predicted)))
     for name in ("accuracy", "balanced_accuracy"):
         assert float(METRICS[name].of(tree)) == pytest.approx(float(value(name, y, predicted)))
-    svm = next(one for one in rows if one.algorithm == "svm")
+    svm = next(record for record in rows if record.algorithm == "svm")
     assert svm.measures["roc_auc"] == "undefined: SupportVectorClassifier gives no class probabilities"
 
 
 def test_without_metrics_rows_keys_and_content_are_those_of_before(tmp_path):
-    asked, rows = experiment(tmp_path)
-    sizes = {one.algorithm: one.measures for one in rows}
+    configuration, rows = experiment(tmp_path)
+    sizes = {record.algorithm: record.measures for record in rows}
     assert sizes["svm"] == {"n_terms": "undefined: the model does not say how many terms it has"}
-    assert all(set(one.measures) == set(READ) for one in rows)
-    tree = next(one for one in rows if one.algorithm == "axis_parallel")
+    assert all(set(record.measures) == set(READ) for record in rows)
+    tree = next(record for record in rows if record.algorithm == "axis_parallel")
     assert tree.measures["n_terms"] == tree.n_leaves + (tree.n_nodes - tree.n_leaves)
-    content = jobs.content(asked, [real_set("iris")])
+    content = jobs.content(configuration, [real_set("iris")])
     assert set(content) == {"seed", "datasets", "algorithms", "cv", "data"}
     cv = {"scheme": "ordinary", "folds": 3, "tune_folds": 10, "stratified": False, "test_fraction": 0.5,
           "pruning_fraction": 0.1}  # fmt: skip
     assert content["cv"] == {**cv, "repeats": 2}
     data = ["iris", real_set("iris").digest, "error", "error"]
     base = jobs.digest([2, 1, cv, ["svm", "svm", {}, {}], data])
-    (first,) = [one for one in rows if (one.algorithm, one.repeat, one.fold) == ("svm", 1, 2)]
+    (first,) = [record for record in rows if (record.algorithm, record.repeat, record.fold) == ("svm", 1, 2)]
     assert first.key == jobs.digest([base, 1, 2])
 
 
 def test_only_what_a_run_has_to_compute_changes_its_keys():
     def keys(*names):
         plain = {"version": 1, "dataset": "iris", "algorithm": "gdt", **({"metrics": list(names)} if names else {})}
-        asked = config.from_mapping(plain, where="test")
-        shown = Experiment.from_content("x", asked.content(), asked.presentation())
+        configuration = config.from_mapping(plain, where="test")
+        shown = Experiment.from_content("x", configuration.content(), configuration.presentation())
         assert shown.metrics == names
-        return jobs.content(asked, [real_set("iris")]).get("metrics"), jobs.expand(asked, [real_set("iris")])[0].key
+        return jobs.content(configuration, [real_set("iris")]).get("metrics"), jobs.expand(
+            configuration, [real_set("iris")]
+        )[0].key
 
     assert keys() == keys("leaves", "accuracy", "fit", "nodes", "balanced_accuracy")
     assert keys("mcc", "kappa")[0] == ["kappa", "mcc"] and keys("mcc", "kappa") == keys("kappa", "leaves", "mcc")
@@ -457,17 +459,17 @@ def test_compare_and_significance_judge_by_the_metrics_asked_for(call):
     ended = call("compare", *options.split(), "--metric", "brier", "--metric", "f1_macro", "--format", "json")
     assert ended.code == 0, ended.err
     document = json.loads(ended.out)
-    for one in document["rows"]:
-        a, b = ((one[f"{place}_brier_mean"], one[f"{place}_brier_sd"]) for place in ("first", "second"))
+    for record in document["rows"]:
+        a, b = ((record[f"{place}_brier_mean"], record[f"{place}_brier_sd"]) for place in ("first", "second"))
         winner = "first" if a[0] + a[1] <= b[0] - b[1] else "second" if b[0] + b[1] <= a[0] - a[1] else "tie"
-        assert one["brier_verdict"] == winner and "accuracy_verdict" in one
+        assert record["brier_verdict"] == winner and "accuracy_verdict" in record
     (name,) = {line.split()[0] for line in call("status").out.splitlines() if line.startswith("compare-")}
-    found = records(call("significance", name, "--metric", "brier", "--format", "csv").out)
-    assert {one["metric"] for one in found} == {"brier"}
-    by_sd = [one for one in found if one["test"] == "1-SD"]
-    for one, other in zip(by_sd, document["rows"], strict=True):
+    results = records(call("significance", name, "--metric", "brier", "--format", "csv").out)
+    assert {item["metric"] for item in results} == {"brier"}
+    by_sd = [item for item in results if item["test"] == "1-SD"]
+    for record, other in zip(by_sd, document["rows"], strict=True):
         verdicts = {"first": "axis_parallel", "second": "hhcart_d", "tie": "tie"}
-        assert one["winner"] == verdicts[other["brier_verdict"]]
+        assert record["winner"] == verdicts[other["brier_verdict"]]
 
 
 @pytest.mark.parametrize(
@@ -505,16 +507,16 @@ cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 3, metric: %s}}
 def test_parameters_are_chosen_by_the_metric(tmp_path, algorithm, parameter, grid, name):
     path = tmp_path / "n.yaml"
     path.write_text(NESTED % (algorithm, parameter, grid, name))
-    asked = config.load(path, allow_outside=True)
+    configuration = config.load(path, allow_outside=True)
     with Store(tmp_path / "oblique.sqlite") as store:
-        assert run(asked, store, n_jobs=1).exit_code == 0
-        rows = store.rows(asked.name)
+        assert run(configuration, store, n_jobs=1).exit_code == 0
+        rows = store.rows(configuration.name)
     sign = 1 if METRICS[name].larger_is_better else -1
-    for one in rows:
-        best = max(sign * entry["score"] for entry in one.inner)
-        chosen = next(entry for entry in one.inner if entry["params"] == one.chosen)
+    for record in rows:
+        best = max(sign * entry["score"] for entry in record.inner)
+        chosen = next(entry for entry in record.inner if entry["params"] == record.chosen)
         assert sign * chosen["score"] == best and {"n_correct", "n_leaves"} <= chosen.keys()
-    assert jobs.content(asked, [real_set("bupa")])["cv"]["tune_metric"] == name
+    assert jobs.content(configuration, [real_set("bupa")])["cv"]["tune_metric"] == name
 
 
 # ---- from outside ----------------------------------------------------------------------------------------------------
@@ -559,8 +561,8 @@ def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
     assert "worst_recall" in call("list", "metrics").out
     ended = call("run", "a.yaml", "--metric", "worst_recall", "--metric", "confusion", "--format", "csv")
     assert ended.code == 0, ended.err
-    found = records(ended.out)
-    assert 0 < float(found[0]["worst_recall_mean"]) < 100
+    results = records(ended.out)
+    assert 0 < float(results[0]["worst_recall_mean"]) < 100
     assert "worst recall, data set by data set" in call("significance", "a", "--metric", "worst_recall").out
     algorithm = "algorithm: {name: axis_parallel, max_depth: {grid: [1, 4]}}"
     tuned = CONFIG.replace("algorithms: [axis_parallel, hhcart_d]", algorithm)
@@ -568,7 +570,7 @@ def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
     (call.folder / "b.yaml").write_text(tuned.replace("cv: {scheme: ordinary, folds: 3, repeats: 2}", cv))
     assert call("run", "b.yaml").code == 0
     with Store(call.folder / "results" / "oblique.sqlite") as store:
-        assert all("score" in entry for one in store.rows("b") for entry in one.inner)
+        assert all("score" in entry for record in store.rows("b") for entry in record.inner)
 
 
 @pytest.mark.parametrize(
@@ -612,8 +614,8 @@ def test_a_name_of_a_metric_is_given_once_and_has_no_blanks_and_its_function_say
 def test_a_value_of_nan_is_undefined_and_a_matrix_has_a_place_for_every_class_of_the_data_set(load):
     load(OWN.replace("return 100.0 *", "return float('nan') *"))
     scored = Scored(np.array([0, 1]), np.array([0, 1]), 2, lambda: np.eye(2), None, None)
-    found = metrics.measure([], scored, [METRICS["worst_recall"]])
-    assert found == {"worst_recall": "undefined: it came out as nan"}
+    result = metrics.measure([], scored, [METRICS["worst_recall"]])
+    assert result == {"worst_recall": "undefined: it came out as nan"}
     scored = Scored(np.array([0, 1]), np.array([0, 0]), 4, lambda: np.eye(2), None, None)
     assert np.array(METRICS["confusion"].evaluate(scored)).shape == (4, 4)
 

@@ -44,10 +44,10 @@ score_tables = st.integers(2, 5).flatmap(
 
 def test_ranks_and_friedman_of_demsars_example():
     assert s.average_ranks(DEMSAR) == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
-    found = s.friedman(s.average_ranks(DEMSAR), 14)
-    assert found.chi2 == pytest.approx(9.28, abs=0.005)
-    assert found.f == pytest.approx(3.69, abs=0.005)
-    assert found.p < 0.05  # he compares with the critical F(3, 39) = 2.85
+    result = s.friedman(s.average_ranks(DEMSAR), 14)
+    assert result.chi2 == pytest.approx(9.28, abs=0.005)
+    assert result.f == pytest.approx(3.69, abs=0.005)
+    assert result.p < 0.05  # he compares with the critical F(3, 39) = 2.85
     assert stats.f.isf(0.05, 3, 39) == pytest.approx(2.85, abs=0.005)
 
 
@@ -67,11 +67,11 @@ def test_nemenyi_of_demsars_example_and_of_his_table_5():
 
 
 def test_wilcoxon_of_demsars_example():
-    found = s.wilcoxon(MEANS)
-    assert (found.n, found.plus, found.minus) == (14, 93, 12)
-    assert found.p < 0.05  # 12 is not above his critical value for 14 sets, 21
+    result = s.wilcoxon(MEANS)
+    assert (result.n, result.plus, result.minus) == (14, 93, 12)
+    assert result.p < 0.05  # 12 is not above his critical value for 14 sets, 21
     z = (12 - 14 * 15 / 4) / sqrt(14 * 15 * 29 / 24)  # his formula for more than 25 sets
-    assert found.p == pytest.approx(2 * stats.norm.cdf(z), abs=0.004)
+    assert result.p == pytest.approx(2 * stats.norm.cdf(z), abs=0.004)
 
 
 def test_holm_of_demsars_example():
@@ -87,8 +87,8 @@ def test_holm_of_demsars_example():
 
 def test_sign_test_of_demsars_example_and_the_wins_of_his_table_3_but_for_three():
     # Better on 11 of 14 sets, one of the two ties included, which his Table 3 calls significant (section 3.1.4).
-    found = s.sign_test(MEANS)
-    assert (found.n, found.wins, found.losses, found.needed) == (14, 11, 3, 11)
+    result = s.sign_test(MEANS)
+    assert (result.n, result.wins, result.losses, result.needed) == (14, 11, 3, 11)
     exact = [5, 6, 7, 7, 8, 9, 9, 10, 10, 11, 12, 12, 13, 13, 14, 15, 15, 16, 17, 18, 18]  # 5 to 25 sets, alpha 0.05
     needed = [s.sign_test([1.0] * n).needed for n in range(5, 26)]
     # Ours is the formula that he gives beside the table, and that Zhang and Suganthan use.
@@ -119,9 +119,9 @@ def test_signed_tests_by_hand_and_at_their_ends():
 
 def test_corrected_t_by_hand_and_at_its_ends():
     # Differences 1, 2, 3: mean 2, s^2 1; 3-fold, so n_test / n_train = 1/2: scale sqrt(1/3 + 1/2).
-    found = s.corrected_resampled_t([1.0, 2.0, 3.0], 0.5)
-    assert found.t == pytest.approx(2 / sqrt(5 / 6), rel=1e-14)
-    assert found.p == pytest.approx(2 * stats.t.sf(found.t, 2), rel=1e-12)
+    result = s.corrected_resampled_t([1.0, 2.0, 3.0], 0.5)
+    assert result.t == pytest.approx(2 / sqrt(5 / 6), rel=1e-14)
+    assert result.p == pytest.approx(2 * stats.t.sf(result.t, 2), rel=1e-12)
     up, none = s.corrected_resampled_t([0.1] * 10, 1 / 9), s.corrected_resampled_t([0.0] * 10, 1 / 9)
     assert (up.t, up.p, up.probabilities(0.05)) == (inf, 0.0, (1, 0, 0))
     assert up.probabilities(0.1) == (0, 1, 0)
@@ -133,16 +133,16 @@ def test_corrected_t_by_hand_and_at_its_ends():
 
 @given(differences, st.floats(0, 1), st.floats(0, 5))
 def test_posterior_of_the_correlated_t_test_is_students(d, ratio, rope):
-    found = s.corrected_resampled_t(d, ratio)
-    assume(found.scale > 0)
+    result = s.corrected_resampled_t(d, ratio)
+    assume(result.scale > 0)
     rho = ratio / (1 + ratio)  # n_test / n
     posterior = stats.t(len(d) - 1, np.mean(d), sqrt((1 / len(d) + rho / (1 - rho)) * np.var(d, ddof=1)))
-    first, same, second = found.probabilities(rope)
+    first, same, second = result.probabilities(rope)
     assert first == pytest.approx(posterior.sf(rope), abs=1e-9)
     assert second == pytest.approx(posterior.cdf(-rope), abs=1e-9)
     assert first + same + second == pytest.approx(1)
     # Without a region of equivalence the one-sided p value and the posterior are one number.
-    assert min(found.probabilities(0.0)[::2]) == pytest.approx(found.p / 2, abs=1e-12)
+    assert min(result.probabilities(0.0)[::2]) == pytest.approx(result.p / 2, abs=1e-12)
 
 
 # -- Wilcoxon, Holm, sign ----------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_posterior_of_the_correlated_t_test_is_students(d, ratio, rope):
 
 @given(differences)
 def test_wilcoxon_counts_all_signs(d):
-    found = s.wilcoxon(d)
+    result = s.wilcoxon(d)
     values = list(d)
     if values.count(0) % 2:
         values.remove(0)
@@ -158,9 +158,9 @@ def test_wilcoxon_counts_all_signs(d):
     moving = [rank for rank, value in zip(ranks, values, strict=True) if value]
     constant = sum(rank for rank, value in zip(ranks, values, strict=True) if not value) / 2
     sums = [sum(r for r, up in zip(moving, signs, strict=True) if up) for signs in product((0, 1), repeat=len(moving))]
-    smaller = min(found.plus, found.minus) - constant
-    assert found.p == pytest.approx(min(1, 2 * np.mean([total <= smaller + 1e-9 for total in sums])), rel=1e-9)
-    assert found.plus + found.minus == pytest.approx(len(values) * (len(values) + 1) / 2)
+    smaller = min(result.plus, result.minus) - constant
+    assert result.p == pytest.approx(min(1, 2 * np.mean([total <= smaller + 1e-9 for total in sums])), rel=1e-9)
+    assert result.plus + result.minus == pytest.approx(len(values) * (len(values) + 1) / 2)
 
 
 @given(differences, st.sampled_from([1e-12, 0.1, 3.0, 1e9]), st.randoms())
@@ -194,15 +194,15 @@ def test_holm_rejects_what_stepping_down_rejects(p):
 def test_friedman_is_scipys(scores):
     ties = s.share_of_ties(scores)
     assume(ties < 1 - 1e-9)
-    found = s.friedman(s.average_ranks(scores), len(scores), ties)
-    assert found.chi2 == pytest.approx(stats.friedmanchisquare(*scores.T).statistic, abs=1e-9)
+    result = s.friedman(s.average_ranks(scores), len(scores), ties)
+    assert result.chi2 == pytest.approx(stats.friedmanchisquare(*scores.T).statistic, abs=1e-9)
 
 
 def test_friedman_at_its_ends():
     scores = np.ones((7, 3))
     assert s.share_of_ties(scores) == 1 and s.share_of_ties(np.arange(21.0).reshape(7, 3)) == 0
-    found = s.friedman(s.average_ranks(scores), 7, s.share_of_ties(scores))
-    assert (found.chi2, found.f, found.p) == (0.0, 0.0, 1.0)
+    result = s.friedman(s.average_ranks(scores), 7, s.share_of_ties(scores))
+    assert (result.chi2, result.f, result.p) == (0.0, 0.0, 1.0)
     alike, apart = s.friedman([1.0, 2.0, 3.0], 7), s.friedman([2.0, 2.0, 2.0], 7)
     assert (alike.chi2, alike.f, alike.p) == (14.0, inf, 0.0) and (apart.chi2, apart.f, apart.p) == (0.0, 0.0, 1.0)
     for ranks, n in (([1.0], 9), ([1.0, 2.0], 1)):
@@ -262,12 +262,12 @@ def test_bayesian_signed_rank_is_its_definition(d):
 @settings(max_examples=25, deadline=None)
 @given(differences, st.sampled_from([0.0, 1.0, 3.0]), st.randoms())
 def test_bayesian_signed_rank_swaps_with_the_methods_and_knows_no_order(d, rope, random):
-    found = s.bayesian_signed_rank(d, rope, draws=4000)
-    assert sum(found) == pytest.approx(1)
-    assert s.bayesian_signed_rank(random.sample(d, len(d)), rope, draws=4000) == found
+    result = s.bayesian_signed_rank(d, rope, draws=4000)
+    assert sum(result) == pytest.approx(1)
+    assert s.bayesian_signed_rank(random.sample(d, len(d)), rope, draws=4000) == result
     # Equal up to Monte Carlo error: differences of one size and opposite signs change places.
-    assert s.bayesian_signed_rank([-x for x in d], rope, draws=4000)[::-1] == pytest.approx(found, abs=0.05)
-    assert s.bayesian_signed_rank([4 * x for x in d], 4 * rope, draws=4000) == found
+    assert s.bayesian_signed_rank([-x for x in d], rope, draws=4000)[::-1] == pytest.approx(result, abs=0.05)
+    assert s.bayesian_signed_rank([4 * x for x in d], 4 * rope, draws=4000) == result
 
 
 def test_bayesian_signed_rank_at_its_ends():
@@ -282,8 +282,8 @@ def test_bayesian_signed_rank_at_its_ends():
 
 def test_bias_and_variance_by_hand():
     # Row 1: votes 3 to 1 for its label: bias 1/2 (1/16 + 1/16), variance 1/2 (1 - 10/16). Row 2: all wrong.
-    found = s.kohavi_wolpert(np.array([[3, 1], [4, 0]]), np.array([0, 1]))
-    assert found == pytest.approx(((1 / 16 + 1) / 2, (6 / 32 + 0) / 2))
+    result = s.kohavi_wolpert(np.array([[3, 1], [4, 0]]), np.array([0, 1]))
+    assert result == pytest.approx(((1 / 16 + 1) / 2, (6 / 32 + 0) / 2))
     with pytest.raises(ValueError, match="vote"):
         s.kohavi_wolpert(np.array([[1, 0], [0, 0]]), np.array([0, 1]))
 
@@ -294,10 +294,10 @@ def test_bias_and_variance_add_up_to_the_error(rows):
     votes[:, 0] += 1
     labels = np.arange(len(votes)) % votes.shape[1]
     error = 1 - np.mean(votes[np.arange(len(votes)), labels] / votes.sum(axis=1))
-    found = s.kohavi_wolpert(votes, labels)
-    assert sum(found) == pytest.approx(error)
-    assert found.variance >= -1e-12 and found.bias >= 0
-    assert s.kohavi_wolpert(3 * votes, labels) == pytest.approx(found)
+    result = s.kohavi_wolpert(votes, labels)
+    assert sum(result) == pytest.approx(error)
+    assert result.variance >= -1e-12 and result.bias >= 0
+    assert s.kohavi_wolpert(3 * votes, labels) == pytest.approx(result)
 
 
 def test_rank_correlation_of_scipy():
@@ -335,8 +335,8 @@ def test_intervals_of_the_corrected_t_test_cover_the_truth():
     samples = truth + shared + sqrt(1 - rho) * random.standard_normal((DRAWS, folds))
     held = 0
     for sample in samples:
-        found = s.corrected_resampled_t(sample, ratio)
-        held += abs(found.mean - truth) <= stats.t.isf(0.025, found.df) * found.scale
+        result = s.corrected_resampled_t(sample, ratio)
+        held += abs(result.mean - truth) <= stats.t.isf(0.025, result.df) * result.scale
     assert held / DRAWS == pytest.approx(0.95, abs=SLACK)
 
 

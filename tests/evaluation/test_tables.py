@@ -201,8 +201,8 @@ def test_published_numbers_go_by_the_method_and_labels_by_the_id():
     assert line.accuracy.published.mean == 67.9
 
     # As RETIS, which the dissertation runs as TPRTI-A with all features discrete.
-    one = AlgorithmSpec("tprti_a", "retis", {"discrete": "all"})
-    exp = experiment(["auto_mpg"], [one, AlgorithmSpec("tprti_a", "tprti_a", {})], published=["amalaman2015:2.7"])
+    first = AlgorithmSpec("tprti_a", "retis", {"discrete": "all"})
+    exp = experiment(["auto_mpg"], [first, AlgorithmSpec("tprti_a", "tprti_a", {})], published=["amalaman2015:2.7"])
     retis, tprti = tables.summarize([], exp, titles=tables.method_titles()).lines
     assert (retis.label, tprti.label) == ("RETIS", "TPRTI-A")
     assert (retis.leaves.published.mean, tprti.leaves.published.mean) == (3.1, 5.0)
@@ -229,14 +229,14 @@ def test_two_stage_tables_warn_that_tuning_saw_the_test_rows():
 
 
 def test_notes_say_how_the_numbers_were_made_and_data_set_notes_come_once():
-    said = {
+    expected = {
         CVSpec("nested", 10, 10): "10 x 10-fold CV (nested): accuracy in % pooled over the folds of a repetition",
         CVSpec("ordinary", 5, 10, stratified=True): "10 x 5-fold CV (ordinary, stratified): ",
         CVSpec("stratified", 5, 10, stratified=True): "10 x 5-fold CV (stratified): ",
         CVSpec("split", repeats=10): "10 x one training and test set (split); mean ± SD over repetitions, divisor R",
         CVSpec("split", repeats=1): "1 x one training and test set (split).",
     }
-    for cv, text in said.items():
+    for cv, text in expected.items():
         assert tables.summarize([], experiment(cv=cv)).notes[0].startswith(text)
     exp = experiment(["bupa", "wine"], ["gdt", "hhgdt"])
     table = tables.summarize([], exp, dataset_notes={"bupa": "the class is the selector field", "wine": ""})
@@ -294,7 +294,7 @@ def test_metrics_of_a_configuration_are_added_and_those_asked_for_are_shown_alon
 
 def test_what_is_no_tree_has_a_dash_for_leaves_and_no_zero():
     exp = experiment(algorithms=("hhgdt", "gdt"))
-    rows = [replace(one, n_leaves=0) if one.algorithm == "gdt" else one for one in grid_of(exp)]
+    rows = [replace(cell, n_leaves=0) if cell.algorithm == "gdt" else cell for cell in grid_of(exp)]
     table = tables.summarize(rows, exp, titles=TITLES)
     assert [row[-1] == "—" for row in table.sheet().grids[0].rows] == [False, True]
     assert "— bupa, GDT: leaves is undefined in 4 of 4 folds (the model is no tree)." in table.notes

@@ -69,12 +69,12 @@ def test_a_job_that_kills_every_worker_is_one_failed_row(tmp_path, cluster):
     try:
         crew = Crew(2, True, Signals(Progress(quiet=True)), connection)
         calls = lambda left: ([(job, deadly, (job, os.getpid()))] for job in left)  # noqa: E731
-        found = {result.key: result for result in crew.results(jobs, calls, lost)}
+        results = {result.key: result for result in crew.results(jobs, calls, lost)}
     finally:
         connection.close()
-    assert sorted(found) == [job.key for job in jobs]
+    assert sorted(results) == [job.key for job in jobs]
     lost_one = "the process died (out of memory, or a crash in compiled code)"
-    assert [found[job.key].message for job in jobs] == ["", "", "", lost_one, "", ""]
+    assert [results[job.key].message for job in jobs] == ["", "", "", lost_one, "", ""]
 
 
 def deadly(job, parent):

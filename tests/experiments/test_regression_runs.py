@@ -26,13 +26,13 @@ def experiment(**changes):
 
 
 def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
-    asked = experiment()
+    configuration = experiment()
     with Store(tmp_path / "oblique.sqlite") as store:
-        summary = run(asked, store, n_jobs=1)
-        rows = store.rows(asked.name)
+        summary = run(configuration, store, n_jobs=1)
+        rows = store.rows(configuration.name)
     assert summary.exit_code == 0 and len(rows) == 16
     assert all(row.n_correct == 0 and row.per_class == {} and row.n_leaves > 0 for row in rows)
-    table = summarize(rows, asked)
+    table = summarize(rows, configuration)
     line = table.lines[0]
     by_repeat = [np.mean([r.measures["mse"] for r in rows if r.algorithm == "retis" and r.repeat == k]) for k in (0, 1)]
     assert line.accuracy.mean is None
@@ -44,20 +44,20 @@ def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
 
 
 def test_published_errors_stand_beside_ours(tmp_path):
-    asked = experiment(published=["amalaman2015:2.7"])
+    configuration = experiment(published=["amalaman2015:2.7"])
     with Store(tmp_path / "oblique.sqlite") as store:
-        run(asked, store, n_jobs=1)
-        line = summarize(store.rows(asked.name), asked, titles={"retis": "RETIS"}).lines[0]
+        run(configuration, store, n_jobs=1)
+        line = summarize(store.rows(configuration.name), configuration, titles={"retis": "RETIS"}).lines[0]
     assert line.values["mse"].published.mean == 8.847 and line.leaves.published.mean == 3.1
 
 
 def test_a_grid_is_chosen_by_squared_error(tmp_path):
     algorithm = {"name": "retis", "min_node_percent": {"grid": [10, 60]}}
     cv = {"scheme": "nested", "folds": 3, "repeats": 1, "tune": {"folds": 3}}
-    asked = experiment(algorithms=[algorithm], cv=cv)
+    configuration = experiment(algorithms=[algorithm], cv=cv)
     with Store(tmp_path / "oblique.sqlite") as store:
-        run(asked, store, n_jobs=1)
-        for row in store.rows(asked.name):
+        run(configuration, store, n_jobs=1)
+        for row in store.rows(configuration.name):
             assert row.status == "ok", row.message
             least = min(row.inner, key=lambda entry: entry["squared_error"])
             assert row.chosen == least["params"] and "n_correct" not in least

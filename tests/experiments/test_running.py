@@ -53,8 +53,8 @@ def fakes(monkeypatch):
 
     def load_or_toy(spec, data_dir=None, offline=False, task="classification", groups=""):
         if spec.name.startswith("toy"):
-            own = {"groups": np.arange(30) // 3, "group_column": groups} if groups else {}
-            return toy(name=spec.name, **own)
+            options = {"groups": np.arange(30) // 3, "group_column": groups} if groups else {}
+            return toy(name=spec.name, **options)
         return load(spec, data_dir, offline, groups=groups)
 
     monkeypatch.setattr(data.catalogue, "load", load_or_toy)
@@ -370,8 +370,8 @@ def test_more_repetitions_grow_a_run_to_what_it_would_have_been(store, scheme, t
     first = run(small, store, n_jobs=1)
     grown = run(large, store, n_jobs=1)
     assert grown.resumed == first.total < grown.total == grown.done
-    (found,) = store.runs()
-    assert (found.total, found.done, found.content["cv"]["repeats"]) == (grown.total, grown.total, 3)
+    (result,) = store.runs()
+    assert (result.total, result.done, result.content["cv"]["repeats"]) == (grown.total, grown.total, 3)
     with Store(tmp_path / "at once.sqlite") as other:
         run(large, other, n_jobs=1)
         assert timeless(other.rows("test")) == timeless(store.rows("test"))
@@ -386,8 +386,8 @@ def test_fewer_repetitions_are_shown_and_the_others_kept(store):
     assert (summary.total, summary.done, summary.resumed) == (3, 3, 3)
     assert "test: 6 stored folds are of repetitions beyond cv.repeats; kept, not shown" in out.getvalue()
     assert {row.repeat for row in store.rows("test")} == {0} and store.not_asked_for("test") == 6
-    (found,) = store.runs()
-    assert (found.total, found.done, found.failed) == (3, 3, 0)
+    (result,) = store.runs()
+    assert (result.total, result.done, result.failed) == (3, 3, 0)
     assert summarize(store.rows("test"), small).lines[0].repeats == 1
     again = run(large, store, n_jobs=1)
     assert (again.resumed, again.total, len(store.rows("test"))) == (9, 9, 9)
@@ -557,7 +557,7 @@ def test_data_sets_take_turns_where_workers_are_threads_and_follow_one_another_w
     for name in ("stump", "path"):
         monkeypatch.setitem(FAKES, name, replace(FAKES[name], compiled=compiled))
     exp = experiment("stump", AlgorithmSpec("path", "path", {"epsilon": 0.1}), datasets=("toy", "toy_b", "toy_c"))
-    asked, results = [], running.Crew.results
+    request, results = [], running.Crew.results
 
     def watched(self, jobs, calls, lost):
         for group in calls(jobs):
@@ -565,17 +565,17 @@ def test_data_sets_take_turns_where_workers_are_threads_and_follow_one_another_w
                 assert (case_.dataset.name, fold.index) == (job.dataset, job.fold)
                 (expected,) = [f for f in folds(case_.dataset, exp.cv, exp.seed) if at(f) == at(job)]
                 np.testing.assert_array_equal(fold.test, expected.test)
-                asked.append((job.repeat, job.fold, job.dataset, job.algorithm))
+                request.append((job.repeat, job.fold, job.dataset, job.algorithm))
         return results(self, jobs, calls, lost)
 
-    def at(one):
-        return one.repeat, one.index if hasattr(one, "index") else one.fold
+    def at(item):
+        return item.repeat, item.index if hasattr(item, "index") else item.fold
 
     monkeypatch.setattr(running.Crew, "results", watched)
     assert run(exp, store, n_jobs=2).done == 36
-    by_turns = sorted(asked, key=lambda one: one[:2])
-    one_after_another = sorted(asked, key=lambda one: (one[2], *one[:2]))
-    assert len(set(asked)) == 36 and asked == (by_turns if compiled else one_after_another)
+    by_turns = sorted(request, key=lambda item: item[:2])
+    one_after_another = sorted(request, key=lambda entry: (entry[2], *entry[:2]))
+    assert len(set(request)) == 36 and request == (by_turns if compiled else one_after_another)
 
 
 # ---- kill ------------------------------------------------------------------------------------------------------------
@@ -629,7 +629,7 @@ class Telling(Stump):
 def test_what_an_estimator_says_of_itself_on_the_test_rows_is_kept():
     dataset = toy(30)
     row, fold, _ = one_job(case("stump", dataset, algorithm=FakeAlgorithm("stump", Telling)), CVSpec(folds=3))
-    said = {"rows": 10.0, "share of class 1": float(np.mean(dataset.y[fold.test] == 1))}
+    expected = {"rows": 10.0, "share of class 1": float(np.mean(dataset.y[fold.test] == 1))}
     size = {"n_terms": 1.0}  # which every run measures
-    assert row.measures == said | size
+    assert row.measures == expected | size
     assert one_job(case("stump", dataset), CVSpec(folds=3))[0].measures == size

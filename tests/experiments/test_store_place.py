@@ -43,10 +43,10 @@ def test_it_is_noticed_when_a_fold_is_stored_and_nothing_is_lost(path, what):
         for again in (lambda: store.rows("one"), lambda: store.append("one", row(2))):
             with pytest.raises(StoreError, match="while this process was using it"):
                 again()
-    (kept,) = path.parent.glob("*.kept*")
-    assert str(kept) in str(caught.value)
-    with Store(kept, must_exist=True) as store:
-        assert [one.key for one in store.rows("one")] == ["k0", "k1"] and store.damage("one") == []
+    (retained,) = path.parent.glob("*.kept*")
+    assert str(retained) in str(caught.value)
+    with Store(retained, must_exist=True) as store:
+        assert [record.key for record in store.rows("one")] == ["k0", "k1"] and store.damage("one") == []
 
 
 def test_a_reader_is_told_too_and_where_nothing_can_be_saved_that_is_said(path, monkeypatch):

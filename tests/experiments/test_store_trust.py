@@ -45,10 +45,10 @@ def test_a_run_that_is_started_over_belongs_to_whoever_did_so(path):
         assert message_of(first.rows, "one").startswith(expected), "or its table would show the other one's folds"
         assert message_of(first.pending, "one", []).startswith(expected)
         second.append("one", row(2))
-        assert [one.key for one in second.rows("one")] == ["k2"]
+        assert [record.key for record in second.rows("one")] == ["k2"]
         first.begin("one", CONTENT, 20)
         first.append("one", row(3))
-        assert [one.key for one in second.rows("one")] == ["k2", "k3"], "two may work on one run"
+        assert [record.key for record in second.rows("one")] == ["k2", "k3"], "two may work on one run"
 
 
 def test_a_handle_that_did_not_begin_a_run_cannot_store_its_rows(path):
@@ -122,8 +122,8 @@ def other_versions(monkeypatch, **versions):
     real = environments.environment
 
     def pretended(things=(), libraries=()):
-        found = real(things, libraries)
-        return {**found, "packages": {**found["packages"], **versions}}
+        result = real(things, libraries)
+        return {**result, "packages": {**result["packages"], **versions}}
 
     monkeypatch.setattr(environments, "environment", pretended)
 
@@ -139,7 +139,7 @@ def test_a_run_that_goes_on_under_other_versions_says_so(path, monkeypatch):
         assert store.remarks("test") == [
             f"The folds were made by 2 environments: 3 with numpy {numpy}; 3 with numpy 9.9.9."
         ]
-        assert {len(one) for one in [store.environments("test")]} == {2}
+        assert {len(item) for item in [store.environments("test")]} == {2}
         with pytest.raises(ConfigError) as caught:
             run(experiment("stump", repeats=3), store, n_jobs=1, strict_environment=True)
         assert f"has folds that another environment has made (numpy {numpy} and 9.9.9): use --fresh" in str(
@@ -170,11 +170,11 @@ def test_remarks_are_of_one_view_while_another_environment_stores_folds(path, mo
             """Reading as it is while another process stores a fold as soon as `words` are asked for."""
 
             def execute(db, statement, values=()):
-                found = of_the_file(db, statement, values)
+                result = of_the_file(db, statement, values)
                 if db is reader._db and words in statement:
-                    found = iter(found.fetchall()) if words == "FROM environments" else found
+                    result = iter(result.fetchall()) if words == "FROM environments" else result
                     writer.append("one", row(number))
-                return found
+                return result
 
             return execute
 
@@ -218,11 +218,11 @@ def test_the_digest_of_the_code_changes_with_the_code_and_with_the_core(tmp_path
 
 
 def test_processors_joblib_and_the_python_are_recorded_and_decide_nothing():
-    found = environment()
-    assert {"python", "processors", "platform"} <= found.keys() and "joblib" in found["packages"]
-    assert deciding(found) == deciding({**found, "python": "4", "processors": 99, "platform": "other"})
-    assert deciding(found) != deciding({**found, "machine": "other"})
-    assert deciding(found) != deciding({**found, "blas": [{"internal_api": "mkl", "version": "1"}]})
+    result = environment()
+    assert {"python", "processors", "platform"} <= result.keys() and "joblib" in result["packages"]
+    assert deciding(result) == deciding({**result, "python": "4", "processors": 99, "platform": "other"})
+    assert deciding(result) != deciding({**result, "machine": "other"})
+    assert deciding(result) != deciding({**result, "blas": [{"internal_api": "mkl", "version": "1"}]})
 
 
 # ---- places where nothing can be written -----------------------------------------------------------------------------
@@ -261,13 +261,13 @@ def test_a_file_is_read_where_nothing_can_be_written(tmp_path, logged):
         with Store(path) as store:
             store.begin("one", CONTENT, 21)
             store.append("one", row(3, fold=99, key="k99"))
-            for one in list(folder.iterdir()):
-                shutil.copyfile(one, folder / f"copy-{one.name}")
-        for one in list(folder.glob("copy-*")):
-            if not one.name.endswith("-shm"):
-                one.replace(folder / one.name.removeprefix("copy-"))
+            for file in list(folder.iterdir()):
+                shutil.copyfile(file, folder / f"copy-{file.name}")
+        for file in list(folder.glob("copy-*")):
+            if not file.name.endswith("-shm"):
+                file.replace(folder / file.name.removeprefix("copy-"))
             else:
-                one.unlink()
+                file.unlink()
     closed(folder)
 
     def read() -> int:

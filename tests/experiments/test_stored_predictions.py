@@ -39,8 +39,8 @@ def test_predictions_come_back_to_the_bit(data):
 @given(st.lists(st.text(st.characters(exclude_characters="\0"), max_size=8), min_size=1, unique=True), st.randoms())
 def test_labels_come_back_to_the_bit(classes, chance):
     y = np.array([chance.randrange(len(classes)) for _ in range(30)], dtype=np.int32)
-    found = unpack_labels(pack_labels(Labels(tuple(classes), y)))
-    assert found.classes == tuple(classes) and found.y.tolist() == y.tolist()
+    result = unpack_labels(pack_labels(Labels(tuple(classes), y)))
+    assert result.classes == tuple(classes) and result.y.tolist() == y.tolist()
     numbers = np.array([0.1, -0.0, 1e300])
     assert unpack_labels(pack_labels(Labels((), numbers))).y.tobytes() == numbers.tobytes()
 

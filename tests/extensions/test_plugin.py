@@ -150,7 +150,7 @@ def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "result"),
     [
         ("compare --cv by_", "by_threes"),
         ("compare --algorithm axis_parallel,diff", "axis_parallel,differences"),
@@ -158,11 +158,11 @@ def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
         ("export model.json --format own", "own_language"),
     ],
 )
-def test_the_shell_completes_its_names(extended, words, found):
+def test_the_shell_completes_its_names(extended, words, result):
     typed = f"oblique {words}"
-    asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    done = extended("oblique_cli", **asked)
-    assert done.out.split() == [f"plain,{found}"], done.err
+    options = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = extended("oblique_cli", **options)
+    assert done.out.split() == [f"plain,{result}"], done.err
 
 
 def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(extended):
@@ -170,8 +170,8 @@ def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(ext
     before = module.read_text()
     module.write_text("raise ZeroDivisionError\n")
     try:
-        asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": "oblique compare --cv two", "COMP_CWORD": "3"}
-        done = extended("oblique_cli", **asked)
+        options = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": "oblique compare --cv two", "COMP_CWORD": "3"}
+        done = extended("oblique_cli", **options)
         assert (done.out.split(), done.err) == (["plain,two_stage"], "")
     finally:
         module.write_text(before)

@@ -31,17 +31,17 @@ def patients(n_groups: int = N_GROUPS, task: str = "classification") -> Dataset:
 @pytest.fixture
 def sets(monkeypatch):
     """The rows of each group in every training set that a tree is grown on."""
-    found: list[np.ndarray] = []
+    results: list[np.ndarray] = []
     grow, fit = top_down.grow_top_down, cart.DecisionTreeRegressor.fit
 
     def counted(X):
-        found.append(np.bincount(np.asarray(X)[:, 0].astype(int), minlength=N_GROUPS))
+        results.append(np.bincount(np.asarray(X)[:, 0].astype(int), minlength=N_GROUPS))
 
     monkeypatch.setattr(top_down, "grow_top_down", lambda X, *rest, **more: (counted(X), grow(X, *rest, **more))[1])
     monkeypatch.setattr(
         cart.DecisionTreeRegressor, "fit", lambda self, X, *rest, **more: (counted(X), fit(self, X, *rest, **more))[1]
     )
-    return found
+    return results
 
 
 def whole(sets: list[np.ndarray], least: int) -> None:

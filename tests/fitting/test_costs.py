@@ -35,7 +35,7 @@ def test_four_in_five_fits_cost_what_is_planned_within_a_factor_of_two_and_so_do
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_every_candidate_was_measured_one_is_recommended_and_none_costs_hours_on_many_columns(task):
-    names = [one["name"] for one in candidates(task)]
+    names = [candidate["name"] for candidate in candidates(task)]
     assert recommended(task) in names
     assert set(names) == {fit["algorithm"] for fit in FITS if fit["task"] == task} == costs(task).keys()
     assert all(cost.of(500, 1000, 2) < 600 for cost in costs(task).values())

@@ -54,22 +54,22 @@ def answered(y, predicted, n_classes: int = 2, shares=None) -> Answers:
     return Answers(np.arange(len(y)), np.asarray(y), np.asarray(predicted), shares, n_classes)
 
 
-def validated(given: Case, folds: int) -> Validated:
-    return cross_validated(given, folds, 1, Goal.usual(given.dataset.task))
+def validated(values: Case, folds: int) -> Validated:
+    return cross_validated(values, folds, 1, Goal.usual(values.dataset.task))
 
 
-def score(given: Case, folds: int) -> float:
-    return validated(given, folds).estimate(Goal.usual(given.dataset.task)).score
+def score(values: Case, folds: int) -> float:
+    return validated(values, folds).estimate(Goal.usual(values.dataset.task)).score
 
 
 def test_an_estimate_has_its_binomial_error_or_that_of_a_mean_of_squares():
-    found = Estimate.of(answered([0, 0, 1, 1], [0, 0, 1, 0]), Goal.usual("classification"), 2, nested=False)
-    assert found.score == 0.75 and found.loss == 0.25
-    assert found.error == found.loss_error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
+    result = Estimate.of(answered([0, 0, 1, 1], [0, 0, 1, 0]), Goal.usual("classification"), 2, nested=False)
+    assert result.score == 0.75 and result.loss == 0.25
+    assert result.error == result.loss_error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
     of = answered([0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 3.0, 3.0], 0)
-    found = Estimate.of(of, Goal.usual("regression"), 2, nested=False)
-    assert found.loss == 5.0 and found.loss_error == pytest.approx(4 / 2)  # squares 1, 1, 9, 9 have a deviation of 4
-    assert found.score == pytest.approx(5**0.5) and found.error == pytest.approx(2 / (2 * 5**0.5))
+    result = Estimate.of(of, Goal.usual("regression"), 2, nested=False)
+    assert result.loss == 5.0 and result.loss_error == pytest.approx(4 / 2)  # squares 1, 1, 9, 9 have a deviation of 4
+    assert result.score == pytest.approx(5**0.5) and result.error == pytest.approx(2 / (2 * 5**0.5))
 
 
 def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
@@ -79,9 +79,9 @@ def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
     seen = []
     fit = fits.fit_on
 
-    def spied(given, train, *rest):
+    def spied(values, train, *rest):
         seen.append(train)
-        return fit(given, train, *rest)
+        return fit(values, train, *rest)
 
     monkeypatch.setattr(fits, "fit_on", spied)
     validated(case(dataset, "knn"), 4)
@@ -114,10 +114,10 @@ def test_few_rows_make_fewer_folds_and_a_part_of_a_data_set_is_one():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
     dataset = noise(task=task)
-    for one in candidates(task):
-        of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
-        made = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own))
-        fitted = ALGORITHMS[one["name"]].make(random_state=0, **made.params).fit(dataset.X, dataset.y)
+    for candidate in candidates(task):
+        of_own = {key: value for key, value in candidate.items() if key not in ("name", "id")}
+        made = pruned_spec(AlgorithmSpec(candidate["name"], candidate["id"], of_own))
+        fitted = ALGORITHMS[candidate["name"]].make(random_state=0, **made.params).fit(dataset.X, dataset.y)
         size, trees = Size.of(fitted), len(getattr(fitted, "forest_", [0]))
         assert size.leaves >= 1 and size.n_terms >= 2 * size.leaves - trees
 
@@ -125,9 +125,9 @@ def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
 def test_two_candidates_of_one_algorithm_go_by_their_ids():
     dataset = data.load("bupa")
     specs = [AlgorithmSpec("hhgdt", "shallow", {"max_depth": 1}), AlgorithmSpec("hhgdt", "deep", {"pruning": "none"})]
-    found = fitting.fit(dataset, POLICY, specs, folds=3)
-    assert [row["algorithm"] for row in found.model.facts["compared"]] == ["shallow", "deep"]
-    assert found.choice is not None and found.choice.chosen == "shallow" and found.model.algorithm == "hhgdt"
+    fit = fitting.fit(dataset, POLICY, specs, folds=3)
+    assert [row["algorithm"] for row in fit.model.facts["compared"]] == ["shallow", "deep"]
+    assert fit.choice is not None and fit.choice.chosen == "shallow" and fit.model.algorithm == "hhgdt"
 
 
 def test_sizes_by_hand():
@@ -151,19 +151,19 @@ def test_sizes_by_hand():
 
 def test_a_model_says_how_it_came_about():
     dataset = data.load("bupa")
-    found = fitting.fit(dataset, POLICY, [spec("hhgdt")], folds=5, seed=4)
-    facts = found.model.facts
+    fit = fitting.fit(dataset, POLICY, [spec("hhgdt")], folds=5, seed=4)
+    facts = fit.model.facts
     assert facts["rows"] == 345 and facts["seed"] == 4 and facts["class_counts"] == {"1": 145, "2": 200}
     assert facts["data_digest"] == f"sha256:{dataset.digest}"
     assert facts["estimate"] == {
-        "accuracy": found.estimate.score,
-        "standard_error": found.estimate.error,
+        "accuracy": fit.estimate.score,
+        "standard_error": fit.estimate.error,
         "folds": 5,
         "by": "cross-validation",
     }
     assert facts["units"]["center"] == pytest.approx(dataset.X.mean(axis=0).tolist())
     assert facts["units"]["spread"] == pytest.approx(dataset.X.std(axis=0).tolist())
-    assert found.model.parameters["pruning"] == "cv" and found.model.parameters["standard_errors"] == 1.0
+    assert fit.model.parameters["pruning"] == "cv" and fit.model.parameters["standard_errors"] == 1.0
     assert {"numpy", "scikit-learn", "oblique-trees"} <= set(facts["versions"])
 
 
@@ -220,9 +220,9 @@ def test_the_rows_of_the_table_decide_how_the_tree_of_a_fit_is_pruned(rows, rule
     X = rng.normal(size=(rows, 2)).round(1)
     y = ((X[:, 0] > 0) ^ (rng.random(rows) < 0.1)).astype(np.int32)
     dataset = Dataset("many", X, y, ("u", "v"), ("a", "b"))
-    found = fitting.fit(dataset, POLICY, [spec("axis_parallel", max_depth=3)], folds=2)
-    assert found.model.parameters["pruning"] == rule
-    assert found.model.facts["leaves"] == 2 and found.estimate.score == pytest.approx(0.9, abs=0.02)
+    fit = fitting.fit(dataset, POLICY, [spec("axis_parallel", max_depth=3)], folds=2)
+    assert fit.model.parameters["pruning"] == rule
+    assert fit.model.facts["leaves"] == 2 and fit.estimate.score == pytest.approx(0.9, abs=0.02)
 
 
 def holed() -> Dataset:
@@ -292,7 +292,7 @@ def test_terms_are_counted_alike_in_models_of_every_kind():
     equations = np.count_nonzero(tree.equations.coef[tree.is_leaf])
     assert n_terms(numbers) == tree.n_leaves + np.count_nonzero(tree.coef_) + equations
     forest = make("hhgdt_forest", n_estimators=3, random_state=0).fit(X, two)
-    assert n_terms(forest) == sum(one.n_leaves + np.count_nonzero(one.coef_) for one in forest.trees())
+    assert n_terms(forest) == sum(grown.n_leaves + np.count_nonzero(grown.coef_) for grown in forest.trees())
     assert n_terms(make("c45", random_state=0).fit(X, two)) >= 2
     assert n_terms(make("svm").fit(X, two)) == 0
 
@@ -312,12 +312,10 @@ def test_a_model_to_read_has_a_split_where_the_smallest_has_none_and_its_price_i
     assert plain.model.facts["leaves"] == 1
     goal = replace(Goal.usual("classification"), readable=True)
     stump = spec("axis_parallel", max_depth=1, pruning="none")
-    found = fitting.fit(dataset, POLICY, [*specs(*names), replace(stump, id="one_split")], goal=goal)
-    assert found.model.facts["leaves"] > 1 and found.case.spec.id == found.choice.chosen
-    printed = " ".join(reporting.remarks(found, dataset))
-    assert re.search(
-        rf"--readable: {found.choice.chosen} is the (smallest|best) tree with a split .* points of", printed
-    )
+    fit = fitting.fit(dataset, POLICY, [*specs(*names), replace(stump, id="one_split")], goal=goal)
+    assert fit.model.facts["leaves"] > 1 and fit.case.spec.id == fit.choice.chosen
+    printed = " ".join(reporting.remarks(fit, dataset))
+    assert re.search(rf"--readable: {fit.choice.chosen} is the (smallest|best) tree with a split .* points of", printed)
     stumps = fitting.fit(dataset, POLICY, [*specs("fdt"), spec("hhgdt", max_depth=0)], goal=goal)
     assert stumps.model.facts["leaves"] == 1
     assert "--readable: no tree that was compared has a split." in reporting.remarks(stumps, dataset)
@@ -326,11 +324,11 @@ def test_a_model_to_read_has_a_split_where_the_smallest_has_none_and_its_price_i
 @pytest.mark.long
 def test_the_comparison_has_the_size_of_every_model_that_is_written():
     dataset = noise_with_a_weak_split(200)
-    found = fitting.fit(dataset, POLICY, specs("hhgdt_forest", "axis_parallel"))
-    written = {model.algorithm: model.facts for model in (found.model, found.tree) if model is not None}
-    rows = {row["algorithm"]: row for row in found.model.facts["compared"]}
+    fit = fitting.fit(dataset, POLICY, specs("hhgdt_forest", "axis_parallel"))
+    written = {model.algorithm: model.facts for model in (fit.model, fit.tree) if model is not None}
+    rows = {row["algorithm"]: row for row in fit.model.facts["compared"]}
     for name, facts in written.items():
         assert (rows[name]["leaves"], rows[name]["n_terms"]) == (facts["leaves"], facts["n_terms"])
-    shown = "\n".join(reporting.comparison(found.choice, found.goal, found.budget, dataset.n))
-    facts = found.model.facts
-    assert re.search(rf"^{found.model.algorithm} .* {facts['leaves']} +{facts['n_terms']} +chosen$", shown, re.M)
+    shown = "\n".join(reporting.comparison(fit.choice, fit.goal, fit.budget, dataset.n))
+    facts = fit.model.facts
+    assert re.search(rf"^{fit.model.algorithm} .* {facts['leaves']} +{facts['n_terms']} +chosen$", shown, re.M)

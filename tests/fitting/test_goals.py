@@ -79,12 +79,12 @@ def test_the_loss_turns_a_metric_so_that_less_is_better():
 def test_details_by_hand():
     data = Dataset("two", np.zeros((5, 1)), np.array([0, 0, 0, 1, 1], dtype=np.int32), CLASSES, ("a",))
     of = answers([0, 0, 0, 1, 1], [0, 1, 1, 1, 0], np.array([0.9, 0.4, 0.2, 0.1, 0.6]))
-    found = details(of, data, "accuracy")
-    assert found["confusion"] == [[1, 2], [1, 1]]
-    assert found["recalls"] == {"fault": pytest.approx(1 / 3), "ok": 0.5}
-    assert found["accuracy"] == 0.4 and found["balanced_accuracy"] == pytest.approx((1 / 3 + 0.5) / 2)
-    assert found["roc_auc"] == pytest.approx(4 / 6)  # pairs in order
-    table = found["thresholds"]
+    result = details(of, data, "accuracy")
+    assert result["confusion"] == [[1, 2], [1, 1]]
+    assert result["recalls"] == {"fault": pytest.approx(1 / 3), "ok": 0.5}
+    assert result["accuracy"] == 0.4 and result["balanced_accuracy"] == pytest.approx((1 / 3 + 0.5) / 2)
+    assert result["roc_auc"] == pytest.approx(4 / 6)  # pairs in order
+    table = result["thresholds"]
     assert table["label"] == "ok" and table["at"][0] == 0.0 and table["at"][-1] == pytest.approx(0.9, abs=1e-4)
     for at, *counts in zip(table["at"], table["true"], table["false"], strict=True):
         assert counts == [sum(share >= at for share in shares) for shares in ((0.9, 0.4), (0.1, 0.6, 0.8))]
@@ -115,12 +115,12 @@ def test_the_threshold_that_is_chosen_is_the_best_of_all():
     y = (rng.random(80) < 0.8).astype(int)
     of = answers(y, share=np.clip(0.3 - 0.2 * y + rng.normal(size=80) / 8, 0.01, 0.99))
     goal = Goal(METRICS["f1_macro"], AUTO, 0)
-    found, threshold = goal.decided(of)
+    result, threshold = goal.decided(of)
     assert threshold is not None and 0 < threshold < 1
     shares = np.sort(of.shares[:, 0])
     between = [0.001, *((shares[1:] + shares[:-1]) / 2), 0.999]  # every division of the rows that a threshold can make
     everywhere = [goal.applied(of, t).value(METRICS["f1_macro"]) for t in between]
-    assert found.value(METRICS["f1_macro"]) == max(everywhere)
+    assert result.value(METRICS["f1_macro"]) == max(everywhere)
 
 
 def test_an_algorithm_without_shares_takes_no_threshold():
@@ -142,18 +142,19 @@ def test_a_tree_is_cut_by_the_metric_that_decides():
     assert by_errors.model.facts["leaves"] < by_recalls.model.facts["leaves"]
     assert by_recalls.model.parameters["pruning"] == "ccp_alpha"
     assert by_errors.model.parameters["pruning"] == "cv"
-    found = by_recalls.model.facts["estimate"]
+    result = by_recalls.model.facts["estimate"]
     assert (
-        found["balanced_accuracy"] == by_recalls.estimate.score and by_recalls.model.facts["metric"] == goal.metric.name
+        result["balanced_accuracy"] == by_recalls.estimate.score
+        and by_recalls.model.facts["metric"] == goal.metric.name
     )
 
 
 def test_the_cuts_of_a_tree_are_its_sequence():
     dataset = rare(300, 100)
-    found = cuts(case(dataset, "hhgdt"), np.arange(300), Goal(METRICS["f1_macro"]), {"pruning": "cv"}, 1)
-    assert [cut.leaves for cut in found] == sorted({cut.leaves for cut in found}, reverse=True)
-    assert found[-1].leaves == 1
-    for cut in found:
+    result = cuts(case(dataset, "hhgdt"), np.arange(300), Goal(METRICS["f1_macro"]), {"pruning": "cv"}, 1)
+    assert [cut.leaves for cut in result] == sorted({cut.leaves for cut in result}, reverse=True)
+    assert result[-1].leaves == 1
+    for cut in result:
         tree = make("hhgdt", pruning="ccp_alpha", ccp_alpha=cut.alpha, random_state=1).fit(dataset.X, dataset.y)
         assert tree.n_leaves_ == cut.leaves or cut.alpha == 0
 
@@ -176,10 +177,10 @@ def numbers(n: int = 300) -> Dataset:
 def test_cart_regression_is_cut_to_what_there_is_to_find():
     dataset = numbers()
     whole = make("cart_regression").fit(dataset.X, dataset.y)
-    found = fitting.fit(dataset, POLICY, [AlgorithmSpec("cart_regression", "cart_regression", {}, {})], folds=3)
-    assert whole.n_leaves_ > 250 and found.model.facts["leaves"] == 2 and found.estimate.score < 1.15
-    asked = AlgorithmSpec("cart_regression", "cart_regression", {"ccp_alpha": 0.0}, {})
-    assert fitting.fit(dataset, POLICY, [asked], folds=3).model.facts["leaves"] == whole.n_leaves_
+    fit = fitting.fit(dataset, POLICY, [AlgorithmSpec("cart_regression", "cart_regression", {}, {})], folds=3)
+    assert whole.n_leaves_ > 250 and fit.model.facts["leaves"] == 2 and fit.estimate.score < 1.15
+    spec = AlgorithmSpec("cart_regression", "cart_regression", {"ccp_alpha": 0.0}, {})
+    assert fitting.fit(dataset, POLICY, [spec], folds=3).model.facts["leaves"] == whole.n_leaves_
 
 
 # ---- warnings --------------------------------------------------------------------------------------------------------
@@ -206,8 +207,8 @@ def test_numbers_that_nothing_explains_are_no_better_than_the_mean():
 
 @pytest.mark.parametrize(("faults", "warned"), [(9, True), (11, True), (12, False)])
 def test_classes_of_few_rows_or_a_small_share_are_warned_of(faults, warned):
-    said = [text for text in warnings_of(rare(600, faults)) if text.startswith("Few rows of some classes")]
-    assert len(said) == warned and (not warned or f"('fault' {faults} rows)" in said[0])
+    texts = [text for text in warnings_of(rare(600, faults)) if text.startswith("Few rows of some classes")]
+    assert len(texts) == warned and (not warned or f"('fault' {faults} rows)" in texts[0])
     small = rare(60, 9)
     assert any(text.startswith("Few rows of some classes ('fault' 9 rows)") for text in warnings_of(small))
 
@@ -215,6 +216,6 @@ def test_classes_of_few_rows_or_a_small_share_are_warned_of(faults, warned):
 def test_classes_of_one_row_are_fitted_and_probabilities_kept_with_the_predictions():
     dataset = rare(80, 1)
     assert any("'fault' 1 row)" in text for text in warnings_of(dataset))
-    found = cross_validated(case(rare(100, 40), "hhgdt"), 4, 1, Goal.usual("classification"))
-    assert found.answers.shares is not None and found.answers.shares.shape == (100, 2)
-    assert sorted(found.answers.rows.tolist()) == list(range(100))
+    result = cross_validated(case(rare(100, 40), "hhgdt"), 4, 1, Goal.usual("classification"))
+    assert result.answers.shares is not None and result.answers.shares.shape == (100, 2)
+    assert sorted(result.answers.rows.tolist()) == list(range(100))

@@ -29,8 +29,8 @@ main()
 @pytest.mark.long
 def test_no_thread_of_a_fold_imports_pandas():
     done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT / "tests/files", capture_output=True, text=True)
-    said = [line for line in done.stdout.splitlines() if line.startswith("pandas in ")]
-    assert (done.returncode, said) == (0, ["pandas in MainThread"]), done.stderr
+    texts = [line for line in done.stdout.splitlines() if line.startswith("pandas in ")]
+    assert (done.returncode, texts) == (0, ["pandas in MainThread"]), done.stderr
 
 
 def test_tasks_leave_the_filters_of_warnings_as_they_were():

@@ -18,7 +18,7 @@ def test_the_same_names_give_the_same_stream_forever():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ((1, "a"), (2, "a")),
         ((1, "a"), (1, "b")),
@@ -29,9 +29,9 @@ def test_the_same_names_give_the_same_stream_forever():
         ((1, "a", "b"), (1, "ab")),
     ],
 )
-def test_other_names_give_another_stream(one, other):
-    assert seeds.generator(*one).random() != seeds.generator(*other).random()
-    assert seeds.integer(*one) != seeds.integer(*other)
+def test_other_names_give_another_stream(first, other):
+    assert seeds.generator(*first).random() != seeds.generator(*other).random()
+    assert seeds.integer(*first) != seeds.integer(*other)
 
 
 def test_integers_fit_interfaces_that_want_31_bits_and_roots_are_not_negative():

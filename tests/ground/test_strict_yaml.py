@@ -139,14 +139,14 @@ def test_what_is_refused_is_named_with_its_place(content, place, says, refuse):
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2", "a: &x 1", "[", 'a: "\\UFFFFFFFF"', "a: b: c", "a: \ud800", "\t"])
 def test_the_quick_way_refuses_with_the_same_words(text):
-    said = []
+    messages = []
     for quick in (False, True):
         problems = Problems()
         with pytest.raises(ConfigError) as caught:
             parse(YamlSource("text", text), problems, quick=quick)
             problems.check()
-        said.append(str(caught.value))
-    assert said[0] == said[1]
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
 
 
 def test_nesting_is_allowed_to_a_limit_and_bombs_are_refused(refuse):

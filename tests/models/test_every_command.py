@@ -22,11 +22,11 @@ def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call)
     save(model_of(name), call.folder / "model.json")
     for command in [*(c for c in COMMANDS if c not in FORMS), *FORMS[CASES.index(name) % 3 :: 3]]:
         ended = call(*command)
-        said = f"{' '.join(command)}: {ended.err}"
-        assert ended.code in (0, 2), said
+        text = f"{' '.join(command)}: {ended.err}"
+        assert ended.code in (0, 2), text
         if ended.code:
-            assert ended.err.startswith("error: ") and ended.err.count("\n") == 1, said
+            assert ended.err.startswith("error: ") and ended.err.count("\n") == 1, text
         elif "--output" in command:
-            assert (call.folder / command[-1]).stat().st_size > 0, said
+            assert (call.folder / command[-1]).stat().st_size > 0, text
     # What makes a model of use is never refused.
     assert call(*COMMANDS[0]).code == 0 and call("score", "model.json", "new.csv").code == 0

@@ -59,11 +59,11 @@ def test_every_name_of_the_table_is_exported_or_refused_with_a_sentence():
         from oblique_cli.models.exporting import export
 
         answers, _ = support.expected(case, rows)
-        said, _ = support.say_json(str(export(model, "json")), case, rows, None)
+        labels, _ = support.say_json(str(export(model, "json")), case, rows, None)
         if regression:
-            np.testing.assert_allclose(said, answers, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(labels, answers, rtol=1e-9, atol=1e-9)
         else:
-            assert said == answers, name
+            assert labels == answers, name
     assert len(exported) >= 30 and {"hhbut", "oc1", "quest", "mprrof_t", "hhcart_forest", "tprti_b"} <= exported
 
 
@@ -79,6 +79,6 @@ def test_what_fills_a_cell_is_what_the_fit_filled():
     fills = [cell.fill for cell in case.procedure.cells]
     assert fills[0] == pytest.approx(np.nanmedian(case.X[:, 0])) and fills[5] in (0.0, 1.0, 2.0)
     assert case.procedure.needed == ()
-    kept = support.mixed("hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=3, awkward=False)
-    assert {cell.fill for cell in kept.procedure.cells} == {None} and kept.procedure.needed == ()
+    retained = support.mixed("hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=3, awkward=False)
+    assert {cell.fill for cell in retained.procedure.cells} == {None} and retained.procedure.needed == ()
     assert support.iris().procedure.needed == (0, 1, 2, 3)

@@ -31,7 +31,9 @@ ESTIMATORS = [
     editing.HCEditClassifier("upgma", beta=0.8),
     PathfinderClassifier(),
 ]
-NAMES = [name for name, one in ALGORITHMS.items() if one.estimator.__module__.startswith("oblique_cli.papers.")]
+NAMES = [
+    name for name, algorithm in ALGORITHMS.items() if algorithm.estimator.__module__.startswith("oblique_cli.papers.")
+]
 
 
 @pytest.mark.sample(4)

@@ -47,9 +47,9 @@ def direct(table):
     y = np.array([code for _, code in cells])
     B, W, mean = np.zeros((len(table),) * 2), np.zeros((len(table),) * 2), V.mean(axis=0)
     for code in np.unique(y):
-        own = V[y == code]
-        B += len(own) * np.outer(own.mean(axis=0) - mean, own.mean(axis=0) - mean)
-        W += sum(np.outer(v - own.mean(axis=0), v - own.mean(axis=0)) for v in own)
+        local = V[y == code]
+        B += len(local) * np.outer(local.mean(axis=0) - mean, local.mean(axis=0) - mean)
+        W += sum(np.outer(v - local.mean(axis=0), v - local.mean(axis=0)) for v in local)
     present = np.flatnonzero(table.sum(axis=1))
     basis = np.zeros((len(table), len(present) - 1))
     basis[present] = scipy.linalg.null_space(np.ones((1, len(present))))  # the range of T
@@ -195,9 +195,9 @@ def test_prediction_gives_a_level_its_score_at_each_node_and_an_unknown_one_zero
     for leaf in np.flatnonzero(tree.is_leaf):
         np.testing.assert_array_equal(np.flatnonzero(stop == leaf), rows[leaf])
     limits = np.array([0.0, 0.1, 0.3])
-    for limit, found in zip(limits, tree.apply_limits(X, limits, tree.misclassification_rates).T, strict=True):
+    for limit, result in zip(limits, tree.apply_limits(X, limits, tree.misclassification_rates).T, strict=True):
         cut = tree.collapse(tree.misclassification_rates <= limit)
-        np.testing.assert_array_equal(tree.labels[found], cut.labels[cut.apply(X)])
+        np.testing.assert_array_equal(tree.labels[result], cut.labels[cut.apply(X)])
     path = pruning.cost_complexity_path(tree)
     wrong = pruning.sequence_errors(tree, path, path.alphas, X, data.y)
     for k in range(len(path.alphas)):

@@ -14,7 +14,7 @@ def entropy(weights):
 
 def by_hand(X, y, w):
     """Feature and threshold of every cut tried: gain and ratio of the best of each feature, then the choice."""
-    found = []
+    results = []
     for j in range(X.shape[1]):
         values = np.unique(X[:, j])
         cuts = []
@@ -26,11 +26,11 @@ def by_hand(X, y, w):
             cuts.append((gain, gain / entropy(shares), 0.5 * low + 0.5 * high))
         best = max(gain for gain, _, _ in cuts)
         if best > 1e-12:
-            found.append((j, *next(cut for cut in cuts if cut[0] >= best - 1e-12)))
-    average = sum(gain for _, gain, _, _ in found) / len(found)
-    chosen = [one for one in found if one[1] >= average - 1e-3]
+            results.append((j, *next(cut for cut in cuts if cut[0] >= best - 1e-12)))
+    average = sum(gain for _, gain, _, _ in results) / len(results)
+    chosen = [item for item in results if item[1] >= average - 1e-3]
     largest = max(ratio for _, _, ratio, _ in chosen)
-    j, gain, _, threshold = next(one for one in chosen if one[2] >= largest - 1e-9)
+    j, gain, _, threshold = next(choice for choice in chosen if choice[2] >= largest - 1e-9)
     return j, gain, threshold
 
 

@@ -52,9 +52,9 @@ def test_the_vector_is_the_line_of_least_squared_distance_from_the_unit_rows(X):
     def distance(v):  # thesis eq. 5.3.1
         return (np.linalg.norm(unit - np.outer(unit @ v, v), axis=1) ** 2).sum()
 
-    found = distance(principal_axes(scatter)[0])
+    result = distance(principal_axes(scatter)[0])
     others = np.random.default_rng(0).normal(size=(50, X.shape[1]))
-    assert found <= min(distance(v / np.linalg.norm(v)) for v in others) + 1e-9
+    assert result <= min(distance(v / np.linalg.norm(v)) for v in others) + 1e-9
 
 
 def test_two_outliers_turn_the_dominant_eigenvector_and_not_the_representative_vector():

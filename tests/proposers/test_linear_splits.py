@@ -16,10 +16,10 @@ NAMES = ["svm_split", "logistic_split"]
 
 
 def directions(name, node, **parameters):
-    found = proposals(name, node, **parameters)
-    if not found:
+    result = proposals(name, node, **parameters)
+    if not result:
         return np.empty((0, node.X.shape[1]))
-    ((kind, normals, offsets),) = found
+    ((kind, normals, offsets),) = result
     assert kind == "directions" and offsets is None
     return normals
 
@@ -45,11 +45,11 @@ def solved(name, Z, side, cost, weights=None):
 @few(1, name=NAMES, cost=[0.1, 10.0])
 def test_there_is_a_direction_a_class_and_it_is_that_of_another_program(name, cost):
     for data in map(real_set, REAL_SETS):
-        found = directions(name, node_of(data.X, data.y), cost=cost)
+        result = directions(name, node_of(data.X, data.y), cost=cost)
         codes = np.unique(data.y)
-        assert len(found) == (1 if len(codes) == 2 else len(codes))
+        assert len(result) == (1 if len(codes) == 2 else len(codes))
         scaler = StandardScaler().fit(data.X)
-        for code, w in zip(codes, found, strict=False):
+        for code, w in zip(codes, result, strict=False):
             expected = solved(name, scaler.transform(data.X), np.where(data.y == code, 1.0, -1.0), cost)
             assert cosine(w * scaler.scale_, expected) == pytest.approx(1.0, abs=1e-5), (data.name, code)
 
@@ -91,8 +91,8 @@ def test_units_and_offsets_of_features_turn_the_directions_as_they_must(name):
     data = real_set("wine")
     units = 10.0 ** np.random.default_rng(1).integers(-6, 6, data.p)
     expected = directions(name, node_of(data.X, data.y)) / units
-    found = directions(name, node_of(data.X * units - 7.0 * units, data.y))
-    for a, b in zip(found, expected, strict=True):
+    result = directions(name, node_of(data.X * units - 7.0 * units, data.y))
+    for a, b in zip(result, expected, strict=True):
         assert cosine(a, b) == pytest.approx(1.0, abs=1e-9)
 
 

@@ -49,7 +49,7 @@ VARIANTS = [(name, {}) for name in PROPOSER_NAMES] + [
 @pytest.mark.parametrize(("name", "parameters"), VARIANTS)
 def test_proposed_directions_are_finite_unit_vectors_that_leave_constant_features_alone(name, parameters):
     parameters = {**QUICK.get(name, {}), **parameters}
-    real = {one: (real_set(one).X, real_set(one).y) for one in REAL_SETS}
+    real = {data_set: (real_set(data_set).X, real_set(data_set).y) for data_set in REAL_SETS}
     for label, (X, y) in (real | DEGENERATE).items():
         for weights in (None, np.linspace(1.0, 3.0, len(y))):
             planes = proposals(name, node_of(X, y, weights=weights), **parameters)
@@ -122,10 +122,10 @@ def test_hhcart_a_reflects_every_eigenvector_by_class_and_falling_eigenvalue_and
     node = node_of(data.X, data.y)
     expected = [principal_axes(class_covariance(data.X[data.y == code])) for code in range(3)]
     for name, chosen in (("hhcart_a", expected), ("hhcart_d", [axes[:1] for axes in expected])):
-        found = proposals(name, node, tau=0.0)
+        result = proposals(name, node, tau=0.0)
         vectors = np.vstack(chosen)
-        assert kinds(found) == ["reflection"] * len(vectors)
-        for (_, u), d in zip(found, vectors, strict=True):
+        assert kinds(result) == ["reflection"] * len(vectors)
+        for (_, u), d in zip(result, vectors, strict=True):
             np.testing.assert_allclose(u, householder_vector(d), atol=1e-12)
 
 

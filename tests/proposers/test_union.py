@@ -37,26 +37,26 @@ def test_of_equal_gains_that_of_the_earlier_member_wins():
     oblique, axis = split_of("fdt", node), split_of("axis_parallel", node)
     assert np.count_nonzero(oblique.coef) == 2 and np.count_nonzero(axis.coef) == 1
     for members, first in ((["fdt", "axis_parallel"], oblique), (["axis_parallel", "fdt"], axis)):
-        found = split_of("union", node, proposers=members)
-        np.testing.assert_array_equal(found.coef, first.coef)
-        assert found.threshold == first.threshold
+        result = split_of("union", node, proposers=members)
+        np.testing.assert_array_equal(result.coef, first.coef)
+        assert result.threshold == first.threshold
 
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_a_union_of_one_is_that_one(name):
     data = real_set("bupa")
     alone, union = (
-        grow(one, data.X, data.y, seed=3, criterion="gini", proposer=parameters)
-        for one, parameters in ((name, {}), ("union", {"proposers": [{"name": name, **QUICK.get(name, {})}]}))
+        grow(item, data.X, data.y, seed=3, criterion="gini", proposer=parameters)
+        for item, parameters in ((name, {}), ("union", {"proposers": [{"name": name, **QUICK.get(name, {})}]}))
     )
     assert_same_tree(alone, union)
 
 
 def test_members_keep_their_parameters():
     data = real_set("wine")
-    own = {"tau": 0.3, "sign": "positive"}
-    expected = grow("hhgdt", data.X, data.y, proposer=own)
-    for member in ({"name": "hhgdt", **own}, HHGDT(**own)):
+    options = {"tau": 0.3, "sign": "positive"}
+    expected = grow("hhgdt", data.X, data.y, proposer=options)
+    for member in ({"name": "hhgdt", **options}, HHGDT(**options)):
         assert_same_tree(grow("union", data.X, data.y, proposer={"proposers": [member]}), expected)
 
 

@@ -103,17 +103,17 @@ def test_numbers_of_classes_are_those_of_the_fit(call):
         "On new rows", "The model", "What it looks at", "Along the columns", "Coverage", "The table", "Limits",
         "How to make it again",
     ]  # fmt: skip
-    shown, found, estimate = cells(text, "estimate"), document["on_new_rows"], document["estimate"]
+    shown, result, estimate = cells(text, "estimate"), document["on_new_rows"], document["estimate"]
     percent = f"{100 * estimate['accuracy']:.1f} % ± {100 * estimate['standard_error']:.1f}"
     assert ["accuracy", percent] in shown and f"<b>{percent}</b>" in text
     assert ["accuracy of always saying 'amber'", "33.3 %"] in shown
-    assert ["F1, mean over classes", f"{found['f1_macro']:.4g}"] in shown
-    for label, counts in zip(document["classes"], found["confusion"], strict=True):
-        recall = f"{100 * found['recalls'][label]:.1f} %"
+    assert ["F1, mean over classes", f"{result['f1_macro']:.4g}"] in shown
+    for label, counts in zip(document["classes"], result["confusion"], strict=True):
+        recall = f"{100 * result['recalls'][label]:.1f} %"
         assert [label, *("" if not n else str(n) for n in counts), recall] in shown
-    bins = found["calibration"]
-    for said, was, n in zip(bins["confidence"], bins["right"], bins["rows"], strict=True):
-        assert [f"{said:.3f}", f"{was:.3f}", f"{n:,}"] in shown
+    bins = result["calibration"]
+    for output, was, n in zip(bins["confidence"], bins["right"], bins["rows"], strict=True):
+        assert [f"{output:.3f}", f"{was:.3f}", f"{n:,}"] in shown
     assert sum(bins["rows"]) == 240 and f"error): {bins['error']:.3f}." in text
     values = [[name, "", f"{value:.3g}"] for name, value in document["importances"]["values"].items()]
     assert cells(text, "importances") == values
@@ -129,15 +129,15 @@ def test_numbers_of_numbers_are_those_of_the_fit(call):
     arguments = ("--algorithm", "m5_style", *QUICK[2:])
     document, text = fitted(call, str(PLAIN), "--target", "weight_mg", *arguments)
     safe(text)
-    shown, found, estimate = cells(text, "estimate"), document["on_new_rows"], document["estimate"]
+    shown, result, estimate = cells(text, "estimate"), document["on_new_rows"], document["estimate"]
     assert ["RMSE", f"{estimate['rmse']:.4g} ± {estimate['standard_error']:.2g}"] in shown
-    assert ["R2, 0 for always saying the mean", f"{found['r2']:.4g}"] in shown
-    assert ["mean absolute error", f"{found['mae']:.4g}"] in shown
-    parts = found["residuals"]["by_prediction"]
+    assert ["R2, 0 for always saying the mean", f"{result['r2']:.4g}"] in shown
+    assert ["mean absolute error", f"{result['mae']:.4g}"] in shown
+    parts = result["residuals"]["by_prediction"]
     for part in parts:
         quantiles = [f"{part[key]:.4g}" for key in ("low", "middle", "high")]
         assert [f"{part['predicted']:.4g}", *quantiles, str(part["rows"])] in shown
-    assert sum(found["residuals"]["rows"]) == sum(part["rows"] for part in parts) == 240
+    assert sum(result["residuals"]["rows"]) == sum(part["rows"] for part in parts) == 240
     assert "weight_mg = " in unescape(text) and "variety: mean prediction" in text  # equations; a column of levels
     assert ["variety", "levels", "0", "3 levels"] in cells(text, "table")
 
@@ -154,9 +154,9 @@ def test_names_get_in_as_text_only(call):
     document, text = fitted(call, "wild.csv", "--target", "y", "--delimiter", "|", *QUICK)
     safe(text)
     assert sorted(document["classes"]) == sorted(WILD_CLASSES)
-    said = unescape(re.sub(r"<.*?>", "", text))
+    output = unescape(re.sub(r"<.*?>", "", text))
     for name in [*WILD[:4], WILD[5], *WILD_CLASSES]:
-        assert name in said, name
+        assert name in output, name
     assert "\u202e" not in text and "\t" not in cells(text, "table")[0]
     assert "are few: other rows could give quite another model" in text and "Classes of fewer than 30 rows" in text
 
@@ -167,7 +167,7 @@ def test_auto_shows_what_it_compared_and_the_tree_beside_a_forest(call):
     )
     safe(text)
     rows = [row for row in cells(text, "estimate") if row and row[-1] == "chosen"]
-    (chosen,) = [one for one in document["compared"] if one["chosen"]]
+    (chosen,) = [fitted_model for fitted_model in document["compared"] if fitted_model["chosen"]]
     assert rows == [[
         chosen["algorithm"], f"{100 * chosen['accuracy']:.1f} % ± {100 * chosen['standard_error']:.1f}",
         f"{chosen['leaves']:,}", f"{chosen['n_terms']:,}", "chosen",
@@ -233,25 +233,25 @@ def test_partial_dependence_is_the_mean_with_the_cell_exchanged():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(70, 3))
     model = Model.of(make("logistic_tree", random_state=0).fit(X, X @ [1.0, -1.0, 0.0] > 0))
-    (found,) = shapes_of(model, X, ("x2",), affordable_shapley(model, X))
-    assert found.rows == 70 and found.outputs == (1,) and len(found.at) == shapes.POINTS
-    assert found.at[0] == X[:, 1].min() and found.at[-1] == X[:, 1].max() and set(found.at) <= set(X[:, 1])
-    for value, mean in zip(found.at, found.mean[:, 0], strict=True):
+    (result,) = shapes_of(model, X, ("x2",), affordable_shapley(model, X))
+    assert result.rows == 70 and result.outputs == (1,) and len(result.at) == shapes.POINTS
+    assert result.at[0] == X[:, 1].min() and result.at[-1] == X[:, 1].max() and set(result.at) <= set(X[:, 1])
+    for value, mean in zip(result.at, result.mean[:, 0], strict=True):
         changed = X.copy()
         changed[:, 1] = value
         assert mean == pytest.approx(model.predict_proba(changed)[:, 1].mean(), abs=1e-12)
-    assert found.cells.tolist() == X[:, 1].tolist() and found.shapley.shape == (70, 1)
+    assert result.cells.tolist() == X[:, 1].tolist() and result.shapley.shape == (70, 1)
     # The score of a linear model falls with the column, and so do its Shapley values.
-    order = np.argsort(found.cells)
-    assert (np.diff(found.shapley[order, 0]) <= 1e-9).all() or model.estimator.n_leaves_ > 1
+    order = np.argsort(result.cells)
+    assert (np.diff(result.shapley[order, 0]) <= 1e-9).all() or model.estimator.n_leaves_ > 1
 
 
 def test_what_gives_no_probabilities_is_followed_by_its_labels():
     X = np.random.default_rng(3).normal(size=(40, 2))
     model = Model.of(make("svm", random_state=0).fit(X, X[:, 0] > 0))
-    (found,) = shapes_of(model, X, ("x1",), affordable_shapley(model, X))
-    assert found.shapley is None and set(np.round(found.mean[:, 0] * 40).tolist()) <= set(range(41))
-    assert found.mean[0, 0] == 0.0 and found.mean[-1, 0] == 1.0
+    (result,) = shapes_of(model, X, ("x1",), affordable_shapley(model, X))
+    assert result.shapley is None and set(np.round(result.mean[:, 0] * 40).tolist()) <= set(range(41))
+    assert result.mean[0, 0] == 0.0 and result.mean[-1, 0] == 1.0
 
 
 # ---- in a browser ----------------------------------------------------------------------------------------------------

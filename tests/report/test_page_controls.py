@@ -37,16 +37,16 @@ def pages(tmp_path_factory):
         lines.append(f"{months},{height:.3f},{color},{'yes' if risk > 60 else 'no'},{risk * 3:.2f}")
     (folder / "own.csv").write_text("\n".join(lines) + "\n")
     (folder / "x.yaml").write_text(CFG)
-    own = ("fit", "own.csv", "--folds", "2")
+    local = ("fit", "own.csv", "--folds", "2")
     classes, numbers = ("--target", "kind", "--drop", "price"), ("--target", "price", "--drop", "kind")
     commands = {
         "tree": ("tree", "bupa", "--algorithm", "hhgdt", "--set", "epsilon=0.3", "--html", "--output"),
-        "two classes": (*own, *classes, "--algorithm", "logistic_tree", "--output", "a.json", "--report"),
+        "two classes": (*local, *classes, "--algorithm", "logistic_tree", "--output", "a.json", "--report"),
         "leaves": ("tree", "a.json", "--rows", "own.csv", "--html", "--output"),
         "model tree": ("tree", "own.csv", *numbers, "--html", "--output"),
         "classes": ("fit", "iris", "--algorithm", "hhcart_d", "--folds", "2", "--output", "b.json", "--report"),
-        "numbers": (*own, *numbers, "--algorithm", "linear_tree", "--output", "c.json", "--report"),
-        "second": (*own, *classes, "--algorithm", "axis_parallel", "--output", "d.json", "--report"),
+        "numbers": (*local, *numbers, "--algorithm", "linear_tree", "--output", "c.json", "--report"),
+        "second": (*local, *classes, "--algorithm", "axis_parallel", "--output", "d.json", "--report"),
         "two models": ("report", "a.json", "d.json", "--rows", "own.csv", "--output"),
         "stored": ("run", "x.yaml", "--quiet", "--output"),
         "run": ("report", "x", "--output"),

@@ -104,9 +104,9 @@ def test_points_of_a_scatter_are_the_means_of_the_table(ran):
 def test_a_confusion_matrix_adds_up_to_the_rows_and_to_the_accuracy(ran):
     rows = json.loads(ran("table", "x", "--format", "json").out)["rows"]
     accuracy = {row["algorithm"]: row["accuracy_mean"] for row in rows if row["dataset"] == "wine"}
-    classes, found = confusions(material(ran), "wine")
-    assert len(classes) == 3 and len(found) == 2
-    for method, counts in found:
+    classes, result = confusions(material(ran), "wine")
+    assert len(classes) == 3 and len(result) == 2
+    for method, counts in result:
         assert counts.sum() == pytest.approx(178)
         assert 100 * np.trace(counts) / 178 == pytest.approx(accuracy[method.spec.id])
 
@@ -195,10 +195,10 @@ def test_a_diagram_of_ranks_names_each_variant_of_an_algorithm_and_leaves_out_wh
 
 
 def test_what_is_asked_for_cuts_tables_and_counts_of_a_run(ran):
-    found = material(ran, datasets=["wine"], algorithms=["hhgdt"])
-    (one,) = found.shown
-    assert {(line.dataset, line.algorithm) for line in one.table().lines} == {("wine", "hhgdt")}
-    assert (one.done, one.failed, one.total) == (6, 0, 6)
+    result = material(ran, datasets=["wine"], algorithms=["hhgdt"])
+    (only,) = result.shown
+    assert {(line.dataset, line.algorithm) for line in only.table().lines} == {("wine", "hhgdt")}
+    assert (only.done, only.failed, only.total) == (6, 0, 6)
     (whole,) = material(ran).shown
     assert (whole.done, whole.failed, whole.total) == (whole.run.done, whole.run.failed, whole.run.total)
 

@@ -132,10 +132,10 @@ def test_two_runs_have_a_command_each_that_can_be_copied(call):
     assert call("report", "one", "two").code == 0
     text = (call.folder / "one.html").read_text(encoding="utf-8")
     assert "--set &#x27;cv.repeats= 1&#x27;" in text
-    told = text[text.index('id="significance"') : text.index('id="plots"')]
+    output = text[text.index('id="significance"') : text.index('id="plots"')]
     for label in ("HHGDT (one)", "HHGDT (two)", "same (one)", "same (two)"):
-        assert f">{label}<" in told
-    assert "(one) (" not in told and "(two) (" not in told
+        assert f">{label}<" in output
+    assert "(one) (" not in output and "(two) (" not in output
 
 
 def test_failures_come_first_and_unfinished_runs_say_so(call):

@@ -47,9 +47,9 @@ def cmake(folder: Path, *options: str, **environment: str) -> subprocess.Complet
 @pytest.mark.parametrize("environment", [{}, {"CXX": "no-such-compiler"}], ids=["none", "a name of none"])
 def test_without_a_compiler_the_build_says_what_to_install(tmp_path, environment):
     done = cmake(tmp_path, **environment)
-    said = " ".join(done.stderr.split())
-    assert done.returncode != 0 and said.count("CMake Error at") == 1
-    assert "no C++ compiler was found. Install GCC or Clang, or name one by CXX, or take a wheel: pip install " in said
+    text = " ".join(done.stderr.split())
+    assert done.returncode != 0 and text.count("CMake Error at") == 1
+    assert "no C++ compiler was found. Install GCC or Clang, or name one by CXX, or take a wheel: pip install " in text
 
 
 @pytest.mark.sample(1)
@@ -76,9 +76,9 @@ def test_an_input_that_is_closed_is_a_sentence(tmp_path):
 def test_an_old_python_is_told_which_one_is_needed(first, code):
     script = f"import sys; sys.version_info, sys.version = (3, 9, 18), '3.9.18 (main)'; {first}\nimport oblique_cli"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    said = "oblique needs Python 3.11 or newer. This is 3.9.18."
-    assert done.returncode == code and done.stderr.endswith(f": {said}\n")
-    assert (done.stderr == f"error: {said}\n") == bool(first)
+    text = "oblique needs Python 3.11 or newer. This is 3.9.18."
+    assert done.returncode == code and done.stderr.endswith(f": {text}\n")
+    assert (done.stderr == f"error: {text}\n") == bool(first)
 
 
 def test_the_least_python_is_the_one_that_the_package_asks_for():

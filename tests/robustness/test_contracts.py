@@ -35,9 +35,9 @@ SEEDS = range(many(1, 20))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_degenerate_set_gives_labels_or_a_sentence(name, case):
     X, y = degenerate(name, case)
-    found = learned(name, X, y)
-    if not isinstance(found, str) and case == "one class":
-        assert (found == 0).all()
+    model = learned(name, X, y)
+    if not isinstance(model, str) and case == "one class":
+        assert (model == 0).all()
 
 
 # Layouts of memory
@@ -101,11 +101,11 @@ BY_SOLVER = {"svm"}
 def test_the_order_of_rows_decides_nothing(name, seed):
     X, y = rows(name, seed=seed)
     order = np.random.default_rng(seed).permutation(len(X))
-    expected, found = learned(name, X, y), learned(name, X[order], y[order], X)
+    expected, result = learned(name, X, y), learned(name, X[order], y[order], X)
     if name in BY_ROUNDING or name in REGRESSION:
-        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-9)
     else:
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(result, expected)
 
 
 def differing(name: str, set_name: str, seed: int) -> int:
@@ -115,11 +115,11 @@ def differing(name: str, set_name: str, seed: int) -> int:
     if name in REGRESSION:
         y = X[:, 0] + np.unique(y, return_inverse=True)[1]
     order = np.random.default_rng(seed).permutation(len(X))
-    expected, found = learned(name, X, y), learned(name, X[order], y[order], X)
-    assert not isinstance(expected, str) and not isinstance(found, str)
+    expected, result = learned(name, X, y), learned(name, X[order], y[order], X)
+    assert not isinstance(expected, str) and not isinstance(result, str)
     if name in REGRESSION:
-        return int((~np.isclose(found, expected, rtol=1e-6, atol=1e-9)).sum())
-    return int((found != expected).sum())
+        return int((~np.isclose(result, expected, rtol=1e-6, atol=1e-9)).sum())
+    return int((result != expected).sum())
 
 
 @pytest.mark.sample(0)
@@ -146,8 +146,8 @@ def test_names_of_classes_decide_nothing(name):
     expected = learned(name, X, y)
     assert not isinstance(expected, str)
     for names in (np.array(["ant", "bee", "cat"]), np.array([-7, 0, 900])):
-        found = learned(name, X, names[y])
-        np.testing.assert_array_equal(found, [names[k] if k in (0, 1, 2) else k for k in expected.tolist()])
+        model = learned(name, X, names[y])
+        np.testing.assert_array_equal(model, [names[k] if k in (0, 1, 2) else k for k in expected.tolist()])
 
 
 def binary_fractions(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -278,7 +278,8 @@ def test_a_fault_at_any_change_of_a_file_leaves_the_old_one_or_the_new_one(disk,
     ended, changes = disk.changes(folder, *FILES[name], first=first)
     assert ended.code == 0, ended.err
     old, new = (
-        {one: found[one] for one in found if one.startswith(name)} for found in map(contents, (written, folder))
+        {item: outcome[item] for item in outcome if item.startswith(name)}
+        for outcome in map(contents, (written, folder))
     )
     assert old != new
     at = [change.at for change in changes if name in change.path or change.path == "."]
@@ -287,9 +288,9 @@ def test_a_fault_at_any_change_of_a_file_leaves_the_old_one_or_the_new_one(disk,
         shutil.copytree(written, folder)
         ended = disk.broken(folder, kind, i, *FILES[name], first=first)
         print(f"{name}: {kind} at {i} of {at}: {ended.code} {ended.err}")
-        found = contents(folder)
-        own = {one: found[one] for one in found if one.startswith(name)}
-        if own not in (old, new):  # two files cannot be renamed at once
+        result = contents(folder)
+        options = {item: result[item] for item in result if item.startswith(name)}
+        if options not in (old, new):  # two files cannot be renamed at once
             assert name == "model.json"
             one_sentence(disk.oblique(folder, "predict", "model.json", "new.csv"), (4,))
         if kind in KILLS:
@@ -299,8 +300,8 @@ def test_a_fault_at_any_change_of_a_file_leaves_the_old_one_or_the_new_one(disk,
         if ended.code:
             one_sentence(ended, (5,) if kind == "full" else (4,))
         else:
-            assert own == new
-        assert not [one for one in found if one.endswith(".tmp")], "nothing half-written lies about"
+            assert options == new
+        assert not [item for item in result if item.endswith(".tmp")], "nothing half-written lies about"
 
 
 # ---- the detectors can fire ------------------------------------------------------------------------------------------
@@ -347,7 +348,7 @@ def call(arguments):
     os.rename("new", "file")
     return 0
 """
-    for synced, found in ((False, {"", "old"}), (True, {"new", "old"})):
+    for synced, result in ((False, {"", "old"}), (True, {"new", "old"})):
         (folder / "file").write_text("old")
         held = Disk.of(folder)
         ended, changes = disk.changes(folder, first=f"SYNCED = {synced}{script}")
@@ -358,7 +359,7 @@ def call(arguments):
         for names_lost in (False, True):
             held.after_a_power_cut(tmp_path / "after", contents_lost=True, names_lost=names_lost)
             after.add((tmp_path / "after" / "file").read_text())
-        assert after == found
+        assert after == result
 
 
 @pytest.mark.long

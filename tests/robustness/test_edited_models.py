@@ -39,16 +39,16 @@ OF_A_FIT = "of a fit"
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     """The content of a file of every model, whole."""
-    path, found = tmp_path_factory.mktemp("documents") / "model.json", {}
+    path, result = tmp_path_factory.mktemp("documents") / "model.json", {}
     for name, made in MODELS.items():
         save(made(), path)
-        found[name] = json.loads(path.read_text())
+        result[name] = json.loads(path.read_text())
     # What a fit keeps beside the model: units, estimates, terms that move no row.
     write_table(path.parent, 60)
     words = ("--target", "said", "--algorithm", "hhgdt", "--folds", "2", "--output", str(path))
     assert run(["fit", str(path.with_name("new.csv")), *words]) == 0
-    found[OF_A_FIT] = json.loads(path.read_text())
-    return found
+    result[OF_A_FIT] = json.loads(path.read_text())
+    return result
 
 
 def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents, call):
@@ -68,10 +68,10 @@ def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents,
             warnings.simplefilter("ignore")
             for command in (("tree", "model.json", "--sparse"), ("report", "model.json", "--output", "card.html")):
                 ended = call(*command)
-                said = f"{place} = {parent[place[-1]]!r}: {ended.err}"
-                assert ended.code in (0, 4) and "Traceback" not in ended.err, said
+                text = f"{place} = {parent[place[-1]]!r}: {ended.err}"
+                assert ended.code in (0, 4) and "Traceback" not in ended.err, text
                 if ended.code:
-                    assert ended.err.count("\n") == 1 and "facts" in ended.err, said
+                    assert ended.err.count("\n") == 1 and "facts" in ended.err, text
         refused += ended.code == 4
     assert refused > 100
 

@@ -73,8 +73,8 @@ def whole(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     (folder / "small.yaml").write_text(CONFIG)
     for more in ((), ("--set", "name=other")):
-        given = [str(folder / word) if word == "small.yaml" else word for word in RUN]
-        assert command_line([*given, "--results", str(folder / "results"), *more]) == 0
+        values = [str(folder / word) if word == "small.yaml" else word for word in RUN]
+        assert command_line([*values, "--results", str(folder / "results"), *more]) == 0
     return folder
 
 
@@ -90,8 +90,10 @@ def test_run_and_repair_make_good_what_a_flipped_bit_has_damaged(whole, table, c
         if not damage(call.folder / "results" / "oblique.sqlite", table, column, rng):
             return
         ended = [call(*words) for words in (RUN, ("repair", "-j", "1", "--quiet"), RUN)]
-        for one in ended:
-            assert one.code in (0, 5) and "Traceback" not in one.err and one.err.count("error: ") <= 1, one
+        for outcome in ended:
+            assert outcome.code in (0, 5) and "Traceback" not in outcome.err and outcome.err.count("error: ") <= 1, (
+                outcome
+            )
         if ended[0].code:
             assert "oblique repair" in ended[0].err, ended[0]
             assert "nothing is damaged" not in ended[1].out, ended

@@ -25,7 +25,7 @@ def table(n: int, p: int, n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(n, p)), rng.integers(n_classes, size=n)
 
 
-def work_to_stop(work: Callable[..., Any], *given: Any, after: float = 0.3) -> float:
+def work_to_stop(work: Callable[..., Any], *arguments: Any, after: float = 0.3) -> float:
     """How many seconds this process still works after a signal; the work must not end before it.
 
     The signal comes after that much work, and seconds of work are counted, not those of a clock: a busy machine delays
@@ -41,7 +41,7 @@ def work_to_stop(work: Callable[..., Any], *given: Any, after: float = 0.3) -> f
         sent = time.process_time() + after
         signal.setitimer(signal.ITIMER_PROF, after)
         with pytest.raises(Interrupt):
-            work(*given)
+            work(*arguments)
         return time.process_time() - sent
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)

@@ -166,7 +166,7 @@ def call(arguments):
 def at_once(forking: Forking, folder: Path, commands: list[list[str]]) -> list[Ended]:
     """Run commands at the same time, each in a process of its own."""
     first = f"command, COMMANDS = call, {commands!r}\n{AT_ONCE}"
-    return [Ended(*one) for one in json.loads(forking.oblique(folder, first=first).out)]
+    return [Ended(*item) for item in json.loads(forking.oblique(folder, first=first).out)]
 
 
 @pytest.mark.long
@@ -229,7 +229,7 @@ def test_a_fold_that_is_lost_is_noticed(forking, tmp_path):
     with Store(folder / "results" / "oblique.sqlite") as store:
         left = {row.key for row in store.rows("small")}
         assert left < every
-        assert {one.key for one in store.damage("small")} == every - left  # of which the predictions are there
+        assert {fault.key for fault in store.damage("small")} == every - left  # of which the predictions are there
 
 
 def children(pid: int) -> list[int]:

@@ -68,7 +68,7 @@ def test_what_fit_says_to_expect_of_noise_is_chance(call, how):
         write(call.folder / f"{name}.csv", columns, y)
         ended = call("fit", f"{name}.csv", "--target", "label", "--algorithm", *how, "--folds", "3", "--format", "json")
         assert ended.code == 0, ended.err
-        found = 100 * json.loads(ended.out)["estimate"]["accuracy"]
-        print(f"{name} {found}")
-        assert found < CHANCE or name == "leaking"
-    assert found > CHANCE + 10, "the detector can fire"
+        value = 100 * json.loads(ended.out)["estimate"]["accuracy"]
+        print(f"{name} {value}")
+        assert value < CHANCE or name == "leaking"
+    assert value > CHANCE + 10, "the detector can fire"

@@ -40,12 +40,12 @@ def of_plain_rows(name):
 @pytest.mark.parametrize("name", NUMERIC)
 def test_any_unit_gives_the_same_answer_or_a_sentence(name, unit):
     X, y = rows(name)
-    plain, found = of_plain_rows(name), learned(name, X * unit, y)
+    plain, result = of_plain_rows(name), learned(name, X * unit, y)
     assert not isinstance(plain, str)
-    if isinstance(found, str):
-        assert name in REFUSES and re.search(r"column 0 of X .*; divide the column by a unit", found), found
+    if isinstance(result, str):
+        assert name in REFUSES and re.search(r"column 0 of X .*; divide the column by a unit", result), result
         return
-    differing = np.mean(found != plain)
+    differing = np.mean(result != plain)
     # A power of ten rounds, and a forest may turn a rounding into a vote.
     exact = np.frexp(unit)[0] == 0.5 and name not in UNITS_COUNT
     assert differing <= (0.0 if exact else 0.1)
@@ -55,8 +55,8 @@ def test_any_unit_gives_the_same_answer_or_a_sentence(name, unit):
 def test_one_column_of_another_unit_is_no_bug(name):
     X, y = rows(name)
     for scale in (1e-250, 1e250):
-        found = learned(name, X * np.array([1.0, scale, 1.0]), y)
-        assert not isinstance(found, str), found
+        model = learned(name, X * np.array([1.0, scale, 1.0]), y)
+        assert not isinstance(model, str), model
 
 
 @pytest.mark.parametrize("power", [-280, -160, 160, 280])
@@ -133,8 +133,8 @@ def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
 def test_equal_weights_count_as_one_whatever_they_are(name, weight):
     X, y = rows(name)
     plain = learned(name, X, y, sample_weight=np.ones(len(X)))
-    found = learned(name, X, y, sample_weight=np.full(len(X), weight))
-    assert not isinstance(found, str) and (np.abs(plain - found) < 1e-9).mean() > 0.9
+    model = learned(name, X, y, sample_weight=np.full(len(X), weight))
+    assert not isinstance(model, str) and (np.abs(plain - model) < 1e-9).mean() > 0.9
 
 
 @pytest.mark.sample(40)
@@ -147,13 +147,13 @@ def test_a_ratio_of_weights_is_met_or_refused(name, light, heavy):
     X, y = rows(name)
     for every in (2, len(X)):
         weights = np.where(np.arange(len(X)) % every == 1, heavy, light)
-        found = learned(name, X, y, sample_weight=weights)
-        if isinstance(found, str):
+        model = learned(name, X, y, sample_weight=weights)
+        if isinstance(model, str):
             assert heavy / light > RATIO
-            assert re.search(r"must not differ by more than a factor of 2e\+60.* set the least weights to 0\.$", found)
+            assert re.search(r"must not differ by more than a factor of 2e\+60.* set the least weights to 0\.$", model)
         elif name not in REGRESSION:
             # Heavy rows are told apart as if light ones were not there.
-            assert (found == y)[1::every].mean() >= 0.7
+            assert (model == y)[1::every].mean() >= 0.7
 
 
 @pytest.mark.sample(12)
@@ -183,24 +183,24 @@ positive = st.floats(5e-324, 1.7e308)
 def test_weights_keep_their_ratios_or_are_refused(weights):
     given_ = np.array(weights)
     try:
-        found = comparable(given_, "weights")
+        result = comparable(given_, "weights")
     except ConfigError:
         assert given_.min() / given_.max() <= 1 / RATIO
         return
-    assert np.isfinite(found).all() and (found > 0).all() and np.isfinite((found**2).sum())
-    np.testing.assert_allclose(found / found.max(), given_ / given_.max(), rtol=1e-15)
+    assert np.isfinite(result).all() and (result > 0).all() and np.isfinite((result**2).sum())
+    np.testing.assert_allclose(result / result.max(), given_ / given_.max(), rtol=1e-15)
 
 
 @given(st.lists(st.tuples(positive, positive), min_size=1))
 def test_products_of_weights_neither_overflow_nor_vanish(pairs):
     first, second = np.array(pairs).T
     try:
-        found = product(first, second, "weights")
+        result = product(first, second, "weights")
     except ConfigError:
         logs = np.log2(first) + np.log2(second)
         assert np.ptp(logs) > np.log2(RATIO) - 1
         return
-    assert np.isfinite(found).all() and (found > 0).all()
+    assert np.isfinite(result).all() and (result > 0).all()
 
 
 @given(st.lists(st.floats(-1.7e308, 1.7e308), min_size=1), st.integers(-1000, 1000))
@@ -208,12 +208,12 @@ def test_units_are_undone_to_the_bit(values, power):
     X = np.array(values)
     back = measured(measured(X, power), -power)
     exponents = np.frexp(X)[1] - power
-    kept = (exponents > -1000) & (exponents < 1024)
-    np.testing.assert_array_equal(back[kept], X[kept])
+    retained = (exponents > -1000) & (exponents < 1024)
+    np.testing.assert_array_equal(back[retained], X[retained])
 
 
 def test_discrete_features_have_no_size():
     for name in sorted(DISCRETE):
         X, y = rows(name)
-        found = learned(name, X * 1e300, y)
-        assert isinstance(found, str) or (found == learned(name, X, y)).all()
+        model = learned(name, X * 1e300, y)
+        assert isinstance(model, str) or (model == learned(name, X, y)).all()

@@ -38,10 +38,10 @@ DANGEROUS = {
 
 def named(path: str) -> list[str]:
     """Names of parameters of a class: those that may be set, dangerous ones, and of what is installed all."""
-    found = {*parameters_of(path), *DANGEROUS.get(library_of(path), "").split()}
+    results = {*parameters_of(path), *DANGEROUS.get(library_of(path), "").split()}
     with contextlib.suppress(ConfigError):  # the library is not installed
-        found |= set(parameters(load_class(path))[0])
-    return sorted(found)
+        results |= set(parameters(load_class(path))[0])
+    return sorted(results)
 
 
 def hidden(planted: str) -> Iterator[Any]:

@@ -75,10 +75,10 @@ def test_every_question_is_answered_or_refused_in_a_sentence(name, whole, capfd)
         warnings.simplefilter("ignore")
         for model in models(name, whole):
             try:
-                asked = list(questions(model, rng))
+                queries = list(questions(model, rng))
             except ConfigError:
                 continue  # a model without steps
-            for question in asked:
+            for question in queries:
                 try:
                     answered += len(verify(model, **question).verdicts)
                 except ConfigError as error:

@@ -59,7 +59,7 @@ def case(number: int) -> tuple[str, np.ndarray, np.ndarray]:
     n, p = int(rng.choice((4, 6, 9, 15, 40, 90))), int(rng.choice((1, 2, 3, 5, 12, 70, 130)))
     X = np.floor(3 * rng.uniform(size=(n, p))) if name in DISCRETE else rng.normal(size=(n, p))
     with np.errstate(over="ignore"):
-        for change in [one for one in CHANGES if rng.random() < 0.2] or [CHANGES[int(rng.integers(len(CHANGES)))]]:
+        for change in [item for item in CHANGES if rng.random() < 0.2] or [CHANGES[int(rng.integers(len(CHANGES)))]]:
             change(rng, X)
     np.clip(X, -1e300, 1e300, out=X)
     if name in REGRESSION:

@@ -73,12 +73,12 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(handle=handles, name=names, seed=st.integers(0, 1), repeats=st.integers(1, 4), fresh=st.booleans())
     def begin(self, handle: int, name: str, seed: int, repeats: int, fresh: bool) -> None:
         known = self.runs.get(name)
-        asked = content(seed, repeats)
+        request = content(seed, repeats)
         if known is not None and not fresh and known.seed != seed:
             with pytest.raises(ConfigError, match="the configuration changed since run"):
-                self.stores[handle].begin(name, asked, FOLDS)
+                self.stores[handle].begin(name, request, FOLDS)
             return
-        self.stores[handle].begin(name, asked, FOLDS, fresh=fresh, argv=[name], environment={"machine": "a"})
+        self.stores[handle].begin(name, request, FOLDS, fresh=fresh, argv=[name], environment={"machine": "a"})
         if known is None or fresh:
             self.generations += 1
             self.runs[name] = Kept(self.generations, seed, repeats)
@@ -110,14 +110,14 @@ class StoreMachine(RuleBasedStateMachine):
             return
         known = self.runs.get(name)
         repeats = held.repeats if held else known.repeats if known else 0
-        expected = [one for _, one in sorted(known.rows.items()) if one.repeat < repeats] if known else []
-        found = store.rows(name)
-        assert found == expected
-        for one in found:
-            (right,) = [one_right for one_right in expected if one_right.key == one.key]
-            assert store.packed(name, one) == right.packed
+        expected = [record for _, record in sorted(known.rows.items()) if record.repeat < repeats] if known else []
+        rows = store.rows(name)
+        assert rows == expected
+        for item in rows:
+            (right,) = [one_right for one_right in expected if one_right.key == item.key]
+            assert store.packed(name, item) == right.packed
         jobs = [Job(f"k{i}", "bupa", "gdt", i // 10, i % 10, 0) for i in range(FOLDS)]
-        done = {one.key for one in known.rows.values() if one.status == "ok"} if known else set()
+        done = {record.key for record in known.rows.values() if record.status == "ok"} if known else set()
         assert [job.key for job in store.pending(name, jobs)] == [job.key for job in jobs if job.key not in done]
 
     @rule(handle=handles, name=names, value=st.floats(0, 1))
@@ -125,10 +125,10 @@ class StoreMachine(RuleBasedStateMachine):
         known = self.runs.get(name)
         if known is None:
             return
-        good = {i: one for i, one in known.rows.items() if one.status == "ok"}
-        self.stores[handle].add_measures(name, {one.key: {"mcc": value} for one in good.values()})
-        for i, one in good.items():
-            known.rows[i] = replace(one, measures={**one.measures, "mcc": value})
+        good = {i: record for i, record in known.rows.items() if record.status == "ok"}
+        self.stores[handle].add_measures(name, {entry.key: {"mcc": value} for entry in good.values()})
+        for i, item in good.items():
+            known.rows[i] = replace(item, measures={**item.measures, "mcc": value})
 
     @rule(handle=handles, source=names, name=names)
     def adopt(self, handle: int, source: str, name: str) -> None:
@@ -137,9 +137,9 @@ class StoreMachine(RuleBasedStateMachine):
         keys = [f"k{i}" for i in range(FOLDS)]
         self.stores[handle].adopt(name, keys)
         mine = self.runs[name].rows
-        for i, one in self.runs[source].rows.items():
-            if one.status == "ok" and (i not in mine or mine[i].status == "failed"):
-                mine[i] = one
+        for i, record in self.runs[source].rows.items():
+            if record.status == "ok" and (i not in mine or mine[i].status == "failed"):
+                mine[i] = record
 
     @rule(handle=handles, name=names, what=st.sampled_from(["leave", "kill", "delete"]))
     def end(self, handle: int, name: str, what: str) -> None:
@@ -187,12 +187,12 @@ class StoreMachine(RuleBasedStateMachine):
         with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "part.sqlite")) as part:
             part.begin(name, content(seed, repeats), FOLDS, environment={"machine": "a"})
             made = {i: row(i, n_leaves=leaves, packed=bytes([i, leaves])) for i, leaves in others.items()}
-            for one in made.values():
-                part.append(name, one)
+            for item in made.values():
+                part.append(name, item)
             mine = known.rows if known else {}
             # A run that was rescored has more metrics; that is no other answer.
-            clash = any(i in mine and mine[i].status == "ok" and replace(mine[i], measures={}) != one
-                        for i, one in made.items())  # fmt: skip
+            clash = any(i in mine and mine[i].status == "ok" and replace(mine[i], measures={}) != entry
+                        for i, entry in made.items())  # fmt: skip
             if clash:
                 with pytest.raises(ConfigError, match="differs between"):
                     self.stores[handle].take_over(part, name)
@@ -201,9 +201,9 @@ class StoreMachine(RuleBasedStateMachine):
         if known is None:
             self.generations += 1
             known = self.runs[name] = Kept(self.generations, seed, repeats)
-        for i, one in made.items():
+        for i, item in made.items():
             if i not in known.rows or known.rows[i].status == "failed":
-                known.rows[i] = one
+                known.rows[i] = item
 
     @rule(name=names, data=st.data())
     def damage_and_repair(self, name: str, data: st.DataObject) -> None:
@@ -217,7 +217,7 @@ class StoreMachine(RuleBasedStateMachine):
         with Store(self.path) as store:
             with pytest.raises(StoreError, match=f"bupa/gdt r{i // 10} f{i % 10} of run"):
                 store.rows(name)
-            assert [one.key for one in store.repair(name)] == [f"k{i}"]
+            assert [item.key for item in store.repair(name)] == [f"k{i}"]
         del known.rows[i]
 
     # ---- what holds all the time
@@ -226,15 +226,15 @@ class StoreMachine(RuleBasedStateMachine):
     def a_reader_sees_the_model(self) -> None:
         if not hasattr(self, "reader"):
             return
-        found = {run.name: run for run in self.reader.runs()}
-        assert found.keys() == self.runs.keys()
+        results = {run.name: run for run in self.reader.runs()}
+        assert results.keys() == self.runs.keys()
         for name, known in self.runs.items():
-            shown = [one for one in known.rows.values() if one.repeat < known.repeats]
-            good = sum(one.status == "ok" for one in shown)
-            run = found[name]
+            shown = [record for record in known.rows.values() if record.repeat < known.repeats]
+            good = sum(item.status == "ok" for item in shown)
+            run = results[name]
             assert (run.done, run.failed, run.damaged) == (good, len(shown) - good, 0)
             assert run.content == content(known.seed, known.repeats)
-            assert self.reader.rows(name) == sorted(shown, key=lambda one: (one.repeat, one.fold))
+            assert self.reader.rows(name) == sorted(shown, key=lambda item: (item.repeat, item.fold))
 
     def may_write(self, handle: int, name: str) -> bool:
         held, known = self.held[handle].get(name), self.runs.get(name)

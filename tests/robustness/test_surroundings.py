@@ -70,7 +70,7 @@ def plain(forking, tmp_path_factory) -> tuple[Path, dict[str, Ended]]:
     folder = tmp_path_factory.mktemp("plain") / "w"
     prepare(folder)
     ended = answers(forking, folder, PLAIN, QUICK)
-    assert not {name: one for name, one in ended.items() if one.code not in (0, 2)}
+    assert not {name: outcome for name, outcome in ended.items() if outcome.code not in (0, 2)}
     assert ended["again"].code == 2, "the run of a configuration and of a file differ"
     return folder, ended
 
@@ -109,15 +109,15 @@ def test_names_of_files_and_folders_change_nothing(forking, plain, tmp_path, odd
         "results": f"{prefix}results {name}"[:250],
         "output": f"{prefix}{name}",
     }
-    found = answers(forking, folder, names, QUICK)
+    result = answers(forking, folder, names, QUICK)
     right = plain[1]
-    for command, ended in found.items():
+    for command, ended in result.items():
         assert ended.code == right[command].code, (command, ended)
         assert "Traceback" not in ended.err and "a bug in" not in ended.err
     # What fit makes depends on the file's name, which seeds its folds.
-    assert found["predict"].out.count("\n") == right["predict"].out.count("\n") == 41
+    assert result["predict"].out.count("\n") == right["predict"].out.count("\n") == 41
     for command in ("run", "text"):
-        assert found[command].out == right[command].out
+        assert result[command].out == right[command].out
     for ending in (".md", " folds.csv", " rows.csv"):
         made = (folder / f"{names['output']}{ending}").read_text()
         assert timeless(made) == timeless((plain[0] / f"out{ending}").read_text())
@@ -160,18 +160,18 @@ def test_a_locale_changes_no_number_and_no_file(plain, tmp_path, name):
     place.mkdir()
     with Forking(place, **LOCALES[name](place)) as forking:
         prepare(tmp_path / "w")
-        found = answers(forking, tmp_path / "w", PLAIN, QUICK, ASKED)
+        result = answers(forking, tmp_path / "w", PLAIN, QUICK, ASKED)
         half = f"{ASKED}\ncall = lambda _: print(locale.format_string('%.1f', 0.5), flush=True) or 0"
         assert forking.oblique(place, first=half).out == ("0,5\n" if name == "tr_TR" else "0.5\n")
     folder, right = plain
-    for command, ended in found.items():
+    for command, ended in result.items():
         assert ended.code == right[command].code, (command, ended)
         if command in ("run", "predict", "text"):
             # A sign that the output cannot hold is a question mark.
             assert re.sub(r"[^\x00-\x7f]", "?", ended.out) == re.sub(r"[^\x00-\x7f]", "?", right[command].out)
     for file in ("out.md", "out folds.csv", "out rows.csv"):
         assert timeless((tmp_path / "w" / file).read_text("utf-8")) == timeless((folder / file).read_text("utf-8"))
-    models = [json.loads((one / "out.json").read_text("utf-8")) for one in (tmp_path / "w", folder)]
+    models = [json.loads((item / "out.json").read_text("utf-8")) for item in (tmp_path / "w", folder)]
     assert models[0]["state"] == models[1]["state"]
 
 
@@ -190,11 +190,11 @@ def test_a_clock_that_is_set_back_changes_no_table_and_no_order(disk, plain, tmp
     assert disk.oblique(tmp_path / "w", *half).code == 0
     for after in (3, 0):  # in the middle of a run, and long before it
         ended = answers(disk, tmp_path / "w", PLAIN, ("run", "status", "table", "text", "repair"), set_back(after))
-        for command, one in ended.items():
-            assert one.code == 0, (command, one)
+        for command, outcome in ended.items():
+            assert outcome.code == 0, (command, outcome)
             if command == "run":
-                assert one.out == plain[1]["run"].out
-                assert not re.search(r"-\d+(\.\d+)? ?(s|min|h)\b", one.err), "no work takes less than no time"
+                assert outcome.out == plain[1]["run"].out
+                assert not re.search(r"-\d+(\.\d+)? ?(s|min|h)\b", outcome.err), "no work takes less than no time"
         assert ended["text"].out == plain[1]["text"].out
     with_two = disk.oblique(tmp_path / "w", "run", "small.yaml", "--set", "name=later", "--quiet", first=set_back(0))
     assert with_two.code == 0

@@ -16,16 +16,16 @@ from oblique_cli.scale.disk_tables import Division, array_table
 PARAMS = {"n_estimators": 25, "max_depth": 3}
 
 
-def same(one, other) -> list[str]:
+def same(first, other) -> list[str]:
     """Arrays in which two boosted models differ."""
-    found = [
+    results = [
         f"tree {i} {name}"
-        for i, (a, b) in enumerate(zip(one.forest_.state(), other.forest_.state(), strict=True))
+        for i, (a, b) in enumerate(zip(first.forest_.state(), other.forest_.state(), strict=True))
         for name in a
         if not np.array_equal(np.asarray(a[name]), np.asarray(b[name]))
     ]
     names = ("leaf_values_", "baseline_", "training_loss_")
-    return found + [name for name in names if not np.array_equal(getattr(one, name), getattr(other, name))]
+    return results + [name for name in names if not np.array_equal(getattr(first, name), getattr(other, name))]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -50,28 +50,28 @@ def test_trees_of_a_draw_go_on_from_what_those_before_say_of_it(few_rows, monkey
     draws = []
     drawn = boosting_from_disk._drawn
 
-    def remembered(*given):
-        draws.append(drawn(*given))
+    def remembered(*arguments):
+        draws.append(drawn(*arguments))
         return draws[-1]
 
     monkeypatch.setattr(boosting_from_disk, "_drawn", remembered)
     X, y = table(3, n=2000)
-    found = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS)
-    boosted = found.estimator
-    assert [part.trees for part in found.levels] == [10, 20, 25] and len(draws) == 3
-    assert re.fullmatch(r"20 trees: 400 rows drawn, log loss [0-9.]+ on them, [0-9.]+ s", str(found.levels[1]))
+    fit = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS)
+    boosted = fit.estimator
+    assert [part.trees for part in fit.levels] == [10, 20, 25] and len(draws) == 3
+    assert re.fullmatch(r"20 trees: 400 rows drawn, log loss [0-9.]+ on them, [0-9.]+ s", str(fit.levels[1]))
     rows = {tuple(row) for row in X}
-    for own, codes, weights in draws:
-        assert len(own) == len({tuple(row) for row in own}) == 400 and {tuple(row) for row in own} <= rows
+    for draw, codes, weights in draws:
+        assert len(draw) == len({tuple(row) for row in draw}) == 400 and {tuple(row) for row in draw} <= rows
         assert weights is None and set(codes) <= {0, 1, 2}
-    assert len({tuple(row) for own, *_ in draws for row in own}) > 800  # others every time
+    assert len({tuple(row) for local, *_ in draws for row in local}) > 800  # others every time
     # The loss of a draw after its last tree, from the model alone.
     state, values = boosted.forest_.state(), boosted.leaf_values_
-    for (own, codes, _), end in zip(draws, (10, 20, 25), strict=True):
+    for (draw, codes, _), end in zip(draws, (10, 20, 25), strict=True):
         forest = _core.Forest(3, 3, 0)
         forest.restore(state[:end])
         leaves = int(((np.asarray(forest.n_nodes()) + 1) // 2).sum())
-        scores = np.asarray(forest.sums(own, np.ascontiguousarray(values[:leaves]), 1)) + boosted.baseline_
+        scores = np.asarray(forest.sums(draw, np.ascontiguousarray(values[:leaves]), 1)) + boosted.baseline_
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         loss = -np.log(shares[np.arange(len(codes)), codes]).mean()
@@ -84,18 +84,18 @@ def test_it_is_about_as_right_as_memory(few_rows):
     fitted = fit_from_disk.fit(
         array_table(X, y), "oblique_boosting", {"n_estimators": 60}, division=Division(test=0.25, seed=1)
     )
-    kept = seeds.generator(1, "rows kept from growth").random(4000) < 0.25
-    memory = make("oblique_boosting", n_estimators=60, random_state=1).fit(X[~kept], y[~kept])
-    assert fitted.tested == kept.sum() > 900
-    assert fitted.right == (fitted.estimator.predict(X[kept]) == y[kept]).sum()
-    assert fitted.right / fitted.tested > memory.score(X[kept], y[kept]) - 0.03
+    retained = seeds.generator(1, "rows kept from growth").random(4000) < 0.25
+    memory = make("oblique_boosting", n_estimators=60, random_state=1).fit(X[~retained], y[~retained])
+    assert fitted.tested == retained.sum() > 900
+    assert fitted.right == (fitted.estimator.predict(X[retained]) == y[retained]).sum()
+    assert fitted.right / fitted.tested > memory.score(X[retained], y[retained]) - 0.03
 
 
 def test_threads_change_no_bit(few_rows):
     X, y = table(5, n=1500)
-    one = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS)
+    single = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS)
     two = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS, threads=2)
-    assert same(one.estimator, two.estimator) == []
+    assert same(single.estimator, two.estimator) == []
 
 
 def test_boosting_that_was_stopped_goes_on_from_the_trees_it_has(few_rows, tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ def test_boosting_that_was_stopped_goes_on_from_the_trees_it_has(few_rows, tmp_p
     stop_fit(tmp_path, X, y, "oblique_boosting", PARAMS)
     assert len(list((tmp_path / "oblique-rows").glob("tree_*.npz"))) == 10
     drawn, draws = boosting_from_disk._drawn, []
-    monkeypatch.setattr(boosting_from_disk, "_drawn", lambda *given: draws.append(1) or drawn(*given))
+    monkeypatch.setattr(boosting_from_disk, "_drawn", lambda *arguments: draws.append(1) or drawn(*arguments))
     again = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS, scratch=tmp_path)
     assert len(draws) == 2 and list(tmp_path.iterdir()) == []
     whole = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS)
@@ -142,6 +142,15 @@ def test_too_little_memory_and_scores_of_other_rows_are_refused(monkeypatch):
     forest = _core.Forest(2, 3, 0)
     X, y = np.zeros((4, 2)), np.arange(4, dtype=np.int32) % 3
     boosting = make("oblique_boosting")
-    given = (X, y, None, np.empty((0, 2)), np.empty(0, np.int32), None, boosting._options(4, 2), boosting._families())
+    arguments = (
+        X,
+        y,
+        None,
+        np.empty((0, 2)),
+        np.empty(0, np.int32),
+        None,
+        boosting._options(4, 2),
+        boosting._families(),
+    )
     with pytest.raises(ValueError, match="start must have a row for each of X"):
-        forest.boost(*given, boosting._boosting(100), np.zeros((3, 3)))
+        forest.boost(*arguments, boosting._boosting(100), np.zeros((3, 3)))

@@ -25,10 +25,10 @@ def moments(parts, weights=None):
     ranges = [X.min(axis=0)[None], X.max(axis=0)[None], np.zeros((1, 0))]
     node = _core.BlockNode("hhcart_a", OPTIONS, np.array([len(X)]), *facts, *ranges, None, weights is not None)
     assert node.wants == "moments"
-    asked = [node.request()[name][None] for name in ("center", "inverse", "unit")]
+    options = [node.request()[name][None] for name in ("center", "inverse", "unit")]
     sums = np.zeros((2, 1, 1, (p + 1) * (p + 2) // 2), np.int64)
     for i, part in enumerate(parts):
-        block(part, None if weights is None else weights[i]).add_moments(*asked, *sums)
+        block(part, None if weights is None else weights[i]).add_moments(*options, *sums)
     node.take({"high_sums": sums[0, 0], "low_sums": sums[1, 0]})
     assert node.wants == ""
     return node.class_moments(0)
@@ -36,9 +36,9 @@ def moments(parts, weights=None):
 
 def scatter(X, cut=1, weights=None):
     """The scatter about the mean from some blocks, and the mean."""
-    found = moments(np.array_split(X, cut), None if weights is None else np.array_split(weights, cut))
+    result = moments(np.array_split(X, cut), None if weights is None else np.array_split(weights, cut))
     total = float(len(X)) if weights is None else float(weights.sum())
-    return np.asarray(found[0]) * (total - 1.0), np.asarray(found[1])
+    return np.asarray(result[0]) * (total - 1.0), np.asarray(result[1])
 
 
 def made(kind):
@@ -65,11 +65,11 @@ def test_scatters_and_means_are_near_those_of_numpy(kind, weighted):
     mean = np.average(X, axis=0, weights=w)
     D = X - mean
     expected = (D * (1.0 if w is None else w[:, None])).T @ D
-    found, center = scatter(X, weights=w)
+    result, center = scatter(X, weights=w)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
-    assert np.abs(found - expected).max() <= 1e-8 * size.max()
+    assert np.abs(result - expected).max() <= 1e-8 * size.max()
     assert np.allclose(center, mean, rtol=1e-10, atol=1e-10 * np.ptp(X, axis=0).max())
-    assert (found == found.T).all()
+    assert (result == result.T).all()
 
 
 @pytest.mark.parametrize("kind", ["normal", "far from 0", "skewed", "an outlier", "large", "small", "constant"])

@@ -28,13 +28,13 @@ def test_a_fit_is_the_one_in_memory(algorithm, pruning):
     X, y = table(1, n=400)
     labels = np.array(["a", "b", "c"])[y]
     params = {"pruning": pruning, "max_depth": 5, "class_weight": "balanced"}
-    found = fit_from_disk.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
+    fit = fit_from_disk.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
     held_out = np.flatnonzero(parts(400, 0.1) == 1) if pruning in ("cost_complexity", "critical_value") else None
     expected = make(algorithm, random_state=1, **params)
     expected.fit(X, labels, pruning_rows=held_out)
-    assert not same(found.estimator.tree_, expected.tree_)
-    assert found.estimator.predict(X).tolist() == expected.predict(X).tolist()
-    assert found.estimator.classes_.tolist() == expected.classes_.tolist()
+    assert not same(fit.estimator.tree_, expected.tree_)
+    assert fit.estimator.predict(X).tolist() == expected.predict(X).tolist()
+    assert fit.estimator.classes_.tolist() == expected.classes_.tolist()
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_weights_and_limits_count(algorithm, params):
 def test_a_limit_of_leaves_counts(params):
     X, y = table(2, n=400)
     for most in (1, 2, 7, 1000):
-        given = {"epsilon": 0.0, "pruning": "none", **params, "max_leaf_nodes": most}
-        found = fit_from_disk.fit(array_table(X, y), "hhgdt", given)
-        expected = make("hhgdt", random_state=1, **given).fit(X, y)
-        assert not same(found.estimator.tree_, expected.tree_) and expected.n_leaves_ <= most
+        options = {"epsilon": 0.0, "pruning": "none", **params, "max_leaf_nodes": most}
+        fit = fit_from_disk.fit(array_table(X, y), "hhgdt", options)
+        expected = make("hhgdt", random_state=1, **options).fit(X, y)
+        assert not same(fit.estimator.tree_, expected.tree_) and expected.n_leaves_ <= most
 
 
 def test_the_test_is_of_rows_that_growth_has_not_seen():
@@ -76,8 +76,8 @@ def test_the_test_is_of_rows_that_growth_has_not_seen():
 def test_single_precision_is_kept_so_on_the_disk_and_mapped_arrays_are_tables(tmp_path):
     X, y = table(4)
     X = X.astype(np.float32)
-    found = fit_from_disk.fit(array_table(X, y), "axis_parallel", {"pruning": "none"}, scratch=tmp_path)
-    assert not same(found.estimator.tree_, make("axis_parallel", pruning="none").fit(X, y).tree_)
+    fit = fit_from_disk.fit(array_table(X, y), "axis_parallel", {"pruning": "none"}, scratch=tmp_path)
+    assert not same(fit.estimator.tree_, make("axis_parallel", pruning="none").fit(X, y).tree_)
     made = store(array_table(X, y), tmp_path)
     assert made.dtype == "<f4" and made.file(0).stat().st_size == 300 * (3 * 4 + 4 + 1)
     assert np.array_equal(made.read(0).columns, X.T.astype(float))
@@ -85,8 +85,8 @@ def test_single_precision_is_kept_so_on_the_disk_and_mapped_arrays_are_tables(tm
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
     mapped = array_table(*(np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in "Xy"))
-    found = fit_from_disk.fit(mapped, "hhcrv", {"pruning": "none"})
-    assert not same(found.estimator.tree_, make("hhcrv", pruning="none").fit(X, y).tree_)
+    fit = fit_from_disk.fit(mapped, "hhcrv", {"pruning": "none"})
+    assert not same(fit.estimator.tree_, make("hhcrv", pruning="none").fit(X, y).tree_)
 
 
 def test_parquet_with_texts_is_scored_as_in_memory(tmp_path):
@@ -97,12 +97,12 @@ def test_parquet_with_texts_is_scored_as_in_memory(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=70)
     looked = parquet_table(tmp_path / "t.parquet", "y")
     assert looked.levels == (0, 3, 0) and looked.classes == ("0", "1", "2")
-    found = fit_from_disk.fit(looked, "hhcart_a", {"pruning": "none"}).estimator
+    fit = fit_from_disk.fit(looked, "hhcart_a", {"pruning": "none"}).estimator
     # Codes of levels are in the order of their texts.
     codes = np.searchsorted(["blue", "green", "red"], colors).astype(float)
     rows = np.column_stack([X[:, 0], codes, X[:, 1].astype(np.float32)])
     expected = HHCARTClassifier(pruning="none", qualitative=[1]).fit(rows, y)
-    assert not same(found.tree_, expected.tree_)
+    assert not same(fit.tree_, expected.tree_)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_kept_rows_have_a_stream_of_their_own():
 
 def test_csv_becomes_parquet_of_the_narrowest_types_that_hold_for_all_rows(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("i,x,t,e\n1,1,a,\n2,2.5,NA,\n,3,7,\n")
-    found = convert(tmp_path / "t.csv", tmp_path / "t.parquet")
-    assert found.rows == 3 and found.empty == {"i": 1, "t": 1, "e": 3}
-    assert found.kinds == {"i": "int64", "x": "double", "t": "string", "e": "double"}
+    result = convert(tmp_path / "t.csv", tmp_path / "t.parquet")
+    assert result.rows == 3 and result.empty == {"i": 1, "t": 1, "e": 3}
+    assert result.kinds == {"i": "int64", "x": "double", "t": "string", "e": "double"}
     assert pq.read_table(tmp_path / "t.parquet").to_pydict() == {
         "i": [1, 2, None],
         "x": [1.0, 2.5, 3.0],

@@ -48,20 +48,20 @@ def by_hand(forest, X, y, weights, proposer, number, max_samples, many, max_dept
 def test_each_tree_is_the_one_that_memory_grows_from_what_it_drew(algorithm, params, weighted):
     X, y = table(1, n=500, p=4)
     weights = np.random.default_rng(1).integers(1, 4, len(X)).astype(float) if weighted else np.ones(len(X))
-    found = fit_from_disk.fit(
+    fit = fit_from_disk.fit(
         array_table(X, y, weights if weighted else None),
         algorithm,
         {**ALL, "n_estimators": 3, "max_depth": 5, **params},
         memory=1 << 21,
     )
-    forest = found.estimator
-    assert found.levels and len(forest.forest_) == 3
+    forest = fit.estimator
+    assert fit.levels and len(forest.forest_) == 3
     max_samples = {None: 500, 0.5: 250, 300: 300}[forest.max_samples]
     many = 4 if forest.max_features_per_tree is None else 2
     for number, state in enumerate(forest.forest_.state()):
         made = proposers_of(forest.proposer)
         wanted = by_hand(forest, X, y, weights, made[number % len(made)], number, max_samples, many, 5)
-        wanted = state_of(wanted, found.X)
+        wanted = state_of(wanted, fit.X)
         differing = [name for name in wanted if not np.array_equal(np.asarray(state[name]), np.asarray(wanted[name]))]
         assert differing == []
     assert np.mean(forest.predict(X) == y) > 0.75
@@ -73,9 +73,9 @@ def test_neither_memory_nor_threads_nor_chunks_change_a_bit(monkeypatch):
     whole = fit_from_disk.fit(array_table(X, y), "bagged_forest", params).estimator.forest_.state()
     monkeypatch.setattr("oblique_cli.scale.store.TARGET_BYTES", TARGET_BYTES // 1000)
     small = fit_from_disk.fit(array_table(X, y), "bagged_forest", params, memory=1 << 21, threads=2)
-    for one, other in zip(whole, small.estimator.forest_.state(), strict=True):
+    for first, other in zip(whole, small.estimator.forest_.state(), strict=True):
         assert all(
-            np.array_equal(np.asarray(one[name]), np.asarray(other[name])) for name in one if name != "importance"
+            np.array_equal(np.asarray(first[name]), np.asarray(other[name])) for name in first if name != "importance"
         )
 
 
@@ -84,10 +84,10 @@ def test_the_test_is_of_rows_that_no_tree_has_seen():
     fitted = fit_from_disk.fit(
         array_table(X, y), "hhgdt_forest", {**ALL, "n_estimators": 5}, division=Division(0.1, 0.2, 1)
     )
-    kept = Division(0.0, 0.2, 1).drawn()(600) == 2
-    assert fitted.tested == kept.sum() > 80
-    assert fitted.right == (fitted.estimator.predict(X[kept]) == y[kept]).sum()
-    assert all(tree.counts[0].sum() == (~kept).sum() for tree in fitted.estimator.trees())
+    retained = Division(0.0, 0.2, 1).drawn()(600) == 2
+    assert fitted.tested == retained.sum() > 80
+    assert fitted.right == (fitted.estimator.predict(X[retained]) == y[retained]).sum()
+    assert all(tree.counts[0].sum() == (~retained).sum() for tree in fitted.estimator.trees())
 
 
 PARAMS = {**ALL, "n_estimators": 3, "max_depth": 4}
@@ -102,8 +102,8 @@ def test_a_forest_that_was_stopped_goes_on_from_its_last_whole_level(tmp_path, m
     again = fit_from_disk.fit(array_table(X, y), "hhgdt_forest", PARAMS, scratch=tmp_path, memory=1 << 21)
     whole = fit_from_disk.fit(array_table(X, y), "hhgdt_forest", PARAMS, memory=1 << 21)
     assert len(again.levels) < len(whole.levels)
-    for one, other in zip(again.estimator.forest_.state(), whole.estimator.forest_.state(), strict=True):
-        assert all(np.array_equal(np.asarray(one[name]), np.asarray(other[name])) for name in one)
+    for first, other in zip(again.estimator.forest_.state(), whole.estimator.forest_.state(), strict=True):
+        assert all(np.array_equal(np.asarray(first[name]), np.asarray(other[name])) for name in first)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -113,8 +113,8 @@ def test_trees_of_another_fit_and_damaged_ones_are_told(tmp_path, monkeypatch):
     stop_fit(tmp_path, X, y, "hhgdt_forest", PARAMS, 8, memory=1 << 21)
     with pytest.raises(DataError, match="is of a fit with other parameters"):
         fit_from_disk.fit(array_table(X, y), "hhgdt_forest", {**PARAMS, "max_depth": 3}, scratch=tmp_path)
-    kept = tmp_path / "oblique-rows" / "tree_000000.npz"
-    kept.write_bytes(kept.read_bytes()[:-40])
+    retained = tmp_path / "oblique-rows" / "tree_000000.npz"
+    retained.write_bytes(retained.read_bytes()[:-40])
     with pytest.raises(DataError, match=r"tree_000000\.npz: not a tree of a fit .*remove it to grow it anew"):
         fit_from_disk.fit(array_table(X, y), "hhgdt_forest", PARAMS, scratch=tmp_path)
 

@@ -91,17 +91,17 @@ def test_any_order_of_blocks_gives_the_tree_in_memory(
     folder = tmp_path_factory.mktemp("rows") / "store"
     store = stored(folder, X, y, weights, n_classes=3, levels=levels, blocks=5, order=order)
     with mock.patch.object(growing, "FEW_ROWS", few):
-        found = grow(Here(store), store, Plan(heuristic, criterion, STOPPING, min_leaf, ties, finish_rows=0)).tree
-    assert not same(found, expected)
+        tree = grow(Here(store), store, Plan(heuristic, criterion, STOPPING, min_leaf, ties, finish_rows=0)).tree
+    assert not same(tree, expected)
 
 
-def looks(asker, found):
+def looks(asker, result):
     """Lets an asker write down how many cells were divided in each pass that looks into cells."""
     ask = asker.ask
 
     def written(kind, level, request):
         if kind == "look":
-            found.append((level, int((np.diff(request["first_part"]) > 0).sum())))
+            result.append((level, int((np.diff(request["first_part"]) > 0).sum())))
         return ask(kind, level, request)
 
     asker.ask = written
@@ -126,8 +126,8 @@ def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, parts, 
     store = stored(tmp_path / str(blocks), X, y, weights, blocks=blocks, order=order)
     divided = []
     asker = looks(Here(store, threads=min(blocks, 2)), divided)
-    found = grow(asker, store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
-    assert not same(found, expected)
+    tree = grow(asker, store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
+    assert not same(tree, expected)
     assert any(cells for _, cells in divided)
 
 
@@ -159,9 +159,9 @@ def test_an_edge_between_bins_need_not_be_a_cut(ties, tmp_path):
     X = np.column_stack([x, np.ones(len(x))])
     heuristic = PROPOSERS["axis_parallel"]()
     store = stored(tmp_path / "rows", X, y, blocks=3)
-    found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, ties=ties, finish_rows=0)).tree
+    tree = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, ties=ties, finish_rows=0)).tree
     expected = grow_top_down(X, y, 2, heuristic, criterion="gini", stopping=STOPPING, ties=ties)
-    assert not same(found, expected)
+    assert not same(tree, expected)
     assert (abs(expected.thresholds[0] - 0.5) < 1e-9) == (ties == "strict")
 
 
@@ -283,8 +283,8 @@ def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
         expected = grow_top_down(X, y, 3, heuristic, weights=w, criterion="gini", stopping=Stopping(2, 0.0, 2))
         used = None if w is None else oblique_cli.ground.magnitudes.summable(w / w.min())
         store = stored(tmp_path / str(w is None), X, y, used, blocks=3)
-        found = grow(Here(store), store, Plan(heuristic, "gini", Stopping(2, 0.0, 2), finish_rows=0)).tree
-        assert not same(found, expected)
+        tree = grow(Here(store), store, Plan(heuristic, "gini", Stopping(2, 0.0, 2), finish_rows=0)).tree
+        assert not same(tree, expected)
 
 
 def test_too_little_memory_and_a_corrupt_chunk_are_named(tmp_path):

@@ -48,11 +48,11 @@ def test_a_fit_may_be_stopped_in_any_pass(levels, tmp_path):
         asker = Failing(again)
         asker.left = 7  # more than a level takes
         try:
-            found = grow(asker, again, plan, checkpoint)
+            tree = grow(asker, again, plan, checkpoint)
             break
         except Stopped:
             stops += 1
-    assert stops > 1 and not same(found.tree, expected)
+    assert stops > 1 and not same(tree.tree, expected)
 
 
 def test_a_state_of_another_fit_is_refused(tmp_path):
@@ -87,8 +87,8 @@ def test_a_scratch_folder_is_gone_on_from(tmp_path):
     assert (tmp_path / "oblique-rows" / "rows.json").exists()
     with pytest.raises(DataError, match="holds the rows of another fit"):
         fit_from_disk.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
-    found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
-    assert not same(found.estimator.tree_, make("hhcart_d", **params).fit(X, y).tree_)
+    fit = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
+    assert not same(fit.estimator.tree_, make("hhcart_d", **params).fit(X, y).tree_)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -142,8 +142,8 @@ def test_a_damaged_file_of_a_scratch_folder_is_one_sentence(tmp_path):
             shutil.copytree(tmp_path / "whole", folder)
             damage(folder / file, number)
             try:
-                found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
-                assert not same(found.estimator.tree_, expected), f"{file} {number} gave another tree"
+                fit = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
+                assert not same(fit.estimator.tree_, expected), f"{file} {number} gave another tree"
             except DataError as error:
                 assert str(folder) in str(error) and "\n" not in str(error)
                 refused += 1

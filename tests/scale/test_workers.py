@@ -78,11 +78,11 @@ def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, m
 
 
 def test_a_worker_is_told_the_same_chunks_in_every_pass():
-    told = []
+    reports = []
 
     class Client:
-        def map(self, what, folders, blocks, *given, workers, **_):
-            told.append((workers, blocks))
+        def map(self, what, folders, blocks, *arguments, workers, **_):
+            reports.append((workers, blocks))
             return blocks
 
     class Rows:
@@ -92,7 +92,7 @@ def test_a_worker_is_told_the_same_chunks_in_every_pass():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(of_dask.Folder, "of", lambda _: None)
         assert asker._blocks(["a", "b"], 4, of_dask.answered) == [[0], [1, 2], [3, 4], [5, 6]]
-    assert told == [(["a"], [[0], [1, 2]]), (["b"], [[3, 4], [5, 6]])]
+    assert reports == [(["a"], [[0], [1, 2]]), (["b"], [[3, 4], [5, 6]])]
 
 
 @pytest.mark.usefixtures("large_from_40_rows")
@@ -107,13 +107,13 @@ def test_a_folder_that_is_written_anew_is_read_anew(workers, tmp_path):
 def test_nodes_are_shared_evenly_and_their_rows_stay_with_the_workers(workers, tmp_path, monkeypatch):
     X, y = table(7)
     asker = workers(stored(tmp_path / "rows", X, y, blocks=4))
-    asked = []
+    requests = []
     ask = type(asker).ask
-    monkeypatch.setattr(type(asker), "ask", lambda self, kind, *rest: asked.append(kind) or ask(self, kind, *rest))
-    found = assert_as_in_memory(asker, X, y, finish_rows=None)
+    monkeypatch.setattr(type(asker), "ask", lambda self, kind, *rest: requests.append(kind) or ask(self, kind, *rest))
+    result = assert_as_in_memory(asker, X, y, finish_rows=None)
     # No node of more than a worker's share is finished by one of them, and no rows pass through here.
-    assert sum(level.finished for level in found.levels) >= 2 and found.levels[0].finished == 0
-    assert "fetch" not in asked
+    assert sum(level.finished for level in result.levels) >= 2 and result.levels[0].finished == 0
+    assert "fetch" not in requests
 
 
 @pytest.mark.usefixtures("large_from_40_rows")
@@ -152,10 +152,10 @@ def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
         def finish(self, some):
             return asker.finish(some)
 
-    found = grow(Killing(), asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)).tree
+    tree = grow(Killing(), asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)).tree
     assert killed
     expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
-    assert not same(found, expected)
+    assert not same(tree, expected)
 
 
 @pytest.mark.usefixtures("large_from_40_rows")
@@ -182,10 +182,10 @@ def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypa
 
         with pytest.raises(DataError, match="the Dask scheduler is gone"):
             grow(Losing(), asker.store, plan, checkpoint)
-    found = grow(Here(store), store, plan, checkpoint)
-    assert found.levels[0].level == 1
+    tree = grow(Here(store), store, plan, checkpoint)
+    assert tree.levels[0].level == 1
     expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
-    assert not same(found.tree, expected)
+    assert not same(tree.tree, expected)
 
 
 def test_nobody_at_an_address_is_told_and_errors_are_told_once(monkeypatch):

@@ -84,8 +84,8 @@ def plus_by_the_article(apparent_error, oob, gamma):
     ],
 )
 def test_both_estimates_are_those_of_the_articles(apparent_error, oob, gamma):
-    found = estimates(False, apparent_error, oob, gamma)
-    assert found == pytest.approx([0.368 * apparent_error + 0.632 * e for e in oob])
+    result = estimates(False, apparent_error, oob, gamma)
+    assert result == pytest.approx([0.368 * apparent_error + 0.632 * e for e in oob])
     plus = estimates(True, apparent_error, oob, gamma)
     assert np.mean(plus) == pytest.approx(plus_by_the_article(apparent_error, np.mean(oob), gamma))
     assert len(plus) == len(oob)
@@ -114,7 +114,7 @@ def by_hand(name, repeats, seed):
         if not fold.apparent:
             tree = made(pruning="none").fit(data.X[fold.train], data.y[fold.train])
             out.append(float((tree.predict(data.X[fold.test]) == data.y[fold.test]).mean()))
-    values = [100 * (0.368 * whole + 0.632 * one) for one in out]
+    values = [100 * (0.368 * whole + 0.632 * item) for item in out]
     return np.mean(values), np.std(values, ddof=1)
 
 

@@ -273,9 +273,9 @@ def test_a_run_is_what_scikit_learn_finds_and_its_table_comes_back_without_data(
         dataset = data.load(name)
         tree = ALGORITHMS["axis_parallel"].make(pruning="none")
         expected = 100 * cross_val_score(tree, dataset.X, dataset.y, cv=LeaveOneOut()).mean()
-        (found,) = [line for line in json.loads(ended.out)["rows"] if line["dataset"] == name]
-        assert found["accuracy_mean"] == pytest.approx(expected) and found["accuracy_sd"] is None
-        assert found["folds_expected"] == dataset.n
+        (results,) = [line for line in json.loads(ended.out)["rows"] if line["dataset"] == name]
+        assert results["accuracy_mean"] == pytest.approx(expected) and results["accuracy_sd"] is None
+        assert results["folds_expected"] == dataset.n
     assert call("table", "x", "--format", "json").out == ended.out
     text = call("table", "x").out
     assert "1 x leave-one-out CV: accuracy in % over all rows, each tested once" in text

@@ -31,8 +31,8 @@ def grouped(groups, **changes):
 def test_no_group_is_on_both_sides_of_a_test_or_a_tuning_fold(groups, stratified, seed):
     dataset = grouped(groups)
     for fold in folds(dataset, by_group(stratified=stratified), seed):
-        own = dataset.groups
-        assert not np.isin(own[fold.test], own[fold.train]).any()
+        local = dataset.groups
+        assert not np.isin(local[fold.test], local[fold.train]).any()
         try:
             pairs = list(fold.tuning)
         except ConfigError as error:
@@ -40,7 +40,7 @@ def test_no_group_is_on_both_sides_of_a_test_or_a_tuning_fold(groups, stratified
             continue
         assert np.array_equal(np.sort(np.concatenate([pair.valid for pair in pairs])), fold.train)
         for pair in pairs:
-            assert not np.isin(own[pair.valid], own[pair.train]).any()
+            assert not np.isin(local[pair.valid], local[pair.train]).any()
 
 
 def test_folds_are_as_equal_as_whole_groups_allow():
@@ -109,18 +109,18 @@ CSV = "patient,a,b,class\n" + "".join(f"p{i // 4},{i % 7},{i % 5},{'xy'[i % 3 ==
 
 
 @pytest.fixture
-def own(tmp_path):
+def patients(tmp_path):
     path = tmp_path / "my.csv"
     path.write_text(CSV)
     return DatasetSpec("my", csv=str(path), target="class")
 
 
-def test_the_column_is_no_feature_whatever_it_looks_like(own):
-    dataset = catalogue.load(own, groups="patient")
+def test_the_column_is_no_feature_whatever_it_looks_like(patients):
+    dataset = catalogue.load(patients, groups="patient")
     assert dataset.feature_names == ("a", "b") and dataset.qualitative == ()
     assert dataset.group_column == "patient" and np.bincount(dataset.groups).tolist() == [4] * 12
     with pytest.raises(DataError, match="not numeric"):
-        catalogue.load(own)
+        catalogue.load(patients)
     numbers = catalogue.load(DatasetSpec("iris"), groups="petal_width")
     assert numbers.p == 3 and len(set(numbers.groups.tolist())) == 22
     assert numbers.digest != catalogue.load(DatasetSpec("iris"), groups="petal_length").digest
@@ -133,25 +133,25 @@ def test_the_column_is_no_feature_whatever_it_looks_like(own):
         ("", "", "class", "'class' is the target, it cannot be the column of groups"),
     ],
 )
-def test_a_column_that_cannot_be_used_is_a_sentence(own, old, new, column, says):
-    with open(own.csv, "w") as file:
+def test_a_column_that_cannot_be_used_is_a_sentence(patients, old, new, column, says):
+    with open(patients.csv, "w") as file:
         file.write(CSV.replace(old, new) if old else CSV)
     with pytest.raises(DataError, match=f": {says.replace('(', '[(]').replace(')', '[)]').replace('?', '[?]')}$"):
-        catalogue.load(own, groups=column)
+        catalogue.load(patients, groups=column)
 
 
-def test_a_row_without_a_group_cannot_be_filled_in_and_can_be_dropped(own):
-    with open(own.csv, "w") as file:
+def test_a_row_without_a_group_cannot_be_filled_in_and_can_be_dropped(patients):
+    with open(patients.csv, "w") as file:
         file.write(CSV.replace("p3,", ","))
     with pytest.raises(DataError, match=r"of groups is empty at line 14; set missing: drop"):
-        catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
+        catalogue.load(DatasetSpec("my", csv=patients.csv, target="class", missing="impute"), groups="patient")
     for first in (",", "NA,"):  # the first row of all is one as well
-        with open(own.csv, "w") as file:
+        with open(patients.csv, "w") as file:
             file.write(CSV.replace("p0,", first))
         with pytest.raises(DataError, match=r"of groups is ('NA'|empty) at line 2; set missing: drop"):
-            catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
-    kept = catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="drop"), groups="patient")
-    assert kept.n == 44 == len(kept.groups)
+            catalogue.load(DatasetSpec("my", csv=patients.csv, target="class", missing="impute"), groups="patient")
+    retained = catalogue.load(DatasetSpec("my", csv=patients.csv, target="class", missing="drop"), groups="patient")
+    assert retained.n == 44 == len(retained.groups)
 
 
 def test_a_run_by_groups_from_a_file_with_tuning(call):

@@ -210,5 +210,5 @@ def test_every_scheme_states_the_places_it_draws_and_adds_some_with_repetitions(
     assert schemes.places(many, dataset)[: len(schemes.places(few, dataset))] == schemes.places(few, dataset)
     a, b = (folds(dataset, cv, seed=1) for cv in (few, many))
     assert [(f.repeat, f.index) for f in b] == schemes.places(many, dataset)
-    for one, same in zip(a, b, strict=False):
-        assert all(np.array_equal(getattr(one, part), getattr(same, part)) for part in ("train", "test", "pruning"))
+    for first, same in zip(a, b, strict=False):
+        assert all(np.array_equal(getattr(first, part), getattr(same, part)) for part in ("train", "test", "pruning"))

@@ -31,20 +31,20 @@ def table(**ours: float) -> list[Cell]:
 
 @pytest.fixture(scope="module")
 def verdicts():
-    cells = [cell for found in document.studied(RESULTS).values() for cell in found]
+    cells = [cell for result in document.studied(RESULTS).values() for cell in result]
     return {(v.table, v.metric): v for v in power.table_verdicts(cells)}
 
 
 def test_bias_is_a_paired_t_test_over_data_sets():
     shifts = {"a": 1.0, "b": 1.5, "c": 0.5, "d": 1.2}
-    (found,) = power.table_verdicts(table(**shifts))
-    whole, first = found.biases
+    (result,) = power.table_verdicts(table(**shifts))
+    whole, first = result.biases
     reference = stats.ttest_1samp([value / 2 for value in shifts.values()], 0)
     assert (whole.mean, whole.t, whole.p) == pytest.approx((0.525, reference.statistic, reference.pvalue))
-    assert (first.method, first.mean) == ("A", pytest.approx(1.05)) and found.is_biased
-    assert found.verdict == "agrees, biased"
-    assert (str(found.cells), str(found.other_methods)) == ("8 of 8", "0 of 8")
-    assert found.rank_of_methods == pytest.approx(1.0) and math.isnan(found.rank_of_sets)
+    assert (first.method, first.mean) == ("A", pytest.approx(1.05)) and result.is_biased
+    assert result.verdict == "agrees, biased"
+    assert (str(result.cells), str(result.other_methods)) == ("8 of 8", "0 of 8")
+    assert result.rank_of_methods == pytest.approx(1.0) and math.isnan(result.rank_of_sets)
 
 
 def test_without_spread_or_sets_there_is_no_bias():
@@ -66,8 +66,8 @@ def test_folds_are_counted_apart_and_against_other_folds():
         replace(CELL, qualifier=f"cv=nested; fold={i}", ours=60.0 + 10 * i, published=60.0 + 10 * i) for i in (1, 2)
     ]
     cells.append(replace(CELL, qualifier="cv=nested; fold=all"))
-    (found,) = power.table_verdicts(cells)
-    assert (str(found.cells), str(found.folds), str(found.other_folds)) == ("1 of 1", "2 of 2", "0 of 2")
+    (result,) = power.table_verdicts(cells)
+    assert (str(result.cells), str(result.folds), str(result.other_folds)) == ("1 of 1", "2 of 2", "0 of 2")
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_cell_that_agrees_only_by_its_sd_says_so(ours, sd, printed, wide):
 
 
 def test_retis_on_the_first_data_set_agrees_only_by_its_sd(verdicts):
-    found = [cell for cell in verdicts["amalaman2015:2.7", "mse"].wide if cell.method == "RETIS"]
-    assert ("three_pieces", 0.294) in [(cell.dataset, round(cell.ours, 3)) for cell in found]
+    results = [cell for cell in verdicts["amalaman2015:2.7", "mse"].wide if cell.method == "RETIS"]
+    assert ("three_pieces", 0.294) in [(cell.dataset, round(cell.ours, 3)) for cell in results]
 
 
 def test_sizes_of_oc1_are_biased_by_the_article_and_not_by_the_program(verdicts):
@@ -143,12 +143,12 @@ def digits_of_table_4_3() -> tuple[list[Cell], list[Cell], list[Cell]]:
 
 def test_what_is_said_of_the_digits_of_table_4_3_is_counted_again():
     distances, cut, rounded = digits_of_table_4_3()
-    told = f"of {len(distances)} numbers of ours {len(cut)} are the printed one if cut off, {len(rounded)} if rounded"
+    text = f"of {len(distances)} numbers of ours {len(cut)} are the printed one if cut off, {len(rounded)} if rounded"
     explained = [cell for cell in distances if cell.key in study_report.reasons()]
     assert len(explained) == 3
     for cell in explained:
         words = study_report.reasons()[cell.key]
-        assert cell in cut and told in words and ("cuts the others off" in words) == (cell not in rounded)
+        assert cell in cut and text in words and ("cuts the others off" in words) == (cell not in rounded)
 
 
 # Stored result -> what its cause says.
@@ -161,8 +161,8 @@ def test_a_machine_of_ours_is_the_estimator_s_own_and_sizes_change_its_plane():
     group = np.repeat([0, 1], [40, 10]).astype(np.int32)
     by_name = {machine.name: machine.plane(X, group, 1.0) for machine in causes.MACHINES}
     ours = svm_plane(X, group, 1.0, 0)
-    found = by_name["liblinear, variance 1 at the node (ours)"]
-    assert found.coef == pytest.approx(ours.coef, abs=2e-3) and found.threshold == pytest.approx(
+    result = by_name["liblinear, variance 1 at the node (ours)"]
+    assert result.coef == pytest.approx(ours.coef, abs=2e-3) and result.threshold == pytest.approx(
         ours.threshold, abs=2e-2
     )
     exact = by_name["libsvm, variance 1 at the node"]
@@ -189,11 +189,11 @@ def test_print_meets_most_claims_of_its_own_section_iv():
 
 
 def test_claims_of_significance_are_of_one_standard_deviation():
-    found = {("wine", "GDT", "accuracy_percent"): (90.0, 1.0), ("wine", "SVM", "accuracy_percent"): (88.0, 1.0)}
-    assert gdt.claims(found)["wine: significantly better than SVM"] is True  # intervals that just touch
-    found["wine", "SVM", "accuracy_percent"] = (88.1, 1.0)
-    assert gdt.claims(found)["wine: significantly better than SVM"] is False
-    assert gdt.claims(found)["glass: comparable to SVM"] is None
+    results = {("wine", "GDT", "accuracy_percent"): (90.0, 1.0), ("wine", "SVM", "accuracy_percent"): (88.0, 1.0)}
+    assert gdt.claims(results)["wine: significantly better than SVM"] is True  # intervals that just touch
+    results["wine", "SVM", "accuracy_percent"] = (88.1, 1.0)
+    assert gdt.claims(results)["wine: significantly better than SVM"] is False
+    assert gdt.claims(results)["glass: comparable to SVM"] is None
 
 
 def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):
@@ -222,9 +222,9 @@ def test_ten_planted_faults_turn_a_verdict():
 
 def test_faults_in_stored_cells_do_what_is_stored():
     rows = {(row["fault"], row["measure"]): row for row in stored("faults_verdicts")}
-    found = faults.of_stored(RESULTS)
-    assert {turn.fault for turn in found} == {fault.name for fault in faults.PLANTED}
-    for turn in found:
+    result = faults.of_stored(RESULTS)
+    assert {turn.fault for turn in result} == {fault.name for fault in faults.PLANTED}
+    for turn in result:
         row = rows[turn.fault, turn.after.metric]
         assert row["turned"] == ("yes" if turn.turned else "no")
         assert row["with it"] == f"{turn.after.verdict} ({turn.after.cells})"

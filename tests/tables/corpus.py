@@ -59,11 +59,11 @@ def tables() -> tuple[Table, ...]:
 @functools.cache
 def labels() -> dict[str, dict[str, str]]:
     """Table -> column -> label."""
-    found: dict[str, dict[str, str]] = {}
+    results: dict[str, dict[str, str]] = {}
     with open(HERE / "labels.csv", encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
-            found.setdefault(row["table"], {})[row["column"]] = row["label"]
-    return found
+            results.setdefault(row["table"], {})[row["column"]] = row["label"]
+    return results
 
 
 @functools.cache

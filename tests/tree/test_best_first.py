@@ -60,8 +60,8 @@ def test_scikit_learn_grows_the_same_axis_parallel_tree(seed):
         tree = ours.fit(X, y, weights).tree_
         np.testing.assert_array_equal(np.sort(tree.n_rows), np.sort(theirs.n_node_samples))
         of_theirs = theirs.value[:, 0] * theirs.weighted_n_node_samples[:, None]
-        found = [np.sort(counts, axis=0) for counts in (tree.counts * weights.min(), of_theirs)]
-        np.testing.assert_allclose(*found, atol=1e-9)
+        results = [np.sort(counts, axis=0) for counts in (tree.counts * weights.min(), of_theirs)]
+        np.testing.assert_allclose(*results, atol=1e-9)
 
 
 def test_ties_are_settled_by_the_order_of_opening():
@@ -75,17 +75,17 @@ def test_ties_are_settled_by_the_order_of_opening():
 
 def test_the_parents_rate_and_missing_values_go_with_it():
     data = real_set("bupa")
-    given = {"misrate_of": "parent", "epsilon": 0.1, "random_state": 0}
-    whole = oblique_cli.HHGDTClassifier(**given).fit(data.X, data.y).tree_
+    params = {"misrate_of": "parent", "epsilon": 0.1, "random_state": 0}
+    whole = oblique_cli.HHGDTClassifier(**params).fit(data.X, data.y).tree_
     for most in (3, 6):
-        model = oblique_cli.HHGDTClassifier(max_leaf_nodes=most, **given).fit(data.X, data.y)
+        model = oblique_cli.HHGDTClassifier(max_leaf_nodes=most, **params).fit(data.X, data.y)
         assert_same_tree(model.tree_, cut_slowly(whole, most))
     X = np.where(np.random.default_rng(0).uniform(size=data.X.shape) < 0.05, np.nan, data.X)
     learned = oblique_cli.HHGDTClassifier(missing="learn", epsilon=0, random_state=0)
     whole = clone(learned).fit(X, data.y).tree_
-    found = clone(learned).set_params(max_leaf_nodes=7).fit(X, data.y).tree_
-    assert_same_tree(found, cut_slowly(whole, 7))
-    np.testing.assert_array_equal(found.missing_left, cut_slowly(whole, 7).missing_left)
+    fitted_model = clone(learned).set_params(max_leaf_nodes=7).fit(X, data.y).tree_
+    assert_same_tree(fitted_model, cut_slowly(whole, 7))
+    np.testing.assert_array_equal(fitted_model.missing_left, cut_slowly(whole, 7).missing_left)
 
 
 def test_pruning_and_refining_keep_the_limit():
@@ -109,10 +109,10 @@ def test_regression_trees_take_the_largest_fall_of_the_squared_error_first(linea
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=150)
     whole = grow_numbers(X, y, PROPOSERS["hhcart_a"](), Settings(8, None, linear))
     for most in (1, 2, 4, 7, 100):
-        found = grow_numbers(X, y, PROPOSERS["hhcart_a"](), Settings(8, None, linear, most))
+        tree = grow_numbers(X, y, PROPOSERS["hhcart_a"](), Settings(8, None, linear, most))
         expected = cut_slowly(whole, most, whole.gains)
-        assert found.n_leaves == min(most, whole.n_leaves)
-        np.testing.assert_array_equal(found.coef_, expected.coef_)
-        np.testing.assert_array_equal(found.n_rows, expected.n_rows)
+        assert tree.n_leaves == min(most, whole.n_leaves)
+        np.testing.assert_array_equal(tree.coef_, expected.coef_)
+        np.testing.assert_array_equal(tree.n_rows, expected.n_rows)
     model = oblique_cli.ObliqueTreeRegressor(max_leaf_nodes=5, pruning="none").fit(X, y)
     assert model.n_leaves_ == 5

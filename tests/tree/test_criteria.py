@@ -46,7 +46,7 @@ def faulty(left: Any, right: Any) -> Any:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own():
+def local():
     """The criteria of this file, which the core keeps and the list of criteria forgets."""
     criterion("own_gini", gain=decrease)(gini)
     criterion("own_apart")(apart)
@@ -131,20 +131,20 @@ def test_impurity_and_a_node_searched_by_hand():
     assert impurity(np.array([30.0, 10.0]), "own_gini") == impurity(np.array([30.0, 10.0]), "gini") == 0.375
     data = real_set("bupa")
     groups = [Candidates.axes(), Candidates.directions(np.eye(data.p)[:2], np.array([90.0, 64.5]))]
-    found = [
+    results = [
         search(Node(data.X, data.y, None, 2, 0, name), groups, exhaustive=exhaustive)
         for name, exhaustive in (("gini", False), ("own_gini", False), ("own_gini", True))
     ]
-    assert len({(split.order, split.threshold, split.gain) for split in found}) == 1
+    assert len({(split.order, split.threshold, split.gain) for split in results}) == 1
 
 
 def test_forests_take_it():
     data = real_set("iris")
-    given, own = (
+    arguments, local = (
         BaggedForestClassifier("hhcart_a", n_estimators=3, criterion=name, n_jobs=2, random_state=0).fit(data.X, data.y)
         for name in ("own_gini", "gini")
     )
-    assert np.array_equal(given.predict_proba(data.X), own.predict_proba(data.X))
+    assert np.array_equal(arguments.predict_proba(data.X), local.predict_proba(data.X))
 
 
 def test_the_values_of_many_cuts_come_in_several_calls():
@@ -160,8 +160,8 @@ def test_the_values_of_many_cuts_come_in_several_calls():
     criterion("own_counted", gain=decrease)(counted)
     del CRITERIA._things["own_counted"]
     shapes.clear()
-    given, own = (search(Node(X, y, None, 8, 0, name), [Candidates.axes()]) for name in ("own_counted", "gini"))
-    assert (given.threshold, given.gain) == (own.threshold, own.gain)
+    arguments, local = (search(Node(X, y, None, 8, 0, name), [Candidates.axes()]) for name in ("own_counted", "gini"))
+    assert (arguments.threshold, arguments.gain) == (local.threshold, local.gain)
     assert sum(m for m, _ in shapes if m > 1) > 19_900 and max(m for m, _ in shapes) == 8192
 
 

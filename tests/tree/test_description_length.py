@@ -30,9 +30,9 @@ def one_after_the_other(counts):
 
 @pytest.mark.parametrize("counts", [[0, 0], [1, 0], [3, 4], [10, 0], [5, 0, 2, 9], [1] * 26, [0] * 25 + [1]])
 def test_class_bits_are_those_of_sending_row_by_row(counts):
-    found = class_bits(np.array([counts], dtype=float))
-    np.testing.assert_allclose(found, [one_after_the_other(counts)], rtol=1e-12, atol=1e-12)
-    assert found[0] >= 0.0
+    result = class_bits(np.array([counts], dtype=float))
+    np.testing.assert_allclose(result, [one_after_the_other(counts)], rtol=1e-12, atol=1e-12)
+    assert result[0] >= 0.0
 
 
 def test_class_bits_are_a_code():
@@ -44,7 +44,7 @@ def test_class_bits_are_a_code():
 
 def divisions(points):
     """Every division of points of the plane by a line, as sets of the points on the side of the first."""
-    found = set()
+    results = set()
     for a, b in itertools.combinations(range(len(points)), 2):
         normal = np.array([points[b][1] - points[a][1], points[a][0] - points[b][0]])
         sides = (points - points[a]) @ normal
@@ -53,8 +53,8 @@ def divisions(points):
             sides[a], sides[b] = side_a, side_b
             left = frozenset(np.flatnonzero((sides > 0) == (sides[0] > 0)).tolist())
             if len(left) < len(points):
-                found.add(left)
-    return found
+                results.add(left)
+    return results
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 7, 9])
@@ -110,11 +110,11 @@ def test_the_pruned_tree_has_the_fewest_bits_of_all(weight):
 @pytest.mark.parametrize("data_name", ["glass", "bupa"])
 def test_a_larger_weight_of_the_tree_gives_a_top_of_the_smaller_ones_tree(data_name):
     tree = grow("hhgdt", real_set(data_name).X, real_set(data_name).y)
-    kept = None
+    retained = None
     for weight in (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 100.0):
-        found = pruned(tree, weight)
+        grown = pruned(tree, weight)
         # Hyperplanes of a grown tree are different ones, so they name their nodes.
-        splits = {(tuple(found.coef_[node]), found.thresholds[node]) for node in np.flatnonzero(~found.is_leaf)}
-        assert kept is None or splits <= kept
-        kept = splits
-    assert kept == set()
+        splits = {(tuple(grown.coef_[node]), grown.thresholds[node]) for node in np.flatnonzero(~grown.is_leaf)}
+        assert retained is None or splits <= retained
+        retained = splits
+    assert retained == set()

@@ -65,7 +65,7 @@ def test_a_node_of_few_rows_a_feature_is_not_polished():
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_the_cost_is_weighed_against_the_best_axis_as_it_is_written(criterion):
-    kept = replaced = 0
+    retained = replaced = 0
     for data in map(real_set, REAL_SETS):
         node = node_of(data.X, data.y, criterion=criterion)
         oblique, axis = (best_split(node, PROPOSERS[name]()) for name in ("fdt", "axis_parallel"))
@@ -73,13 +73,13 @@ def test_the_cost_is_weighed_against_the_best_axis_as_it_is_written(criterion):
             continue
         more = np.count_nonzero(oblique.coef) - 1
         for cost in (0.01, 0.1, 0.5, 5.0):
-            found = best_split(node, PROPOSERS["fdt"](), finish=Finish(split_cost=cost))
+            split = best_split(node, PROPOSERS["fdt"](), finish=Finish(split_cost=cost))
             needed = cost * more / data.p * impurity(node.class_weights, criterion)
             expected = oblique if oblique.gain - axis.gain > needed else axis
-            np.testing.assert_array_equal(found.coef, expected.coef)
-            assert found.gain == expected.gain
-            kept, replaced = kept + (expected is oblique), replaced + (expected is axis)
-    assert kept and replaced
+            np.testing.assert_array_equal(split.coef, expected.coef)
+            assert split.gain == expected.gain
+            retained, replaced = retained + (expected is oblique), replaced + (expected is axis)
+    assert retained and replaced
 
 
 def test_without_a_useful_axis_the_hyperplane_stays():
@@ -149,9 +149,9 @@ def test_one_term_is_the_best_axis_and_more_are_no_worse(criterion):
         whole = best_split(node, PROPOSERS["hhcart_a"]())
         if axis is None or whole is None or np.count_nonzero(whole.coef) < 2:
             continue
-        one = best_split(node, PROPOSERS["hhcart_a"](), finish=Finish(max_terms=1))
-        np.testing.assert_array_equal(one.coef, axis.coef)
-        assert (one.threshold, one.gain) == (axis.threshold, axis.gain)
+        first = best_split(node, PROPOSERS["hhcart_a"](), finish=Finish(max_terms=1))
+        np.testing.assert_array_equal(first.coef, axis.coef)
+        assert (first.threshold, first.gain) == (axis.threshold, axis.gain)
         for most in (2, 3):
             some = best_split(node, PROPOSERS["hhcart_a"](), finish=Finish(max_terms=most))
             assert some.gain >= axis.gain
@@ -174,8 +174,8 @@ def test_the_widest_terms_are_those_of_a_sort(seed, count, weighted):
     X, coef = rng.normal(size=(30, 6)) * 10.0 ** rng.integers(-3, 4, 6), rng.normal(size=6)
     weights = rng.uniform(1, 3, 30) if weighted else None
     spread = np.sqrt(np.cov(X.T, aweights=weights, ddof=0).diagonal())
-    found = widest_terms(node_of(X, np.arange(30) % 2, weights), coef, count)
-    assert found.tolist() == sorted(np.argsort(-np.abs(coef) * spread)[:count].tolist())
+    result = widest_terms(node_of(X, np.arange(30) % 2, weights), coef, count)
+    assert result.tolist() == sorted(np.argsort(-np.abs(coef) * spread)[:count].tolist())
 
 
 def test_of_equal_terms_the_first_stay():
@@ -206,8 +206,8 @@ def test_without_a_split_of_few_terms_the_node_is_a_leaf():
 def test_the_fitted_tree_keeps_the_limit(parameters):
     for name in ("glass", "statlog_heart"):
         data = real_set(name)
-        given = {"proposer": "fdt", "max_terms": 2, "random_state": 0, **parameters}
-        model = oblique_cli.ObliqueTreeClassifier(**given).fit(data.X, data.y)
+        params = {"proposer": "fdt", "max_terms": 2, "random_state": 0, **parameters}
+        model = oblique_cli.ObliqueTreeClassifier(**params).fit(data.X, data.y)
         assert (model.n_leaves_ > 1 and 1 < most_terms(model.tree_) <= 2) or "refine" in parameters
         assert most_terms(model.tree_) <= 2
 

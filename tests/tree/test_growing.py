@@ -230,12 +230,12 @@ def test_trees_grown_in_threads_are_those_grown_in_turn():
     data = [real_set(name) for name in REAL_SETS[:3]]
     jobs = [(name, d) for name in NATIVE_NAMES for d in data]
     expected = [grow(name, d.X, d.y) for name, d in jobs]
-    found = {}
+    results = {}
 
     def work(start):
         for i in range(start, len(jobs), 2):
             for _ in range(2):
-                found[i] = grow(jobs[i][0], jobs[i][1].X, jobs[i][1].y)
+                results[i] = grow(jobs[i][0], jobs[i][1].X, jobs[i][1].y)
 
     threads = [threading.Thread(target=work, args=(start,)) for start in (0, 1)]
     for thread in threads:
@@ -244,7 +244,7 @@ def test_trees_grown_in_threads_are_those_grown_in_turn():
         thread.join(timeout=FOREVER)
         assert not thread.is_alive()
     for i, tree in enumerate(expected):
-        assert_same_tree(found[i], tree)
+        assert_same_tree(results[i], tree)
 
 
 # What the compiled growers and the traversal refuse
@@ -304,9 +304,9 @@ def test_each_missing_option_is_named(name):
     data = real_set("iris")
     options = GROWTH_OPTIONS | PROPOSERS[name]().native_options()
     for missing in options:
-        given = {key: value for key, value in options.items() if key != missing}
+        params = {key: value for key, value in options.items() if key != missing}
         with pytest.raises(ValueError, match=f"^family '{name}' needs the option '{missing}', "):
-            _core.grow(data.X, data.y, None, 3, name, given)
+            _core.grow(data.X, data.y, None, 3, name, params)
 
 
 @pytest.mark.parametrize("name", [name for name in NATIVE_NAMES if name not in STOCHASTIC])
@@ -316,11 +316,11 @@ def test_the_split_of_one_node_is_that_of_the_root(name):
     tree = _core.grow(data.X, data.y, None, 3, name, options)
     growth_only = ("min_parent", "epsilon", "max_depth", "max_leaf_nodes", "polish", "max_terms", "split_cost")
     at_root = {key: value for key, value in options.items() if key not in growth_only}
-    normal, threshold, gain, given = _core.split(data.X, data.y, None, 3, name, at_root)
+    normal, threshold, gain, values = _core.split(data.X, data.y, None, 3, name, at_root)
     np.testing.assert_array_equal(normal, tree["weights"][0])
     assert (threshold, gain) == (tree["thresholds"][0], tree["gains"][0])
     # These bring an offset of their own; the others leave it to the search.
-    assert given == (name in ("gdt", "oc1_lc", "quest", "cline", "gain_ratio"))
+    assert values == (name in ("gdt", "oc1_lc", "quest", "cline", "gain_ratio"))
 
 
 def test_the_traversal_refuses_what_does_not_fit_the_tree():

@@ -63,10 +63,10 @@ def test_the_gradient_of_every_leaf_is_zero():
 
 def test_a_large_penalty_leaves_the_probabilities_of_the_path():
     tree = with_probabilities(grow("hhgdt", GLASS.X, GLASS.y), "shrinkage", 5.0)
-    found = tree.with_leaf_models(fitted_models(tree, GLASS.X, GLASS.y, None, 1e12))
+    result = tree.with_leaf_models(fitted_models(tree, GLASS.X, GLASS.y, None, 1e12))
     least = np.maximum(tree.shares_at(tree.apply(GLASS.X)), 1 / (len(GLASS.X) + 6))
     expected = least / least.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found.predicted_shares(GLASS.X), expected, atol=1e-8)
+    np.testing.assert_allclose(result.predicted_shares(GLASS.X), expected, atol=1e-8)
 
 
 def test_missing_values_are_the_center_and_levels_have_coefficients_of_their_own():
@@ -101,8 +101,8 @@ def test_the_penalty_is_the_one_of_least_log_loss_on_rows_left_out():
         models = fitted_models(tree, X[on], codes[on], None, penalty)
         shares = softmax(models.scores(X[out], tree.apply(X[out])))
         losses.append(-np.log(shares[np.arange(100), codes[out]]).sum())
-    found = best_penalty([(tree, (X[on], codes[on], None), (X[out], codes[out], None))])
-    assert found == PENALTIES[int(np.argmin(losses))]
+    result = best_penalty([(tree, (X[on], codes[on], None), (X[out], codes[out], None))])
+    assert result == PENALTIES[int(np.argmin(losses))]
 
 
 def test_terms_are_values_squares_products_hinges_and_levels(tmp_path):

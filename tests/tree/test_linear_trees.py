@@ -42,17 +42,17 @@ def test_every_model_is_the_ridge_that_goes_on_from_its_parent(cuts):
     models = NodeModels(tree, rows, penalties)
     assert tree.n_leaves == 6
     for place, penalty in enumerate(penalties):
-        said = models.pruned(place, "none")[0].equations
-        own = np.zeros((tree.n_nodes, 4))
+        predicted = models.pruned(place, "none")[0].equations
+        local = np.zeros((tree.n_nodes, 4))
         for node, here in enumerate(arrivals(tree, X)):
-            start = own[tree.parents[node]] if node else np.zeros(4)
-            own[node] = start + augmented(rows.columns[here], rows.target[here], start, penalty)
-            expected = (rows.columns[here] @ own[node]) * y.std() + y.mean()
-            np.testing.assert_allclose(X[here] @ said.coef[node] + said.intercept[node], expected, atol=1e-9)
-            assert said.rss[node] == pytest.approx(((y[here] - expected) ** 2).sum(), rel=1e-9)
+            start = local[tree.parents[node]] if node else np.zeros(4)
+            local[node] = start + augmented(rows.columns[here], rows.target[here], start, penalty)
+            expected = (rows.columns[here] @ local[node]) * y.std() + y.mean()
+            np.testing.assert_allclose(X[here] @ predicted.coef[node] + predicted.intercept[node], expected, atol=1e-9)
+            assert predicted.rss[node] == pytest.approx(((y[here] - expected) ** 2).sum(), rel=1e-9)
             if node:  # a node never fits its rows worse than the model it goes on from
                 before = (rows.columns[here] @ start) * y.std() + y.mean()
-                assert said.rss[node] <= ((y[here] - before) ** 2).sum() * (1 + 1e-12)
+                assert predicted.rss[node] <= ((y[here] - before) ** 2).sum() * (1 + 1e-12)
 
 
 def left_over(x, target, cut, lines):
@@ -121,7 +121,7 @@ def test_the_choice_is_that_of_least_error_on_the_rows_left_out():
     X, y = bent(150, 1)
     parts = [np.arange(i, 150, 3) for i in range(3)]
     limits, penalties = Limits(max_leaves=8), (30.0, 1.0)
-    found = chosen_tree(X, y, CUTS, penalties, limits, parts, truncate="all", doubling_price=price)
+    result = chosen_tree(X, y, CUTS, penalties, limits, parts, truncate="all", doubling_price=price)
     losses = {}
     for cuts in CUTS:
         for place, penalty in enumerate(penalties):
@@ -129,15 +129,17 @@ def test_the_choice_is_that_of_least_error_on_the_rows_left_out():
             for member, alpha in enumerate(path.between):
                 wrong = 0.0
                 for out in parts:
-                    kept = np.setdiff1d(np.arange(150), out)
-                    rows = ModelRows(X[kept], y[kept])
-                    tree, own = NodeModels(grown(rows, cuts, limits), rows, penalties).pruned(place, "all")
-                    wrong += ((tree.collapse(own.node_alpha <= alpha).predicted(X[out]) - y[out]) ** 2).sum()
+                    retained = np.setdiff1d(np.arange(150), out)
+                    rows = ModelRows(X[retained], y[retained])
+                    tree, local = NodeModels(grown(rows, cuts, limits), rows, penalties).pruned(place, "all")
+                    wrong += ((tree.collapse(local.node_alpha <= alpha).predicted(X[out]) - y[out]) ** 2).sum()
                 leaves = int(path.n_leaves[member])
                 losses[cuts, penalty, member] = wrong / 150 * (1.0 + price * np.log2(leaves))
-    assert len(losses) == len(found.candidates)
-    for one in found.candidates:
-        assert one.loss(price) == pytest.approx(losses[one.cuts, one.penalty, one.member], rel=1e-9)
-    assert found.chosen.loss(price) == pytest.approx(min(losses.values()), rel=1e-9)
-    assert found.tree.n_leaves == found.chosen.leaves > 1
-    assert f"in cross-validation of {len(losses)} trees" in found.summary()
+    assert len(losses) == len(result.candidates)
+    for candidate in result.candidates:
+        assert candidate.loss(price) == pytest.approx(
+            losses[candidate.cuts, candidate.penalty, candidate.member], rel=1e-9
+        )
+    assert result.chosen.loss(price) == pytest.approx(min(losses.values()), rel=1e-9)
+    assert result.tree.n_leaves == result.chosen.leaves > 1
+    assert f"in cross-validation of {len(losses)} trees" in result.summary()

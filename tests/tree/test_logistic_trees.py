@@ -74,10 +74,10 @@ def test_an_estimator_keeps_the_models_of_the_run():
     y = np.where(X[:, 0] > 0, X[:, 1] + X[:, 2] > 0, X[:, 1] - X[:, 2] > 0).astype(np.int32)
     how = {"refine": "tao", "max_terms": None, "leaf_penalty": 1.0, "random_state": 0}
     model = LogisticTreeClassifier("hhgdt", **how).fit(X, y)
-    found, rows, space = model.refinement_, ModelRows(X, y, 2), PlaneSpace(X, y, 2)
-    assert found.chosen.member == -1 and found.tree is model.tree_
-    expected = objective_of(model.tree_, rows, space, found.chosen.how, found.run.penalty)
-    assert found.run.objective[-1] == pytest.approx(expected, abs=1e-9)
+    result, rows, space = model.refinement_, ModelRows(X, y, 2), PlaneSpace(X, y, 2)
+    assert result.chosen.member == -1 and result.tree is model.tree_
+    expected = objective_of(model.tree_, rows, space, result.chosen.how, result.run.penalty)
+    assert result.run.objective[-1] == pytest.approx(expected, abs=1e-9)
 
 
 def test_products_whose_effect_is_missing_are_screened_and_become_columns():
@@ -115,16 +115,16 @@ def test_columns_are_features_squares_and_indicators_of_levels():
     X = np.array([[1.0, 0.0, 2.0, 1.0], [2.0, 1.0, 0.0, 1.0], [4.0, 1.0, 0.0, 1.0], [9.0, 0.0, 1.0, 1.0]])
     v = np.array([1.0, 2.0, 1.0, 1.0])
     seen = ModelColumns((0, 2, 4, 2), X, v)
-    found = seen.of(X, SQUARES)
+    result = seen.of(X, SQUARES)
     # The second level of two, three levels of four that are there; not the only level of the last feature.
-    assert found.shape == (4, 1 + 1 + 1 + 3)
+    assert result.shape == (4, 1 + 1 + 1 + 3)
     indicators = np.column_stack([X[:, 1] == 1, X[:, 2] == 0, X[:, 2] == 1, X[:, 2] == 2])
     mean = v @ indicators / 5.0
-    np.testing.assert_allclose(found[:, 2:], (indicators - mean) / np.sqrt(mean * (1 - mean)))
+    np.testing.assert_allclose(result[:, 2:], (indicators - mean) / np.sqrt(mean * (1 - mean)))
     scores = np.random.default_rng(0).normal(size=(1, 3, 7))
-    kept = seen.as_leaf_models(scores, SQUARES)
-    np.testing.assert_allclose(kept.scores(X, np.zeros(4, int)), found @ scores[0, :, :-1].T + scores[0, :, -1])
-    assert not kept.level_coef[0, :, [0, 5, 6, 7]].any()
+    retained = seen.as_leaf_models(scores, SQUARES)
+    np.testing.assert_allclose(retained.scores(X, np.zeros(4, int)), result @ scores[0, :, :-1].T + scores[0, :, -1])
+    assert not retained.level_coef[0, :, [0, 5, 6, 7]].any()
 
 
 @pytest.mark.parametrize("p", [0, 1])

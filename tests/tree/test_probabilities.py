@@ -44,7 +44,7 @@ def test_every_rule_by_hand():
 def test_hierarchical_shrinkage_is_the_sum_of_changes_along_the_path():
     for seed in range(50):
         tree = random_tree(np.random.default_rng(seed), 12)
-        found = with_probabilities(tree, "shrinkage", 3.0).shares
+        result = with_probabilities(tree, "shrinkage", 3.0).shares
         shares = [[Fraction(int(c)) / int(row.sum()) for c in row] for row in tree.counts]
         for node in range(tree.n_nodes):
             path = [node]
@@ -55,7 +55,7 @@ def test_hierarchical_shrinkage_is_the_sum_of_changes_along_the_path():
                 n = Fraction(int(tree.counts[above].sum()))
                 for k, change in enumerate(b - a for a, b in zip(shares[above], shares[below], strict=True)):
                     expected[k] += change / (1 + 3 / n)
-            np.testing.assert_allclose(found[node], [float(e) for e in expected], atol=1e-14, err_msg=f"seed {seed}")
+            np.testing.assert_allclose(result[node], [float(e) for e in expected], atol=1e-14, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize("rule", SMOOTHING)
@@ -63,9 +63,9 @@ def test_probabilities_are_between_0_and_1_and_add_up_to_1(rule):
     for seed in range(30):
         tree = random_tree(np.random.default_rng([1, seed]), 20)
         for strength in (0.0, 1e-12, 0.3, 7.0, 1e9):
-            found = with_probabilities(tree, rule, strength).shares
-            assert (found >= 0.0).all() and (found <= 1.0 + 1e-12).all()
-            np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+            result = with_probabilities(tree, rule, strength).shares
+            assert (result >= 0.0).all() and (result <= 1.0 + 1e-12).all()
+            np.testing.assert_allclose(result.sum(axis=1), 1.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("rule", SMOOTHING)
@@ -80,10 +80,10 @@ def test_strength_goes_from_the_counts_to_the_same_probabilities_at_every_node(r
 @pytest.mark.parametrize("rule", SMOOTHING)
 def test_labels_are_those_of_the_counts_and_four_rows_are_a_row_of_weight_4(rule):
     tree = random_tree(np.random.default_rng(4), 15)
-    found = with_probabilities(tree, rule, 50.0)
-    np.testing.assert_array_equal(found.labels, tree.labels)
+    result = with_probabilities(tree, rule, 50.0)
+    np.testing.assert_array_equal(result.labels, tree.labels)
     heavy = Tree(tree.left, tree.right, tree.coef_, tree.thresholds, tree.counts * 4, tree.gains, tree.n_rows)
-    np.testing.assert_allclose(with_probabilities(heavy, rule, 200.0).shares, found.shares, rtol=1e-14)
+    np.testing.assert_allclose(with_probabilities(heavy, rule, 200.0).shares, result.shares, rtol=1e-14)
 
 
 def test_laplace_keeps_the_most_frequent_class_the_most_probable_and_a_prior_may_not():
@@ -98,8 +98,8 @@ def test_a_leaf_that_no_row_reaches_has_the_probabilities_of_what_is_above(rule)
     for counts in ([6, 4], [6, 4], [0, 0]):
         builder.add(np.array(counts, dtype=float), sum(counts))
     builder.split(0, np.array([1.0]), 0.0, 0.1, 1, 2)
-    found = with_probabilities(builder.finish(), rule, 1.0).shares
-    np.testing.assert_allclose(found[2], [0.5, 0.5] if rule == "laplace" else [0.6, 0.4])
+    result = with_probabilities(builder.finish(), rule, 1.0).shares
+    np.testing.assert_allclose(result[2], [0.5, 0.5] if rule == "laplace" else [0.6, 0.4])
     assert np.isfinite(with_probabilities(builder.finish(), rule, 0.0).shares).all()
 
 
@@ -116,8 +116,8 @@ def test_the_strength_is_the_one_of_least_log_loss_on_rows_left_out():
             pairs = zip(tree.apply(X[200:]), codes[200:], strict=True)
             each = [-np.log(max(shares[leaf, code], 2.0**-52)) for leaf, code in pairs]
             losses.append(np.dot(each, np.ones(100) if w is None else w))
-        found = best_strength("shrinkage", [(tree, X[200:], codes[200:], w)])
-        assert found == STRENGTHS[int(np.argmin(losses))] > 1.0
+        result = best_strength("shrinkage", [(tree, X[200:], codes[200:], w)])
+        assert result == STRENGTHS[int(np.argmin(losses))] > 1.0
     pure = with_probabilities(tree, "counts", 1.0)
     assert pure is tree
 
@@ -129,7 +129,7 @@ def test_trees_keep_their_probabilities():
     for again in (tree_of(json.loads(json.dumps(smooth.to_dict()))), pickle.loads(pickle.dumps(smooth))):
         np.testing.assert_array_equal(again.shares, smooth.shares)
     top = smooth.collapse(smooth.depths >= 2)
-    kept = {tuple(row): tuple(p) for row, p in zip(smooth.counts, smooth.shares, strict=True)}
-    assert all(kept[tuple(row)] == tuple(p) for row, p in zip(top.counts, top.shares, strict=True))
+    retained = {tuple(row): tuple(p) for row, p in zip(smooth.counts, smooth.shares, strict=True)}
+    assert all(retained[tuple(row)] == tuple(p) for row, p in zip(top.counts, top.shares, strict=True))
     with pytest.raises(ValueError, match="read-only"):
         smooth.probabilities[0, 0] = 1.0

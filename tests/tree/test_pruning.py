@@ -124,9 +124,9 @@ def test_errors_of_all_members_are_those_of_walking_each(weighted):
         X, y = rng.normal(size=(25, 2)), rng.integers(0, 3, 25)
         weights = rng.uniform(0.5, 2.0, 25) if weighted else None
         path = pruning.cost_complexity_path(tree)
-        found = pruning.sequence_errors(tree, path, path.alphas, X, y, weights)
+        result = pruning.sequence_errors(tree, path, path.alphas, X, y, weights)
         walked = [naive_errors(tree, m, X, y, np.ones(25) if weights is None else weights) for m in members(tree, path)]
-        np.testing.assert_allclose(found, walked, rtol=1e-12, err_msg=f"seed {seed}")
+        np.testing.assert_allclose(result, walked, rtol=1e-12, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize("standard_errors", [0.0, 0.5, 1.0])
@@ -137,10 +137,10 @@ def test_the_smallest_member_within_c_standard_errors_of_the_best_is_kept(standa
         rates = [naive_errors(tree, internal, X, y, np.ones(30)) / 30 for internal in sequence]
         best = min(rates)
         limit = best + standard_errors * math.sqrt(best * (1 - best) / 30)
-        kept = min(len(internal) for internal, rate in zip(sequence, rates, strict=True) if rate <= limit + 1e-12)
+        retained = min(len(internal) for internal, rate in zip(sequence, rates, strict=True) if rate <= limit + 1e-12)
         rule = pruning.CostComplexity(standard_errors=standard_errors)
         pruned = rule.prune(tree, pruning.LabeledRows(X, y.astype(np.int32), None))
-        assert pruned.n_leaves == kept + 1, f"seed {seed}"
+        assert pruned.n_leaves == retained + 1, f"seed {seed}"
 
 
 def test_the_c_standard_error_rule_by_hand():

@@ -36,8 +36,8 @@ def test_members_are_nested_and_the_last_is_the_root(case):
     for alpha, leaves in zip(path.alphas, path.n_leaves, strict=True):
         member = tree.collapse(path.node_alpha <= alpha)
         assert member.n_leaves == leaves
-        kept = np.isin(member.equations.rss, tree.equations.rss)
-        assert kept.all()  # every node keeps its own model
+        retained = np.isin(member.equations.rss, tree.equations.rss)
+        assert retained.all()  # every node keeps its own model
 
 
 def test_errors_of_members_are_those_of_the_cut_trees(case):
@@ -53,8 +53,8 @@ def test_cross_validation_finds_the_planted_size_and_noise_leaves_a_root(case):
     X, y, tree, linear = case
     rng = np.random.default_rng(0)
     parts = np.array_split(rng.permutation(len(y)), 10)
-    found = cross_validated(X, y, parts, linear)
-    assert 2 <= found.n_leaves <= 6 < tree.n_leaves
+    result = cross_validated(X, y, parts, linear)
+    assert 2 <= result.n_leaves <= 6 < tree.n_leaves
     assert cross_validated(X, rng.normal(size=len(y)), parts, linear).n_leaves == 1
 
 
@@ -66,9 +66,9 @@ def test_of_members_with_one_mean_the_smallest_tells_the_standard_error(case, mo
 
     def errors(part, path, alphas, X, y):
         # Two members with the mean 1, of which the smaller one says 0 or 2; the next one is worse by 0.4.
-        found = np.full((len(y), len(alphas)), 9.0)
-        found[:, 0], found[:, 1], found[:, 2] = 1.0, 1.0 + spread * (-1.0) ** np.arange(len(y)), 1.4
-        return found
+        values = np.full((len(y), len(alphas)), 9.0)
+        values[:, 0], values[:, 1], values[:, 2] = 1.0, 1.0 + spread * (-1.0) ** np.arange(len(y)), 1.4
+        return values
 
     monkeypatch.setattr(pruning, "squared_errors", errors)
     chosen = chosen_alpha(tree, X[:4], y[:4], [rows[:2], rows[2:]], lambda rows: tree, 1.0)

@@ -20,17 +20,17 @@ def test_a_reading_sends_every_row_where_the_tree_does(name, raw):
     units = Units.raw(dataset.p) if raw else Units.deviations(dataset.X)
     flipped = turned(tree)
     for node in np.flatnonzero(~tree.is_leaf):
-        found = read(tree, node, bool(flipped[node]), dataset.feature_names, units)
+        result = read(tree, node, bool(flipped[node]), dataset.feature_names, units)
         sums = dataset.X @ tree.coef_[node]
         goes_left = sums <= tree.thresholds[node]
         clear = np.abs(sums - tree.thresholds[node]) > 1e-9 * np.abs(sums).max()
-        if len(found.terms) == 1:
+        if len(result.terms) == 1:
             continue
         Z = (dataset.X - units.center) / units.spread
-        seen = sum(term.weight * Z[:, term.feature] for term in found.terms)
-        first = seen < found.threshold if found.flipped else seen <= found.threshold
+        seen = sum(term.weight * Z[:, term.feature] for term in result.terms)
+        first = seen < result.threshold if result.flipped else seen <= result.threshold
         np.testing.assert_array_equal(first[clear], (goes_left != flipped[node])[clear])
-        weights = np.array([term.weight for term in found.terms])
+        weights = np.array([term.weight for term in result.terms])
         assert (np.diff(np.abs(weights)) <= 0).all()
         if not raw:
             assert np.linalg.norm(weights) == pytest.approx(1.0)
@@ -62,8 +62,8 @@ def test_the_largest_class_lies_on_the_right_all_the_way_down():
     ],
 )
 def test_both_sides_of_a_split_are_said(coef, threshold, flipped, condition, first, second):
-    found = read(one_split(coef, threshold), 0, flipped, ["x", "y"], Units.raw(2))
-    assert (found.condition, found.first, found.second) == (condition, first, second)
+    result = read(one_split(coef, threshold), 0, flipped, ["x", "y"], Units.raw(2))
+    assert (result.condition, result.first, result.second) == (condition, first, second)
 
 
 def test_deviations_know_missing_values_constants_and_numbers_near_the_end_of_the_line():
@@ -107,18 +107,18 @@ NAMES = ["x", Indicator("island", "Biscoe")]
     ],
 )
 def test_an_indicator_alone_is_read_as_its_level(coef, threshold, flipped, condition, first, second):
-    found = read(one_split(coef, threshold), 0, flipped, NAMES, Units.raw(2))
-    texts = [text.replace("\N{NO-BREAK SPACE}", " ") for text in (found.condition, found.first, found.second)]
+    result = read(one_split(coef, threshold), 0, flipped, NAMES, Units.raw(2))
+    texts = [text.replace("\N{NO-BREAK SPACE}", " ") for text in (result.condition, result.first, result.second)]
     assert texts == [condition, first, second]
 
 
 def test_an_indicator_in_a_sum_stays_a_term():
-    found = read(one_split([0.6, -0.8], 0.5), 0, False, NAMES, Units.raw(2))
-    assert found.condition.replace("\N{NO-BREAK SPACE}", " ") == "-0.8 (island is Biscoe) + 0.6 x <= 0.5"
+    result = read(one_split([0.6, -0.8], 0.5), 0, False, NAMES, Units.raw(2))
+    assert result.condition.replace("\N{NO-BREAK SPACE}", " ") == "-0.8 (island is Biscoe) + 0.6 x <= 0.5"
 
 
 @pytest.mark.parametrize(
-    ("level", "said"),
+    ("level", "text"),
     [
         ("Biscoe", "Biscoe"),
         ("10-15%", "10-15%"),
@@ -130,14 +130,14 @@ def test_an_indicator_in_a_sum_stays_a_term():
         ("<= 3", '"<= 3"'),
     ],
 )
-def test_a_level_whose_end_would_not_be_seen_is_quoted(level, said):
-    assert Indicator("country", level).holds().replace("\N{NO-BREAK SPACE}", " ") == f"country is {said}"
+def test_a_level_whose_end_would_not_be_seen_is_quoted(level, text):
+    assert Indicator("country", level).holds().replace("\N{NO-BREAK SPACE}", " ") == f"country is {text}"
 
 
 def test_terms_beyond_those_shown_are_counted():
     tree = one_split([0.1, 0.5, 0.3, 0.2], 1.0)
     names = ["a", "b", "c", "d"]
-    found = read(tree, 0, False, names, Units.raw(4), most=2)
-    assert found.condition == "0.5 b + 0.3 c and 2 smaller terms <= 1" and len(found.terms) == 4
+    result = read(tree, 0, False, names, Units.raw(4), most=2)
+    assert result.condition == "0.5 b + 0.3 c and 2 smaller terms <= 1" and len(result.terms) == 4
     assert "and 1 smaller term <=" in read(tree, 0, False, names, Units.raw(4), most=3).condition
     assert "smaller" not in read(tree, 0, False, names, Units.raw(4), most=4).condition

@@ -90,9 +90,9 @@ def test_small_nodes_are_solved_as_well_as_by_trying_every_plane(penalty):
         least = best_stump(X, y, np.ones(11), penalty)
         alone = along_path(start, space, [penalty / 11], Settings())
         assert 11 * alone.runs[0].objective[-1] >= least - 1e-9 or alone.trees[0].n_leaves > 2
-        found = 11 * along_path(start, space, [penalty / 11], Settings(split_leaves=True)).runs[0].objective[-1]
-        assert found < least + 1.0  # less than a row more
-        exact += found <= least + 1e-6
+        value = 11 * along_path(start, space, [penalty / 11], Settings(split_leaves=True)).runs[0].objective[-1]
+        assert value < least + 1.0  # less than a row more
+        exact += value <= least + 1e-6
     assert exact >= 10
 
 
@@ -190,8 +190,8 @@ def test_a_row_costs_the_log_loss_of_the_model_of_its_leaf(n_classes, n):
     space = PlaneSpace(X, y, n_classes)
     alone = random_tree(space, 1, rng).collapse(np.ones(1 if n == 1 else 3, dtype=bool))
 
-    def made(found):
-        return LeafModels(np.zeros(3), np.ones(3), found[:, :, :3], found[:, :, 3])
+    def made(result):
+        return LeafModels(np.zeros(3), np.ones(3), result[:, :, :3], result[:, :, 3])
 
     # A ridge so large that the leaf adds nothing to the model of all rows.
     path = along_path(alone, space, [0.0], Settings(), LeafPrior(scores, X, 1e12, made))
@@ -205,11 +205,11 @@ def test_threads_change_no_bit(surrogate):
     space = PlaneSpace(X, y, 3)
     start = grown(X, y, 3)
     both = (Settings(surrogate, split_leaves=True, threads=threads) for threads in (1, 3))
-    one, three = (along_path(start, space, [0.001, 0.004], settings) for settings in both)
-    for a, b in zip(one.trees, three.trees, strict=True):
+    single, three = (along_path(start, space, [0.001, 0.004], settings) for settings in both)
+    for a, b in zip(single.trees, three.trees, strict=True):
         assert a.coef_.tobytes() == b.coef_.tobytes()
         assert a.thresholds.tobytes() == b.thresholds.tobytes()
-    assert all(np.array_equal(a.objective, b.objective) for a, b in zip(one.runs, three.runs, strict=True))
+    assert all(np.array_equal(a.objective, b.objective) for a, b in zip(single.runs, three.runs, strict=True))
 
 
 def test_a_row_of_weight_two_is_two_rows():

@@ -52,10 +52,10 @@ def test_every_update_of_a_node_lowers_the_objective_by_what_it_says():
     settings = Settings(6)
     problem = Problem(X, y, settings)
     root = problem.begin(start_of(X, y, settings))
-    for one, rows, _ in reversed(problem.reached(root)):
-        if not one.is_leaf:
+    for item, rows, _ in reversed(problem.reached(root)):
+        if not item.is_leaf:
             before = problem.objective(root, 1e-3)
-            fall = update(problem, one, rows, 1e-3)
+            fall = update(problem, item, rows, 1e-3)
             assert fall >= 0.0
             assert problem.objective(root, 1e-3) == pytest.approx(before - fall, abs=1e-12)
 
@@ -83,7 +83,7 @@ def test_the_best_cut_of_a_small_node_is_that_of_brute_force():
             continue
         reduced = Reduced(problem, root, np.arange(14), 0.01)
         for coef in (np.array([1.0, 0.0]), np.array([0.6, 0.8])):
-            found = reduced.best_along(coef)
+            result = reduced.best_along(coef)
             values = np.unique(np.round(X @ coef, 9))
             losses = []
             for cut, sign in product(0.5 * (values[1:] + values[:-1]), (1.0, -1.0)):
@@ -92,9 +92,9 @@ def test_the_best_cut_of_a_small_node_is_that_of_brute_force():
                 if all((np.bincount(leaf, minlength=count) >= 2).all()
                        for leaf, count in zip(leaves, reduced.leaves, strict=True)):  # fmt: skip
                     losses.append(np.where(left, reduced.left, reduced.right).sum())
-            assert (found is None) == (not losses), trial
-            if found is not None:
-                assert found.loss - 0.01 * reduced.problem.price(coef) == pytest.approx(min(losses), abs=1e-12)
+            assert (result is None) == (not losses), trial
+            if result is not None:
+                assert result.loss - 0.01 * reduced.problem.price(coef) == pytest.approx(min(losses), abs=1e-12)
 
 
 def test_what_is_said_of_the_refinement():

@@ -35,12 +35,12 @@ def rss(X: np.ndarray, y: np.ndarray, linear: bool) -> float:
 @settings(max_examples=25)
 def test_the_cut_of_an_axis_is_the_best_of_all(linear, seed, least):
     X, y = data(seed, n=30, p=2)
-    found = best_cut(node_of(X, y), y, PROPOSERS["axis_parallel"](), Settings(least, linear=linear))
+    split = best_cut(node_of(X, y), y, PROPOSERS["axis_parallel"](), Settings(least, linear=linear))
     errors = errors_of_axis_cuts(X, y, least, partial(rss, linear=linear))
-    assert found is not None and found.error == pytest.approx(min(errors), rel=1e-7)
-    left = X @ found.coef <= found.threshold
+    assert split is not None and split.error == pytest.approx(min(errors), rel=1e-7)
+    left = X @ split.coef <= split.threshold
     now = rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear)
-    assert now == pytest.approx(found.error, rel=1e-7)
+    assert now == pytest.approx(split.error, rel=1e-7)
 
 
 @pytest.mark.parametrize("name", HEURISTICS)
@@ -87,7 +87,7 @@ def test_the_core_cuts_every_node_as_well_as_the_reference(name, n, levels, leas
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_degenerate_rows(name, linear):
     proposer = PROPOSERS[name]()
-    one = Settings(1, linear=linear)
+    first = Settings(1, linear=linear)
     for X, y in (
         (np.zeros((1, 2)), np.array([3.0])),
         (np.zeros((5, 2)), np.arange(5.0)),  # rows alike, targets not
@@ -96,7 +96,7 @@ def test_degenerate_rows(name, linear):
         (np.random.default_rng(0).normal(size=(6, 12)), np.arange(6.0)),  # more columns than rows
         (np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0, 4.0, 5.0])),
     ):
-        tree = grow(X, y, proposer, one)
+        tree = grow(X, y, proposer, first)
         assert np.isfinite(tree.predicted(X)).all() and tree.n_rows[0] == len(y)
         if np.ptp(y) == 0:
             assert tree.n_leaves == 1 and tree.predicted(X)[0] == y[0]

@@ -17,10 +17,10 @@ NUMBER = r"-?(?:\d+\.?\d*(?:e[+-]?\d+)?)"
 TERM = re.compile(rf" ([+-]) ({NUMBER})[ {BLANK}](\(\(.*?\){SQUARED}|\(.*?\){SQUARED}?|[^ ]+)")
 
 
-def recounted(said, values):
+def recounted(text, values):
     """The score that a printed sum gives of what its names stand for."""
-    start = re.match(NUMBER, said)[0]
-    rest = said[len(start) :]
+    start = re.match(NUMBER, text)[0]
+    rest = text[len(start) :]
     total = float(start)
     for sign, weight, name in TERM.findall(rest):
         total += float(f"{sign}{weight}") * values(name)
@@ -57,17 +57,17 @@ def test_the_printed_card_gives_the_scores_of_the_model(bent, classes, raw, firs
             j = names.index(re.search("[abcd]", name)[0])
             return bounded[j] ** 2 if name.endswith(SQUARED) else X[i, j] if raw else z[i, j]
 
-        found = scores_of(models, int(leaves[i]), names, ["no", "yes", "maybe"][:classes], first=first, raw=raw,
+        result = scores_of(models, int(leaves[i]), names, ["no", "yes", "maybe"][:classes], first=first, raw=raw,
                           precision=17)  # fmt: skip
         expected = models.scores(X[i : i + 1], leaves[i : i + 1])[0]
-        scale = sum(abs(term.weight) for one in found for term in one.terms) * (np.abs(X[i]).max() if raw else 1.0)
+        scale = sum(abs(term.weight) for item in result for term in item.terms) * (np.abs(X[i]).max() if raw else 1.0)
         if classes == 2:
-            (one,) = found
-            assert (one.label, one.against) == (first, 1 - first)
+            (left,) = result
+            assert (left.label, left.against) == (first, 1 - first)
             expected = [expected[first] - expected[1 - first]]
-        for one, score in zip(found, expected, strict=True):
-            assert recounted(one.formula, value) == pytest.approx(score, rel=1e-9, abs=1e-12 * scale + 1e-9)
-            sizes = [abs(term.weight) for term in one.terms]
+        for left, score in zip(result, expected, strict=True):
+            assert recounted(left.formula, value) == pytest.approx(score, rel=1e-9, abs=1e-12 * scale + 1e-9)
+            sizes = [abs(term.weight) for term in left.terms]
             assert sizes == sorted(sizes, reverse=True)
 
 
@@ -76,14 +76,14 @@ def test_terms_that_are_not_written_are_counted():
     tree = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X, y).tree_
     names = [f"x{j}" for j in range(X.shape[1])]
     for most, rest in ((7, "and 2 more terms"), (8, "and 1 more term"), (9, "")):
-        said = scores_of(tree.leaf_models, 0, names, list("uvwxyz"), most=most)[0].formula
-        assert said.endswith(rest) and said.count(" x") == most and ("more" in said) == bool(rest)
+        text = scores_of(tree.leaf_models, 0, names, list("uvwxyz"), most=most)[0].formula
+        assert text.endswith(rest) and text.count(" x") == most and ("more" in text) == bool(rest)
 
 
 def by_hand(**parts):
     """One leaf of two features."""
-    given = {"center": [0.0, 0.0], "scale": [1.0, 1.0], "coef": [[[0.0, 0.0]] * 3], "intercept": [[0.0, 1.0, 2.0]]}
-    return LeafModels(**(given | parts))
+    params = {"center": [0.0, 0.0], "scale": [1.0, 1.0], "coef": [[[0.0, 0.0]] * 3], "intercept": [[0.0, 1.0, 2.0]]}
+    return LeafModels(**(params | parts))
 
 
 def test_levels_and_indicators_stand_in_brackets():
@@ -91,18 +91,18 @@ def test_levels_and_indicators_stand_in_brackets():
         coef=[[[1.0, 0.0]] * 3], level_coef=[[[0.0, 0.25, 0.0], [0.0] * 3, [0.0, 0.0, -2.0]]], levels=(0, 3)
     )
     names = [Indicator("island", "Dream"), "job"]
-    found = scores_of(models, 0, names, list("abc"), level_names={1: ["clerk", "smith", "sea man"]})
-    said = [one.formula.replace(BLANK, " ") for one in found]
-    assert said[0] == "0 + 1 (island is Dream) + 0.25 (job is smith)"
-    assert said[1] == "1 + 1 (island is Dream)"
-    assert said[2] == "2 - 2 (job is sea man) + 1 (island is Dream)"
+    result = scores_of(models, 0, names, list("abc"), level_names={1: ["clerk", "smith", "sea man"]})
+    texts = [item.formula.replace(BLANK, " ") for item in result]
+    assert texts[0] == "0 + 1 (island is Dream) + 0.25 (job is smith)"
+    assert texts[1] == "1 + 1 (island is Dream)"
+    assert texts[2] == "2 - 2 (job is sea man) + 1 (island is Dream)"
     assert models.n_terms(0) == 5
 
 
 def test_a_product_has_the_names_of_both_features():
     models = by_hand(pairs=np.array([[0, 1]]), pair_coef=[[[0.5], [0.0], [-2.0]]], center=[1.0, 0.0])
-    said = [scores_of(models, 0, [Indicator("island", "Dream"), "age"], list("abc"), raw=raw) for raw in (False, True)]
-    texts = [[score.formula.replace(BLANK, " ") for score in scores] for scores in said]
+    lines = [scores_of(models, 0, [Indicator("island", "Dream"), "age"], list("abc"), raw=raw) for raw in (False, True)]
+    texts = [[score.formula.replace(BLANK, " ") for score in scores] for scores in lines]
     assert texts[0] == ["0 + 0.5 (island is Dream) × age", "1", "2 - 2 (island is Dream) × age"]
     assert texts[1][0] == "0 + 0.5 (((island is Dream) - 1) / 1) × ((age - 0) / 1)"
     assert models.n_terms(0) == 2 and "factor of a product" in notes_of(models, list("abc"), 0, raw=False)[-1]
@@ -111,9 +111,9 @@ def test_a_product_has_the_names_of_both_features():
 def test_a_hinge_has_its_knot_in_the_units_of_the_feature():
     further = {"pairs": np.array([[1, -1], [1, -2]]), "pair_coef": [[[0.5, 1.0]] * 3], "knots": [3.0, 11.0]}
     models = by_hand(center=[0.0, 7.0], scale=[1.0, 2.0], **further)
-    said = [scores_of(models, 0, ["x", "age"], list("abc"), raw=raw)[0].formula for raw in (False, True)]
+    lines = [scores_of(models, 0, ["x", "age"], list("abc"), raw=raw)[0].formula for raw in (False, True)]
     texts = ["0 + 1 max(0, 2 - age) + 0.5 max(0, age + 2)", "0 + 0.5 max(0, 11 - age) + 0.25 max(0, age - 3)"]
-    assert [text.replace(BLANK, " ") for text in said] == texts
+    assert [text.replace(BLANK, " ") for text in lines] == texts
     assert "missing" in notes_of(models, list("abc"), 0, raw=True)[-1]
 
 
@@ -160,8 +160,8 @@ def test_degenerate_leaves_have_cards_of_finite_numbers(case, name):
         view = view_of(tree, list("abc")[: tree.n_features], [str(label) for label in model.classes_], units=units)
         text = text_of(view)
         assert "nan" not in text and "inf" not in text
-        numbers = [one.intercept for node in view.nodes for one in node.scores]
-        numbers += [term.weight for node in view.nodes for one in node.scores for term in one.terms]
+        numbers = [score.intercept for node in view.nodes for score in node.scores]
+        numbers += [term.weight for node in view.nodes for score in node.scores for term in score.terms]
         assert np.isfinite(numbers).all()
     assert tree.n_terms >= tree.n_leaves and np.isfinite(model.predict_proba(X)).all()
 

@@ -27,14 +27,14 @@ def test_members_are_the_nested_trees_with_their_sizes(fitted):
     whole = FDTClassifier(pruning="none", random_state=3).fit(data.X, data.y).tree_
     assert_same_tree(path.tree(0), whole)
     assert path[0].alpha == -math.inf and path[-1].n_leaves == path[-1].n_terms == 1
-    sizes = [one.n_leaves for one in path]
+    sizes = [item.n_leaves for item in path]
     assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == len(path) > 5
-    for k, one in enumerate(path):
+    for k, member in enumerate(path):
         tree = path.tree(k)
-        assert (one.n_leaves, one.n_terms) == (tree.n_leaves, tree.n_terms)
-        assert one.n_terms == tree.n_leaves + np.count_nonzero(tree.coef_)
-        if k and one.alpha >= 0.0:
-            same = clone(model).set_params(pruning="ccp_alpha", ccp_alpha=one.alpha, path=False).fit(data.X, data.y)
+        assert (member.n_leaves, member.n_terms) == (tree.n_leaves, tree.n_terms)
+        assert member.n_terms == tree.n_leaves + np.count_nonzero(tree.coef_)
+        if k and member.alpha >= 0.0:
+            same = clone(model).set_params(pruning="ccp_alpha", ccp_alpha=member.alpha, path=False).fit(data.X, data.y)
             assert_same_tree(same.tree_, tree)
 
 
@@ -44,20 +44,20 @@ def test_the_chosen_member_is_the_tree_without_a_path(fitted):
     assert not hasattr(without, "path_")
     assert_same_tree(model.tree_, without.tree_)
     assert_same_tree(model.path_.tree(model.path_.chosen), without.tree_)
-    best = max(one.accuracy for one in model.path_)
+    best = max(member.accuracy for member in model.path_)
     # Without standard errors "cv" takes the smallest tree of the best.
-    last = max(k for k, one in enumerate(model.path_) if one.accuracy >= best - 1e-12)
+    last = max(k for k, member in enumerate(model.path_) if member.accuracy >= best - 1e-12)
     assert model.path_.chosen == last
 
 
 def test_every_member_is_a_fitted_tree(fitted):
     data, model = fitted
     for k in range(-1, len(model.path_)):
-        one = model.at(k)
-        assert_same_tree(one.tree_, model.path_.tree(k))
-        assert one.n_leaves_ == model.path_[k].n_leaves and one.path_.chosen == k % len(model.path_)
-        assert one.predict_proba(data.X).shape == (data.n, 2)
-        assert np.isfinite(one.feature_importances_).all() and one.export_text()
+        first = model.at(k)
+        assert_same_tree(first.tree_, model.path_.tree(k))
+        assert first.n_leaves_ == model.path_[k].n_leaves and first.path_.chosen == k % len(model.path_)
+        assert first.predict_proba(data.X).shape == (data.n, 2)
+        assert np.isfinite(first.feature_importances_).all() and first.export_text()
     assert model.n_leaves_ == model.path_[model.path_.chosen].n_leaves  # is as it was
     for wrong in (len(model.path_), -len(model.path_) - 1, True, 1.0, "1"):
         with pytest.raises(ConfigError, match=r"^the number of a member of the path must be from 0 to"):
@@ -74,25 +74,25 @@ def test_accuracies_are_those_of_rows_left_out():
         out = parts == part
         tree = HHGDTClassifier(epsilon=0).fit(data.X[~out], data.y[~out]).tree_
         folds.append((tree, LabeledRows(data.X[out], data.y[out].astype(np.int32), None)))
-        own = cost_complexity_path(tree)
+        local = cost_complexity_path(tree)
         for k, alpha in enumerate(sequence.between):
-            cut = tree.collapse(own.node_alpha <= alpha)
+            cut = tree.collapse(local.node_alpha <= alpha)
             right[k] += (cut.labels[cut.apply(data.X[out])] == data.y[out]).sum()
     path = SizePath.of(grown, grown, folds)
-    np.testing.assert_allclose([one.accuracy for one in path], right / data.n)
+    np.testing.assert_allclose([member.accuracy for member in path], right / data.n)
     shares = right / data.n
-    np.testing.assert_allclose([one.standard_error for one in path], np.sqrt(shares * (1 - shares) / data.n))
+    np.testing.assert_allclose([member.standard_error for member in path], np.sqrt(shares * (1 - shares) / data.n))
     assert path.chosen == 0
 
 
 @pytest.mark.parametrize("pruning", PRUNING_NAMES)
 def test_every_pruning_has_a_path_and_the_same_tree(pruning):
     data = real_set("glass")
-    given = {"pruning": pruning, "random_state": 1, "max_terms": 2, "pruning_folds": 3}
-    given |= {"ccp_alpha": 0.02} if pruning == "ccp_alpha" else {}
-    model = FDTClassifier(path=True, **given).fit(data.X, data.y)
-    assert_same_tree(model.tree_, FDTClassifier(**given).fit(data.X, data.y).tree_)
-    assert all(0.0 < one.accuracy < 1.0 for one in model.path_)
+    params = {"pruning": pruning, "random_state": 1, "max_terms": 2, "pruning_folds": 3}
+    params |= {"ccp_alpha": 0.02} if pruning == "ccp_alpha" else {}
+    model = FDTClassifier(path=True, **params).fit(data.X, data.y)
+    assert_same_tree(model.tree_, FDTClassifier(**params).fit(data.X, data.y).tree_)
+    assert all(0.0 < member.accuracy < 1.0 for member in model.path_)
     if pruning in ("none", "cv", "ccp_alpha", "cost_complexity"):
         assert_same_tree(model.path_.tree(model.path_.chosen), model.tree_)
     assert max(np.count_nonzero(model.path_.tree(0).coef_, axis=1)) == 2
@@ -102,8 +102,8 @@ def test_weights_probabilities_and_labels_go_with_it():
     data = real_set("bupa")
     labels = np.array(["low", "high"])[data.y]
     weights = np.random.default_rng(0).integers(0, 3, data.n).astype(float)
-    given = {"pruning": "cv", "probabilities": "laplace", "path": True, "random_state": 0, "pruning_folds": 3}
-    model = HHGDTClassifier(epsilon=0, **given).fit(data.X, labels, weights)
+    params = {"pruning": "cv", "probabilities": "laplace", "path": True, "random_state": 0, "pruning_folds": 3}
+    model = HHGDTClassifier(epsilon=0, **params).fit(data.X, labels, weights)
     root = model.at(-1)
     share = (np.bincount(data.y, weights, 2) + 1) / (weights.sum() + 2)
     np.testing.assert_allclose(root.predict_proba(data.X[:2])[:, list(root.classes_).index("low")], share[0])

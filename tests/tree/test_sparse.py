@@ -19,11 +19,11 @@ def fitted(name="bupa", algorithm="hhcart_a", **params):
 @pytest.mark.parametrize("algorithm", ["hhcart_a", "hhgdt", "gdt"])
 def test_without_a_loss_every_training_row_keeps_its_leaf(name, algorithm):
     dataset, tree = fitted(name, algorithm)
-    found = sparsified(tree, dataset.X, dataset.y)
-    assert found.terms_after < found.terms_before == np.count_nonzero(tree.coef_)
-    assert found.terms_after == np.count_nonzero(found.tree.coef_)
-    np.testing.assert_array_equal(found.tree.n_rows, tree.n_rows)
-    np.testing.assert_array_equal(found.tree.apply(dataset.X), tree.apply(dataset.X))
+    result = sparsified(tree, dataset.X, dataset.y)
+    assert result.terms_after < result.terms_before == np.count_nonzero(tree.coef_)
+    assert result.terms_after == np.count_nonzero(result.tree.coef_)
+    np.testing.assert_array_equal(result.tree.n_rows, tree.n_rows)
+    np.testing.assert_array_equal(result.tree.apply(dataset.X), tree.apply(dataset.X))
 
 
 def test_a_term_that_decides_nothing_goes_and_one_that_decides_stays():
@@ -31,27 +31,27 @@ def test_a_term_that_decides_nothing_goes_and_one_that_decides_stays():
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] + X[:, 1] > 0).astype(np.int32)
     tree = make("hhcart_a", random_state=0, max_depth=1).fit(X, y).tree_
-    found = simplified(tree, X, y, 0.05).tree
-    assert found.coef_[0, 2] == 0.0 and (found.coef_[0, :2] != 0.0).all()
-    assert np.linalg.norm(found.coef_[0]) == pytest.approx(1.0)
+    result = simplified(tree, X, y, 0.05).tree
+    assert result.coef_[0, 2] == 0.0 and (result.coef_[0, :2] != 0.0).all()
+    assert np.linalg.norm(result.coef_[0]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
 def test_a_simplified_tree_is_as_right_as_was_asked_and_its_counts_are_true(tolerance):
     dataset, tree = fitted()
-    found = simplified(tree, dataset.X, dataset.y, tolerance).tree
-    right = [int((one.labels[one.apply(dataset.X)] == dataset.y).sum()) for one in (tree, found)]
+    result = simplified(tree, dataset.X, dataset.y, tolerance).tree
+    right = [int((item.labels[item.apply(dataset.X)] == dataset.y).sum()) for item in (tree, result)]
     assert right[1] >= right[0] - tolerance * dataset.n
-    leaves = found.apply(dataset.X)
-    for leaf in np.flatnonzero(found.is_leaf):
-        np.testing.assert_array_equal(np.bincount(dataset.y[leaves == leaf], minlength=2), found.counts[leaf])
+    leaves = result.apply(dataset.X)
+    for leaf in np.flatnonzero(result.is_leaf):
+        np.testing.assert_array_equal(np.bincount(dataset.y[leaves == leaf], minlength=2), result.counts[leaf])
 
 
 def test_a_node_of_one_term_and_a_leaf_stay_as_they_are():
     dataset, tree = fitted(algorithm="axis_parallel", max_depth=2)
-    found = sparsified(tree, dataset.X, dataset.y, 0.5)
-    assert found.terms_before == found.terms_after
-    np.testing.assert_array_equal(found.tree.thresholds, tree.thresholds)
+    result = sparsified(tree, dataset.X, dataset.y, 0.5)
+    assert result.terms_before == result.terms_after
+    np.testing.assert_array_equal(result.tree.thresholds, tree.thresholds)
 
 
 def test_the_decrease_is_that_of_gini():
@@ -107,37 +107,37 @@ def with_pairs(n=300, seed=0):
 @pytest.mark.parametrize(("name", "algorithm"), [("bupa", "hhcart_a"), ("iris", "hhgdt"), ("bupa", "gdt")])
 def test_no_row_changes_its_side_of_any_split_and_the_nodes_stay(name, algorithm):
     dataset, tree = fitted(name, algorithm)
-    found = Light.of(tree, dataset.X).tree(tree)
-    np.testing.assert_array_equal(found.apply(dataset.X), tree.apply(dataset.X))
-    np.testing.assert_array_equal(found.left, tree.left)
-    assert np.count_nonzero(found.coef_) < np.count_nonzero(tree.coef_)
+    result = Light.of(tree, dataset.X).tree(tree)
+    np.testing.assert_array_equal(result.apply(dataset.X), tree.apply(dataset.X))
+    np.testing.assert_array_equal(result.left, tree.left)
+    assert np.count_nonzero(result.coef_) < np.count_nonzero(tree.coef_)
     # No term that is left could go as well: not with any threshold.
     arrived = tree.apply(dataset.X)
     for node in np.flatnonzero(~tree.is_leaf):
         rows = np.flatnonzero(below(tree, node)[arrived])
         left = below(tree, tree.left[node])[arrived[rows]]
-        used = np.flatnonzero(found.coef_[node])
+        used = np.flatnonzero(result.coef_[node])
         for j in used if len(used) > 1 else ():
-            sums = dataset.X[rows] @ np.where(np.arange(dataset.p) == j, 0.0, found.coef_[node])
+            sums = dataset.X[rows] @ np.where(np.arange(dataset.p) == j, 0.0, result.coef_[node])
             assert not sums[left].max() < sums[~left].min() - 1e-9 * np.ptp(sums)
 
 
 def below(tree, node):
     """Whether each node is `node` or below it."""
-    found = np.arange(tree.n_nodes) == node
-    for one in range(tree.n_nodes):
-        if not tree.is_leaf[one] and found[one]:
-            found[[tree.left[one], tree.right[one]]] = True
-    return found
+    values = np.arange(tree.n_nodes) == node
+    for index in range(tree.n_nodes):
+        if not tree.is_leaf[index] and values[index]:
+            values[[tree.left[index], tree.right[index]]] = True
+    return values
 
 
 def test_the_indicators_of_two_levels_become_one_term():
     X, y = with_pairs()
     tree = make("hhcart_a", random_state=0, max_depth=3).fit(X, y).tree_
     light = Light.of(tree, X, pairs=[(2, 3)])
-    found = light.tree(tree)
-    assert not found.coef_[:, 2].any() and found.coef_[:, 3].any()
-    np.testing.assert_array_equal(found.apply(X), tree.apply(X))
+    result = light.tree(tree)
+    assert not result.coef_[:, 2].any() and result.coef_[:, 3].any()
+    np.testing.assert_array_equal(result.apply(X), tree.apply(X))
 
 
 def test_a_light_tree_comes_back_from_plain_data_to_the_bit():
@@ -170,6 +170,6 @@ def test_plain_data_that_do_not_fit_the_tree_are_refused_in_a_sentence(bad):
 
 def test_a_split_that_no_row_or_one_side_alone_reaches_stays_as_it_is():
     dataset, tree = fitted("iris")
-    found = Light.of(tree, dataset.X[dataset.y == 0]).tree(tree)
-    np.testing.assert_array_equal(found.coef_, tree.coef_)
-    np.testing.assert_array_equal(found.thresholds, tree.thresholds)
+    result = Light.of(tree, dataset.X[dataset.y == 0]).tree(tree)
+    np.testing.assert_array_equal(result.coef_, tree.coef_)
+    np.testing.assert_array_equal(result.thresholds, tree.thresholds)

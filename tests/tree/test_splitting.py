@@ -59,10 +59,10 @@ def test_nodes_far_down_have_streams_of_their_own(cut):
 
 def test_the_climb_of_a_node_far_down_takes_what_the_core_keeps_of_its_path():
     deep = node_of(X, Y, path=2**64 + 5)
-    ((kind, *found),) = [group.spec for group in OC1(restarts=3).propose(deep)]
+    ((kind, *results),) = [group.spec for group in OC1(restarts=3).propose(deep)]
     ((_, *again),) = [group.spec for group in OC1(restarts=3).propose(node_of(X, Y, path=5))]
     assert kind == "directions"
-    np.testing.assert_array_equal(found[0], again[0])
+    np.testing.assert_array_equal(results[0], again[0])
 
 
 def test_growth_gives_the_options_that_all_families_have():

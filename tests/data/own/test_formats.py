@@ -199,8 +199,8 @@ def test_a_sheet_is_named(tmp_path):
         for row in [["x", "y"], *[[len(name) + i / 7, "ab"[i % 2]] for i in range(20)]]:
             sheet.append(row)
     book.save(tmp_path / "b.xlsx")
-    one, _, notes = read_own(tmp_path / "b.xlsx", Reading("y"))
-    assert one.X[0] == 5 and "sheet 'first' of 3 is read; FILE:SHEET names another." in notes
+    first, _, notes = read_own(tmp_path / "b.xlsx", Reading("y"))
+    assert first.X[0] == 5 and "sheet 'first' of 3 is read; FILE:SHEET names another." in notes
     assert read_own(f"{tmp_path}/b.xlsx:second", Reading("y"))[0].X[0] == 6
 
 

@@ -71,9 +71,9 @@ def test_a_wild_table_is_read_and_said_how():
     assert (columns.delimiter, columns.charset, columns.task) == (";", "utf-8", "classification")
     assert dataset.feature_names[0] == "Größe (cm)" and dataset.X[0, :4].tolist() == [174.2, 98.3, 75.7, 2546.2]
     assert columns.levels == {4: ("Chirurgie", "Innere", "Kardiologie", "Pädiatrie"), 5: ("ja", "nein")}
-    said = " ".join(notes)
+    text = " ".join(notes)
     for words in ("semicolon", "decimal comma", "points between thousands", "'Patient' (tells rows apart)", "dates"):
-        assert words in said
+        assert words in text
     assert "37 missing cells in 5 columns, marked 'NA', '-', '?' filled from training rows." in notes
     assert np.isnan(dataset.X).sum() == 37
 
@@ -146,8 +146,8 @@ def test_signs_of_units_are_passed_over_and_said(cells, delimiter, values, unit)
     text = table(("cost", cells * 8), ("y", CLASSES), delimiter=delimiter)
     dataset, columns, notes = read(text)
     assert dataset.X[:5, 0].tolist() == values and columns.features[0].unit == unit
-    said = next(note for note in notes if note.startswith("cells are converted to numbers: 'cost'"))
-    assert unit in said
+    output = next(note for note in notes if note.startswith("cells are converted to numbers: 'cost'"))
+    assert unit in output
     again = Columns.from_plain(json.loads(json.dumps(columns.to_plain())))
     assert np.array_equal(next(chunks(source(text), again)).X, dataset.X)
     numbers = read(table(("cost", cells * 8), ("y", CLASSES), delimiter=delimiter), target="cost", task="regression")[0]
@@ -175,8 +175,8 @@ def test_labels_in_several_spellings_and_beyond_the_digits_of_a_float():
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_a_fraction_with_three_digits_is_no_thousands(delimiter):
     """0,125 beside columns with a decimal point, and 0.125 beside columns with a comma: no number of thousands so."""
-    for own, other in ((",", "."), (".", ",")):
-        x = [f"0{own}{125 + i}" for i in range(40)]
+    for item, other in ((",", "."), (".", ",")):
+        x = [f"0{item}{125 + i}" for i in range(40)]
         z = [f"{i}{other}5" for i in range(40)]
         columns = (("x", x), ("z", z), ("v", z), ("y", CLASSES))
         assert read(table(*columns, delimiter=delimiter))[0].X[:2, 0].tolist() == [0.125, 0.126]
@@ -340,7 +340,7 @@ def test_a_column_is_treated_by_its_name_and_cells_beside_a_class_of_one_row(nam
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("id", True), ("Patient ID", True), ("kunden_nr", True), ("rowIndex", True), ("No.", True), ("key", True),
         ("customer number", True), ("row", True), ("number of rooms", False), ("num_children", False),
@@ -348,8 +348,8 @@ def test_a_column_is_treated_by_its_name_and_cells_beside_a_class_of_one_row(nam
         ("width", False), ("rowing_time", False),
     ],
 )  # fmt: skip
-def test_names_that_call_a_column_an_identifier(name, said):
-    assert is_named_identifier(name) == said
+def test_names_that_call_a_column_an_identifier(name, text):
+    assert is_named_identifier(name) == text
 
 
 def test_a_table_has_one_numbering_of_its_rows():
@@ -360,10 +360,10 @@ def test_a_table_has_one_numbering_of_its_rows():
         ("y", CLASSES),
     )  # fmt: skip
     assert read(text)[0].feature_names == ("wealth", "crime", "place", "x")
-    one = table(
+    first = table(
         ("", range(1, 41)), ("wealth", shuffled), ("twice", [2 * i for i in shuffled]), ("y", CLASSES), ("x", NUMBERS)
     )
-    assert read(one)[0].feature_names == ("x",), "columns that agree on an order number the rows"
+    assert read(first)[0].feature_names == ("x",), "columns that agree on an order number the rows"
     named = table(
         ("subject id", shuffled), ("wealth", other), ("rank of size", range(40)), ("y", CLASSES), ("x", NUMBERS)
     )
@@ -375,11 +375,11 @@ def test_columns_that_tell_nothing_are_left_out_unless_no_other_is_left():
         ("remark", [f"word {i % 30}" for i in range(40)]), ("unit", ["mm"] * 40), ("zero", [0] * 40),
         ("void", ["NA"] * 40), ("x", NUMBERS), ("y", CLASSES),
     )  # fmt: skip
-    found = read(text)[1]
-    assert found.left_out == {"remark": "text", "unit": "constant", "zero": "constant", "void": "empty"}
+    result = read(text)[1]
+    assert result.left_out == {"remark": "text", "unit": "constant", "zero": "constant", "void": "empty"}
     assert words_identify(Counter({f"w{i}": 2 for i in range(15)})) == ""
-    found = read(table(("", range(40)), ("x", NUMBERS), ("y", CLASSES)))[1]
-    assert found.left_out == {"column 1": "identifier"}
+    result = read(table(("", range(40)), ("x", NUMBERS), ("y", CLASSES)))[1]
+    assert result.left_out == {"column 1": "identifier"}
     dataset, _, notes = read(table(("x", range(40)), ("y", CLASSES)))
     assert dataset.feature_names == ("x",) and notes[-1].startswith("'x' may be row numbers; it is used")
 
@@ -495,12 +495,12 @@ def test_long_standard_input_is_held_in_a_file(monkeypatch):
     assert held.content is None and held.path.read_text() == TEXT and held.where == "standard input"
     assert len(next(chunks("-", columns)).X) == 40 and held.digest() == source(TEXT).digest()
     monkeypatch.setenv("OBLIQUE_MAX_STDIN_BYTES", "200")
-    said = "standard input: more than 200 bytes; give the name of a file, or set OBLIQUE_MAX_STDIN_BYTES to read more"
+    text = "standard input: more than 200 bytes; give the name of a file, or set OBLIQUE_MAX_STDIN_BYTES to read more"
     for most_held in (100, 1 << 26):
         monkeypatch.setattr(own_source, "MOST_HELD", most_held)
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
         own_source._standard_input.cache_clear()
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(DataError, match=text):
             source_of("-")
 
 

@@ -43,8 +43,8 @@ def test_line_ends_and_character_sets_do_not_matter(end, charset):
     rows = [[row[0], *row[1:3], "Zürich" if row[3] == "a" else "Genf"] for row in ROWS]
     text = text_of(";", rows=rows, above=["Todesfälle"], below=["Quelle: Bundesamt für Statistik"], end=end)
     for content in (text, text.rstrip("\r\n")):
-        table, found, _ = read(content.encode(charset))
-        assert found == rows and table.written == tuple(NAMES) and len(table.notes) == 2
+        table, result, _ = read(content.encode(charset))
+        assert result == rows and table.written == tuple(NAMES) and len(table.notes) == 2
 
 
 @pytest.mark.parametrize("gap", [" ", "   ", "\t ", " \t"])
@@ -58,16 +58,16 @@ def test_blanks_between_cells(gap, margin):
 def test_doubled_tabs_quotes_and_decimal_commas_do_not_cut_cells():
     rows = [[f'"d {i}"', *row[1:]] for i, row in enumerate(ROWS)]
     for gap in ("\t\t", "\t"):
-        table, found, _ = read("\n".join(gap.join(row) for row in [NAMES, *rows]))
-        assert [row[0] for row in found] == [f"d {i}" for i in range(30)] and len(table.header) == 4
+        table, result, _ = read("\n".join(gap.join(row) for row in [NAMES, *rows]))
+        assert [row[0] for row in result] == [f"d {i}" for i in range(30)] and len(table.header) == 4
     ragged = "\n".join(("\t" * (1 + i % 2)).join(row) for i, row in enumerate([NAMES, *rows]))
-    assert read(ragged)[1] == found
+    assert read(ragged)[1] == result
     quoted = "\n".join(f"{row[1]}   {row[2]}\t{row[0]}" for row in [["'name'", "age", "deaths"], *rows])
     assert [row[2] for row in read(quoted)[1]] == [f"d {i}" for i in range(30)]
     rows = [[str(20 + i), f"{i},5", "ab"[i % 2]] for i in range(30)]
     for sign in (";", "\t", " ", "|"):
-        table, found, _ = read(text_of(sign, names=["age", "size", "class"], rows=rows))
-        assert found == rows and table.delimiter == sign
+        table, result, _ = read(text_of(sign, names=["age", "size", "class"], rows=rows))
+        assert result == rows and table.delimiter == sign
     without = "\n".join(";".join([f"{i},5", f"{i},25", "ab"[i % 2]]) for i in range(30))
     assert read(without, header="none")[0].delimiter == ";"
 
@@ -96,14 +96,14 @@ def test_lines_under_the_header_with_units_are_no_rows():
 )
 def test_a_row_of_odd_cells_is_a_row(first):
     rows = [first, *(row[1:] for row in ROWS)]
-    table, found, _ = read(text_of(names=["age", "deaths", "class"], rows=rows))
-    assert found == rows and not table.notes
+    table, result, _ = read(text_of(names=["age", "deaths", "class"], rows=rows))
+    assert result == rows and not table.notes
 
 
 def test_a_total_and_a_last_row_of_gaps_are_rows():
     rows = [["Total", "1", "2", "a"], *ROWS, ["Total", "3", "4", "b"]]
-    table, found, _ = read(text_of(rows=rows))
-    assert found == rows and not table.notes
+    table, result, _ = read(text_of(rows=rows))
+    assert result == rows and not table.notes
     rows = [*ROWS[:5], ["", "", "", ""], *ROWS[5:]]
     assert read(text_of(rows=rows))[1] == rows
     rows = [*ROWS, ["d9", "", "", ""]]

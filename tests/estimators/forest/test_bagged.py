@@ -200,10 +200,10 @@ def test_a_warm_start_draws_rows_as_the_first_fit_did(change: dict[str, Any]):
     X, y = data_of(0)
     model = BaggedForestClassifier(n_estimators=3, bootstrap=False, max_samples=0.5, warm_start=True, random_state=0)
     model.fit(X, y).set_params(n_estimators=4, oob_score=True).fit(X, y)
-    kept = pickle.dumps(model.forest_)
+    retained = pickle.dumps(model.forest_)
     with pytest.raises(ConfigError, match=r"^bootstrap and max_samples of BaggedForestClassifier must stay"):
         model.set_params(n_estimators=5, **change).fit(X, y)
-    assert pickle.dumps(model.forest_) == kept
+    assert pickle.dumps(model.forest_) == retained
     assert len(model.set_params(warm_start=False).fit(X, y).forest_) == 5
 
 
@@ -292,6 +292,6 @@ def test_trees_of_a_double_random_forest_see_all_rows_and_differ_by_the_samples_
     heuristic.pop("node_bootstrap", None)
     plain = make(name.replace("drf", "raf"), bootstrap=False, **params, **heuristic).fit(data.X, data.y)
     # Features are drawn in another order for each tree, which rounds sums otherwise and may turn a plane.
-    cuts = [{round(abs(float(one.tree(t).thresholds[0])), 6) for t in range(8)} for one in (model, plain)]
+    cuts = [{round(abs(float(item.tree(t).thresholds[0])), 6) for t in range(8)} for item in (model, plain)]
     assert len(cuts[0]) > 4 and len(cuts[1]) <= 2
     assert model.score(data.X, data.y) == 1.0

@@ -221,15 +221,15 @@ def value_of(y: Array, weights: Array, n_classes: int) -> float:
 
 def best_cut(directions: list[Direction], rows: Array, y: Array, weights: Array, n_classes: int) -> Any:
     """Number of the direction, the last bin on the left and the threshold, or None if no cut is worth anything."""
-    best, found = value_of(y[rows], weights[rows], n_classes), None
+    best, result = value_of(y[rows], weights[rows], n_classes), None
     for d, direction in enumerate(directions):
         there = np.unique(direction.bins[rows])
         for below, above in pairwise(there):
             sides = [rows[direction.bins[rows] <= below], rows[direction.bins[rows] > below]]
             value = sum(value_of(y[side], weights[side], n_classes) for side in sides)
             if value > best * (1 + 1e-9):
-                best, found = value, (d, below, (direction.high[below] + direction.low[above]) / 2)
-    return found
+                best, result = value, (d, below, (direction.high[below] + direction.low[above]) / 2)
+    return result
 
 
 @dataclass
@@ -305,13 +305,13 @@ def test_trees_and_scores_are_those_of_a_plain_program_over_the_same_directions(
         min_child_weight=0,
         **EVERYTHING,
     ).fit(X, y)
-    for found, plain in zip(model.forest_.state(), trees, strict=True):
-        order = in_order(found["left"], found["left"] + 1)
-        assert len(order) == len(plain.splits) and len(found["label"]) == len(plain.leaves)
+    for result, plain in zip(model.forest_.state(), trees, strict=True):
+        order = in_order(result["left"], result["left"] + 1)
+        assert len(order) == len(plain.splits) and len(result["label"]) == len(plain.leaves)
         expected = np.array(plain.splits)
         is_axis = expected < 3
-        np.testing.assert_array_equal(~found["term"][order][is_axis], expected[is_axis])
-        np.testing.assert_allclose(found["threshold"][order], plain.thresholds, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(~result["term"][order][is_axis], expected[is_axis])
+        np.testing.assert_allclose(result["threshold"][order], plain.thresholds, rtol=1e-9, atol=1e-12)
     assert sum(d >= 3 for tree in trees for d in tree.splits) > rounds  # planes were used
     found_scores = model.decision_function(X)
     np.testing.assert_allclose(found_scores, scores[:, 1] if n_classes == 2 else scores, rtol=1e-8, atol=1e-10)

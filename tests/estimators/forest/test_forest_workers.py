@@ -18,9 +18,9 @@ from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.scale.workers import forests_on
 
 
-def same(one, other):
+def same(first, other):
     """Whether two forests are equal in every array."""
-    pairs = list(zip(one.forest_.state(), other.forest_.state(), strict=True))
+    pairs = list(zip(first.forest_.state(), other.forest_.state(), strict=True))
     return all(np.array_equal(a[key], b[key]) for a, b in pairs for key in a)
 
 
@@ -76,12 +76,12 @@ def test_kept_trees_weights_and_out_of_bag_scores_hold_on_workers(client):
 
 @pytest.mark.filterwarnings("ignore")
 def test_no_more_workers_are_asked_than_the_context_says(client, monkeypatch):
-    asked = []
+    requests = []
     plain = n_jobs.Parallel
-    monkeypatch.setattr(n_jobs, "Parallel", lambda n_jobs: asked.append(n_jobs) or plain(n_jobs=n_jobs))
+    monkeypatch.setattr(n_jobs, "Parallel", lambda n_jobs: requests.append(n_jobs) or plain(n_jobs=n_jobs))
     with joblib.parallel_config("dask", n_jobs=2):
         make("hhgdt_forest", random_state=3, n_estimators=4).fit(*ROWS)
-    assert asked == [2]
+    assert requests == [2]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -123,9 +123,9 @@ def test_a_worker_killed_while_trees_grow_changes_nothing(client):
     killer = threading.Thread(target=kill)
     with joblib.parallel_config("dask", n_jobs=-1):
         killer.start()
-        found = make("hhgdt_forest", **params).fit(X, y)
+        model = make("hhgdt_forest", **params).fit(X, y)
     killer.join()
-    assert killed and same(found, expected)
+    assert killed and same(model, expected)
 
 
 @pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_boosting"])

@@ -115,9 +115,9 @@ def test_delta_makes_planes_of_features_of_a_narrow_range_far_from_0(narrow: flo
 
 def test_rotation_groups_cover_all_features_and_are_completed_from_others_up_to_all_of_them():
     for p, size in [(7, 3), (6, 3), (8, 3), (2, 3), (5, 1)]:
-        found = groups(Stream(4, 0, 2), p, min(size, p))
-        assert {j for group in found for j in group} == set(range(p))
-        assert all(len(group) == len(set(group)) == min(size, p) for group in found)
+        result = groups(Stream(4, 0, 2), p, min(size, p))
+        assert {j for group in result for j in group} == set(range(p))
+        assert all(len(group) == len(set(group)) == min(size, p) for group in result)
     data = real_set("iris")
     a = MPSVMForestClassifier("rof", "none", group_size=99, n_estimators=2, random_state=0).fit(data.X, data.y)
     b = MPSVMForestClassifier("rof", "none", group_size=4, n_estimators=2, random_state=0).fit(data.X, data.y)
@@ -275,12 +275,12 @@ def test_ordinary_weights_are_left_as_they_are(weights: list[float]):
 
 @given(st.lists(st.floats(5e-324, 1.7e308), min_size=1))
 def test_moderate_weights_keep_their_ratios(weights: list[float]):
-    found = moderate(np.array(weights))
-    assert found.min() >= 2.0**-300 and found.max() <= 2.0**300
+    result = moderate(np.array(weights))
+    assert result.min() >= 2.0**-300 and result.max() <= 2.0**300
     ratios = [Fraction(w) / Fraction(max(weights)) for w in weights]
-    for ours, ratio in zip(found.tolist(), ratios, strict=True):
+    for ours, ratio in zip(result.tolist(), ratios, strict=True):
         if ratio > Fraction(2) ** -299:
-            assert Fraction(ours) / Fraction(found.max()) == ratio
+            assert Fraction(ours) / Fraction(result.max()) == ratio
 
 
 def test_no_out_of_bag_row_is_an_error_and_so_are_weights_of_zero():

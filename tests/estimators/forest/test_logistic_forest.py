@@ -49,10 +49,10 @@ def in_turn(function, number):
 
 
 def test_probabilities_are_means_over_the_trees_and_sizes_are_sums(forest):
-    found = forest.predict_proba(X[ODD])
-    np.testing.assert_allclose(found, np.mean([tree.predicted_shares(X[ODD]) for tree in forest.trees()], axis=0))
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(forest.predict(X[ODD]), found.argmax(axis=1))
+    predictions = forest.predict_proba(X[ODD])
+    np.testing.assert_allclose(predictions, np.mean([tree.predicted_shares(X[ODD]) for tree in forest.trees()], axis=0))
+    np.testing.assert_allclose(predictions.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(forest.predict(X[ODD]), predictions.argmax(axis=1))
     assert forest.score(X[ODD], Y[ODD]) > 0.9
     trees = forest.trees()
     assert len(trees) == 6 and forest.n_leaves_ == sum(tree.n_leaves for tree in trees)
@@ -68,7 +68,7 @@ def test_a_tree_that_is_cut_says_what_its_member_says():
     for member in members(rows, 3, min_parent=4)[0]:
         of_tree = rows.of(member)
         models = NodeModels(member.tree, of_tree, How(1.0))
-        found = shares_when_cut(models, rows.X, COMPLEXITIES)
+        result = shares_when_cut(models, rows.X, COMPLEXITIES)
         columns = of_tree.columns("linear", rows.X)
         for k, complexity in enumerate(COMPLEXITIES):
             cut = models.path.node_alpha <= complexity
@@ -79,7 +79,7 @@ def test_a_tree_that_is_cut_says_what_its_member_says():
                     node = int((member.tree.left if below else member.tree.right)[node])
                 scores = models.models[node] @ np.append(columns[i], 1.0)
                 powers = np.exp(scores - scores.max())
-                np.testing.assert_allclose(found[k, i], powers / powers.sum(), atol=1e-12)
+                np.testing.assert_allclose(result[k, i], powers / powers.sum(), atol=1e-12)
 
 
 def test_the_choice_is_of_least_loss_on_rows_left_out_by_trees_that_are_enough():
@@ -114,9 +114,9 @@ def test_what_is_given_is_not_chosen():
 def test_a_longer_forest_begins_with_the_same_draws():
     rows = noisy(30, 2, 2)
     short, long = (members(rows, n)[0] for n in (2, 4))
-    for one, other in zip(short, long, strict=False):
-        np.testing.assert_array_equal(one.drawn, other.drawn)
-        np.testing.assert_array_equal(one.tree.coef_, other.tree.coef_)
+    for first, other in zip(short, long, strict=False):
+        np.testing.assert_array_equal(first.drawn, other.drawn)
+        np.testing.assert_array_equal(first.tree.coef_, other.tree.coef_)
     times = np.bincount(seeds.generator(7, "rows", 0).integers(30, size=30), minlength=30)
     np.testing.assert_array_equal(short[0].drawn, np.flatnonzero(times))
 

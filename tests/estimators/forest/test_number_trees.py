@@ -44,20 +44,20 @@ def test_boosting_is_that_of_a_plain_program(loss: str):
     def quantile(values: Any) -> float:
         return float(np.sort(values)[math.ceil(share * len(values) - 1e-9) - 1])
 
-    found = np.full(len(y), y.mean() if loss == "squared_error" else quantile(y))
+    numbers = np.full(len(y), y.mean() if loss == "squared_error" else quantile(y))
     for _ in range(6):
-        r = y - found
+        r = y - numbers
         gradient = r if loss == "squared_error" else np.where(r > 0, share, np.where(r < 0, share - 1, 0.0))
         tree = DecisionTreeRegressor(max_depth=2, min_samples_leaf=5, random_state=0).fit(X, gradient)
         leaves = tree.apply(X)
         for leaf in np.unique(leaves):
-            own = leaves == leaf
-            step = r[own].mean() if loss == "squared_error" else quantile(r[own])
-            found[own] += rate * step * own.sum() / (own.sum() + l2)
-    np.testing.assert_allclose(model.predict(X), found, rtol=1e-9, atol=1e-9)
-    r = y - found
-    own = {"squared_error": r**2, "absolute_error": abs(r)}.get(loss, np.where(r > 0, share * r, (share - 1) * r))
-    assert model.training_loss_[-1] == pytest.approx(own.mean())
+            inside = leaves == leaf
+            step = r[inside].mean() if loss == "squared_error" else quantile(r[inside])
+            numbers[inside] += rate * step * inside.sum() / (inside.sum() + l2)
+    np.testing.assert_allclose(model.predict(X), numbers, rtol=1e-9, atol=1e-9)
+    r = y - numbers
+    inside = {"squared_error": r**2, "absolute_error": abs(r)}.get(loss, np.where(r > 0, share * r, (share - 1) * r))
+    assert model.training_loss_[-1] == pytest.approx(inside.mean())
 
 
 @pytest.mark.parametrize("l2", [0.7, 0.0])
@@ -72,19 +72,19 @@ def test_boosting_with_linear_leaves_is_that_of_a_plain_program(l2: float, weigh
     model = ObliqueBoostingRegressor(leaves="linear", min_child_weight=12.0, **how, **PLAIN).fit(X, y, w)
     scale = X.std(axis=0)
     z = np.where(scale > 0, (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), 0.0)
-    found = np.full(len(y), np.average(y, weights=w))
+    values = np.full(len(y), np.average(y, weights=w))
     for t in range(5):
-        leaves, r = model.apply(X)[:, t], y - found
+        leaves, r = model.apply(X)[:, t], y - values
         for leaf in np.unique(leaves):
-            own = leaves == leaf
-            c = z[own] - np.average(z[own], axis=0, weights=w[own])
-            middle = np.average(r[own], weights=w[own])
-            gram, along = (c.T * w[own]) @ c + l2 * np.eye(4), c.T @ (w[own] * (r[own] - middle))
+            inside = leaves == leaf
+            c = z[inside] - np.average(z[inside], axis=0, weights=w[inside])
+            middle = np.average(r[inside], weights=w[inside])
+            gram, along = (c.T * w[inside]) @ c + l2 * np.eye(4), c.T @ (w[inside] * (r[inside] - middle))
             b = np.append(np.linalg.solve(gram[:3, :3], along[:3]), 0.0)  # the last column is constant
-            says = middle * w[own].sum() / (w[own].sum() + l2) + c @ b
-            found[own] += rate * np.clip(says, r[own].min(), r[own].max())
-    np.testing.assert_allclose(model.predict(X), found, rtol=1e-8, atol=1e-8)
-    assert model.training_loss_[-1] == pytest.approx(np.average((y - found) ** 2, weights=w))
+            says = middle * w[inside].sum() / (w[inside].sum() + l2) + c @ b
+            values[inside] += rate * np.clip(says, r[inside].min(), r[inside].max())
+    np.testing.assert_allclose(model.predict(X), values, rtol=1e-8, atol=1e-8)
+    assert model.training_loss_[-1] == pytest.approx(np.average((y - values) ** 2, weights=w))
     assert model.leaf_values_.shape == (model.n_leaves_, 7)
 
 
@@ -104,10 +104,10 @@ def test_linear_leaves_of_boosting_stop_early_are_saved_and_are_constant_or_with
     assert model.tree(0).is_regression
     with pytest.raises(ConfigError, match=r"^leaves 'linear' of ObliqueBoostingRegressor need the loss"):
         ObliqueBoostingRegressor(leaves="linear", loss="quantile").fit(X, y)
-    asked = [*X.tolist(), [1e6] * 3]
+    rows = [*X.tolist(), [1e6] * 3]
     names: dict[str, Any] = {}
     exec(oblique_cli.export(model, "python"), names)
-    assert [names["predict"](row) for row in asked] == model.predict(asked).tolist()
+    assert [names["predict"](row) for row in rows] == model.predict(rows).tolist()
     X, y = rows_of(17, n=60)
     doubled = np.column_stack([X, X[:, :1]])
     how = PLAIN | {"n_estimators": 3, "l2_regularization": 0.0}
@@ -122,19 +122,19 @@ def test_features_drawn_for_a_tree_are_all_that_it_uses():
     X, y = rows_of(16, n=120, p=6)
     model = small("oblique_forest_regression", max_features_per_tree=2, max_features=None).fit(X, y)
     used = [np.flatnonzero((tree.coef_ != 0.0).any(axis=0)) for tree in model.trees()]
-    assert all(len(one) <= 2 for one in used) and len({tuple(one) for one in used}) > 1
+    assert all(len(value) <= 2 for value in used) and len({tuple(value) for value in used}) > 1
     assert np.sum(model.forest_.n_oblique()) > 0
 
 
 def test_equations_are_ridge_regressions_within_the_range_of_their_rows():
     rng = np.random.default_rng(0)
     X, y, w = rng.normal(size=(30, 2)) * [1.0, 50.0], rng.normal(size=30), rng.integers(0, 3, 30).astype(float)
-    (found,) = equations_of(np.zeros((30, 1), int), w[None], X, y, 1, (2.0,))[2.0]
+    (equations,) = equations_of(np.zeros((30, 1), int), w[None], X, y, 1, (2.0,))[2.0]
     scale = X.std(axis=0)
     z = X / scale
     mean, middle = np.average(z, axis=0, weights=w), np.average(y, weights=w)
     b = np.linalg.solve((z - mean).T @ np.diag(w) @ (z - mean) + 2.0 * np.eye(2), (z - mean).T @ (w * (y - middle)))
-    np.testing.assert_allclose(found, [*(b / scale), middle - mean @ b, y[w > 0].min(), y[w > 0].max()])
+    np.testing.assert_allclose(equations, [*(b / scale), middle - mean @ b, y[w > 0].min(), y[w > 0].max()])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -147,9 +147,9 @@ def test_units_of_the_numbers_do_not_matter_and_a_weight_of_two_is_a_row_twice_w
     params = PLAIN | ({"leaves": "constant", "bootstrap": False} if name in BAGS else {})
     params |= {"penalty": 0.01} if name == "tao_forest_regression" else {}  # 1 / n counts rows, whatever they weigh
     params.pop("random_state")
-    one = small(name, **params).fit(X, y, sample_weight=weights)
+    single = small(name, **params).fit(X, y, sample_weight=weights)
     twice = small(name, **params).fit(np.repeat(X, weights.astype(int), axis=0), np.repeat(y, weights.astype(int)))
-    np.testing.assert_allclose(one.predict(X), twice.predict(X), rtol=1e-9)
+    np.testing.assert_allclose(single.predict(X), twice.predict(X), rtol=1e-9)
 
 
 def test_what_does_not_go_together_is_refused_in_a_sentence():
@@ -260,9 +260,9 @@ def test_several_outputs_are_refined_at_once_and_equal_ones_as_one():
     plain, refined = (make(**how).fit(X, y) for make in (ObliqueForestRegressor, TAOForestRegressor))
     assert refined.predict(X).shape == (120, 2)
     assert ((refined.predict(X) - y) ** 2).sum() < ((plain.predict(X) - y) ** 2).sum()
-    one = TAOForestRegressor(**how).fit(X, y[:, 0])
+    single = TAOForestRegressor(**how).fit(X, y[:, 0])
     twice = TAOForestRegressor(**how).fit(X, np.stack([y[:, 0]] * 2, axis=1))
-    np.testing.assert_allclose(twice.predict(X), one.predict(X)[:, None] * np.ones(2))
+    np.testing.assert_allclose(twice.predict(X), single.predict(X)[:, None] * np.ones(2))
 
 
 # ---- forests of classes ----------------------------------------------------------------------------------------------

@@ -97,8 +97,8 @@ def test_units_matter_to_clusters_without_standardizing_alone():
     for code in range(3):
         X = data.X[data.y == code]
         scaled = X * 2.0 ** np.arange(-20, 19, 3)[: X.shape[1]]
-        for one, other in zip(clustering().of_class(X, 0, 1), clustering().of_class(scaled, 0, 1), strict=True):
-            np.testing.assert_array_equal(one, other)
+        for first, other in zip(clustering().of_class(X, 0, 1), clustering().of_class(scaled, 0, 1), strict=True):
+            np.testing.assert_array_equal(first, other)
     X, _ = blobs((0, 0, 0), (0, 6, 0))
     options = {"standardize": False, "covariance_regularization": 0.1}
     assert len(clustering(**options).of_class(X, 0, 0)) == 2
@@ -184,14 +184,14 @@ def test_planes_are_those_of_hhcart_or_halfway_between_two_rows():
 
 def test_a_path_over_cost_is_a_fit_for_each_cost():
     data = real_set("bupa")
-    one = make("butif_svm", cost=min(GRID), random_state=2).fit(data.X[::2], data.y[::2])
-    labels, leaves = one.predict_path(data.X, GRID[::-1]), one.n_leaves_path(GRID[::-1])
+    item = make("butif_svm", cost=min(GRID), random_state=2).fit(data.X[::2], data.y[::2])
+    labels, leaves = item.predict_path(data.X, GRID[::-1]), item.n_leaves_path(GRID[::-1])
     for column, cost in enumerate(GRID[::-1]):
         single = make("butif_svm", cost=cost, random_state=2).fit(data.X[::2], data.y[::2])
         np.testing.assert_array_equal(labels[:, column], single.predict(data.X))
         assert leaves[column] == single.n_leaves_
     with pytest.raises(ConfigError, match=r"^cost of BUTIFSVMClassifier must be a number in \(0, inf\)\. Got 0\.0"):
-        one.predict_path(data.X, [0.0])
+        item.predict_path(data.X, [0.0])
     with pytest.raises(ConfigError, match=r"^a path over cost needs splitter 'svm'\. Got 'hhcart'\.$"):
         make("hhbut").fit(data.X, data.y).predict_path(data.X, GRID)
 
@@ -326,8 +326,8 @@ def test_algorithms_of_a_fold_share_its_clusters_and_give_what_they_give_alone(t
         with Store(tmp_path / f"{name}.sqlite") as store:
             experiment = config.from_mapping(mapping)
             assert running.run(experiment, store, n_jobs=workers, offline=True).exit_code == 0
-            found = store.rows(experiment.name)
-        return {(r.algorithm, r.fold): (r.n_correct, r.n_leaves, dict(r.clusters)) for r in found}
+            rows = store.rows(experiment.name)
+        return {(r.algorithm, r.fold): (r.n_correct, r.n_leaves, dict(r.clusters)) for r in rows}
 
     both = rows(together, "together")
     counts = [len(fits)]

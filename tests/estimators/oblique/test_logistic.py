@@ -48,10 +48,10 @@ def test_the_price_of_a_doubling_decides_on_the_number_of_leaves(bent):
     leaves = []
     for price in (0.0, 0.01, 0.05, 10.0):
         model = LogisticTreeClassifier(doubling_price=price, log_loss_weight=0.5, **SHORT).fit(X, y)
-        found = model.refinement_
-        paid = [c.wrong + 0.5 * c.log_loss + price * np.log2(c.leaves) for c in found.candidates]
-        assert paid[found.candidates.index(found.chosen)] <= min(paid) + 1e-8
-        leaves.append(found.chosen.leaves)
+        result = model.refinement_
+        paid = [c.wrong + 0.5 * c.log_loss + price * np.log2(c.leaves) for c in result.candidates]
+        assert paid[result.candidates.index(result.chosen)] <= min(paid) + 1e-8
+        leaves.append(result.chosen.leaves)
     assert leaves == sorted(leaves, reverse=True)
     assert leaves[0] > leaves[-1] == model.n_leaves_ == 1
 
@@ -133,8 +133,8 @@ def test_it_answers_to_its_former_name(bent, tmp_path):
     assert now.refine == "none"
     spec = "version: 1\ndatasets: [iris]\nalgorithms: [tao_logistic]\n"
     (tmp_path / "former.yaml").write_text(spec)
-    (found,) = config.load(tmp_path / "former.yaml").algorithms
-    assert (found.name, found.id) == ("logistic_tree", "logistic_tree")
+    (result,) = config.load(tmp_path / "former.yaml").algorithms
+    assert (result.name, result.id) == ("logistic_tree", "logistic_tree")
     X, y = bent
     save(Model.of(now.fit(X[:50], y[:50]), algorithm="tao_logistic"), tmp_path / "former.json")
     assert load(tmp_path / "former.json").predict(X).tolist() == now.predict(X).tolist()
@@ -204,13 +204,13 @@ def test_a_number_of_terms_holds_and_all_terms_stay_where_their_loss_is_lower_by
     iris = load_iris(return_X_y=True)
     model = LogisticTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
     assert model.tree_.n_terms == 1 + 3 * 3
-    found = {}
+    results = {}
     for price in (0.0, 0.005, 10.0):
         model = LogisticTreeClassifier(all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
         sparse, dense = compared(model)
-        found[price] = len(terms_of(model))
+        results[price] = len(terms_of(model))
         assert (model.refinement_.chosen == sparse) == (sparse.loss(0.5) <= dense.loss(0.5) + price)
-    assert found == {0.0: 20, 0.005: 20, 10.0: 10}
+    assert results == {0.0: 20, 0.005: 20, 10.0: 10}
     everything = LogisticTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
     assert not any(c.most for c in everything.refinement_.candidates) and len(terms_of(everything)) == 20
     few = LogisticTreeClassifier(products=False, **SHORT).fit(*bent)  # no more than eight terms there

@@ -54,8 +54,8 @@ def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
     pruned = model.fit(data.X, data.y, pruning_rows=held_out if len(held_out) else None).tree_
     assert 1 < pruned.n_leaves <= whole.n_leaves
     inner = np.flatnonzero(~pruned.is_leaf)
-    found = {(row.tobytes(), t) for row, t in zip(whole.coef_, whole.thresholds, strict=True)}
-    assert {(pruned.coef_[node].tobytes(), pruned.thresholds[node]) for node in inner} <= found
+    results = {(row.tobytes(), t) for row, t in zip(whole.coef_, whole.thresholds, strict=True)}
+    assert {(pruned.coef_[node].tobytes(), pruned.thresholds[node]) for node in inner} <= results
 
 
 def test_pruning_folds_are_the_same_for_every_heuristic(monkeypatch):

@@ -104,11 +104,11 @@ def test_class_weights_move_the_errors(rows):
 def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(rows, rule):
     X, y = rows
     weights = np.random.default_rng(1).choice([1.0, 2.0, 4.0], size=len(y))
-    found = [
+    results = [
         TAOClassifier("hhgdt", penalty=0.01, probabilities=rule, random_state=0)
         .fit(X, y, sample_weight=unit * weights)
         .predict_proba(X)
         for unit in (1.0, 8.0, 0.125, 1024.0)
     ]
-    for other in found[1:]:
-        np.testing.assert_array_equal(found[0], other)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)

@@ -282,17 +282,17 @@ def test_pruning_rows_are_a_tenth_or_what_is_asked_and_kept_from_growth(pruning_
 def test_given_pruning_rows_choose_the_subtree_and_nothing_else(name, pruning_name):
     data = real_set("bupa")
     rng = np.random.default_rng(6)
-    kept = rng.choice(data.n, 60, replace=False)
-    rest = np.setdiff1d(np.arange(data.n), kept)
+    retained = rng.choice(data.n, 60, replace=False)
+    rest = np.setdiff1d(np.arange(data.n), retained)
     grown = make(name, random_state=0).fit(data.X[rest], data.y[rest]).tree_
     sizes = set()
     for _ in range(6):
         labels = data.y.copy()
-        labels[kept] = rng.permutation(labels[kept])  # the grown tree must not notice
+        labels[retained] = rng.permutation(labels[retained])  # the grown tree must not notice
         model = make(name, pruning=pruning_name, random_state=int(rng.integers(99)))
-        pruned = model.fit(data.X, labels, pruning_rows=kept).tree_
+        pruned = model.fit(data.X, labels, pruning_rows=retained).tree_
         rule = pruning.PRUNINGS[pruning_name]()
-        chosen = rule.prune(grown, pruning.LabeledRows(data.X[kept], labels[kept], None))
+        chosen = rule.prune(grown, pruning.LabeledRows(data.X[retained], labels[retained], None))
         assert pruned.to_dict() == chosen.to_dict()
         sizes.add(pruned.n_leaves)
     assert len(sizes) > 1
@@ -302,10 +302,10 @@ def test_pruning_rows_are_heeded_with_weights_dropped_at_weight_zero_and_refused
     data = real_set("bupa")
     rng = np.random.default_rng(7)
     weights = rng.integers(0, 3, data.n).astype(float)
-    kept = rng.choice(data.n, 80, replace=False)
-    rest = np.setdiff1d(np.flatnonzero(weights > 0), kept)
-    kept_used = kept[weights[kept] > 0]
-    model = make("hhcart_d", pruning="cost_complexity").fit(data.X, data.y, weights, pruning_rows=kept)
+    retained = rng.choice(data.n, 80, replace=False)
+    rest = np.setdiff1d(np.flatnonzero(weights > 0), retained)
+    kept_used = retained[weights[retained] > 0]
+    model = make("hhcart_d", pruning="cost_complexity").fit(data.X, data.y, weights, pruning_rows=retained)
     grown = make("hhcart_d").fit(data.X[rest], data.y[rest], weights[rest]).tree_
     held_out = pruning.LabeledRows(data.X[kept_used], data.y[kept_used], weights[kept_used])
     chosen = pruning.CostComplexity().prune(grown, held_out)
@@ -378,8 +378,8 @@ def test_repeated_cross_validation_adds_errors_of_further_divisions_and_chooses_
     mean = (by_half[0] + 2 * by_half[1]) / 3
     k = pruning.smallest_within(mean, float(len(rows.X)), 1.0)
     rule = pruning.CrossValidatedComplexity(pruning_folds=2, pruning_repeats=3, standard_errors=1.0)
-    found = rule.prune(tree, pruning.CrossValidation(rows, grow))
-    assert found.n_leaves == path.n_leaves[k]
+    result = rule.prune(tree, pruning.CrossValidation(rows, grow))
+    assert result.n_leaves == path.n_leaves[k]
 
 
 def test_pruning_by_cross_validation_of_a_split_that_saves_no_error_is_quiet():
@@ -390,9 +390,9 @@ def test_pruning_by_cross_validation_of_a_split_that_saves_no_error_is_quiet():
 
 @pytest.mark.parametrize(("n", "folds"), [(2, 2), (10, 3), (11, 11), (150, 10)])
 def test_folds_of_pruning_are_those_of_scikit_learn(n, folds):
-    own = list(shuffled_folds(n, folds, seed=7))
+    local = list(shuffled_folds(n, folds, seed=7))
     others = KFold(folds, shuffle=True, random_state=7).split(np.zeros((n, 1)))
-    for mine, theirs in zip(own, others, strict=True):
+    for mine, theirs in zip(local, others, strict=True):
         assert [rows.tolist() for rows in mine] == [rows.tolist() for rows in theirs]
 
 

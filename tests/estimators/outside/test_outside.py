@@ -80,8 +80,8 @@ def test_an_estimator_that_forks_or_has_workers_answers_once_and_prints_to_nobod
 def test_an_answer_to_another_question_is_not_taken():
     process = own_process()
     process.close()
-    asked = process.ask("check", 60, path="sklearn.svm.SVC", params={})
-    assert asked is None
+    reply = process.ask("check", 60, path="sklearn.svm.SVC", params={})
+    assert reply is None
     process._pipe.send((10**6, "whole", {"number": -1}))  # an answer that nobody waits for
     assert process._pipe.poll(60)
     with pytest.raises(Crashed, match="answered another question"):
@@ -257,9 +257,9 @@ def test_a_peer_learns_iris_again_and_again_alike(path):
         if "cannot be imported" in str(error) or library == "weka":  # made for another version, or there is no java
             pytest.skip(str(error))
         raise
-    found = [model.predict(X[1::2]) for model in models]
-    np.testing.assert_array_equal(*found)
-    assert (found[0] == gap[1::2]).mean() > 0.85
+    results = [model.predict(X[1::2]) for model in models]
+    np.testing.assert_array_equal(*results)
+    assert (results[0] == gap[1::2]).mean() > 0.85
     if not path.startswith(WITHOUT_SHARES):
         shares = models[0].predict_proba(X[1::2])
         np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
@@ -319,13 +319,13 @@ def test_a_model_within_its_limits_is_the_model_without_them(name, params):
         assert getattr(limited, attribute, None) == getattr(free, attribute, None), attribute
     np.testing.assert_array_equal(limited.classes_, free.classes_)
     for metric in ("non_zero", "mean_path"):
-        found = []
+        results = []
         for model in (limited, free):
             try:
-                found.append(METRICS[metric].function(model, X))
+                results.append(METRICS[metric].function(model, X))
             except Undefined as reason:
-                found.append(str(reason))
-        assert found[0] == found[1], metric
+                results.append(str(reason))
+        assert results[0] == results[1], metric
 
 
 def test_predictions_of_a_path_and_what_an_estimator_says_of_itself_come_through_if_it_has_them():
@@ -387,9 +387,9 @@ def test_errors_are_those_of_the_estimator():
     limited, free = both("hhbut", max_steps=1)
     with pytest.raises(NotConverged) as expected:
         free.fit(X, Y)
-    with pytest.raises(NotConverged) as found:
+    with pytest.raises(NotConverged) as result:
         limited.fit(X, Y)
-    assert str(found.value) == str(expected.value) and found.value.label == expected.value.label
+    assert str(result.value) == str(expected.value) and result.value.label == expected.value.label
 
 
 @pytest.mark.sample(3)
@@ -430,11 +430,11 @@ def test_the_table_has_what_is_installed(library):
         if installed.split(".")[:2] != CLASSES[path].version.split(".")[:2]:
             pytest.skip(f"the table is of {library} {CLASSES[path].version}, here is {installed}")
         try:
-            own, further = parameters(load_class(path))
+            params, further = parameters(load_class(path))
         except ConfigError as error:
             pytest.skip(str(error))
         names = set(allowed()[library])
-        assert set(CLASSES[path].parameters) == (names if further else names & set(own)), path
+        assert set(CLASSES[path].parameters) == (names if further else names & set(params)), path
 
 
 def test_a_name_or_value_that_is_not_allowed_is_refused_and_near_names_are_shown():

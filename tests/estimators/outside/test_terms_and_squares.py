@@ -72,9 +72,9 @@ def test_terms_of_a_model_of_another_library_are_its_nodes_or_coefficients():
     forest = fitted("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 4})
     assert n_terms(forest) == forest.n_nodes_ > 4
     tree = {"a": [{"leaf": 1}, {"a": [{"leaf": 2}, {"leaf": 3}], "w": 4}], "w": 2}
-    found = nested(tree, lambda node: node.get("a", ()), lambda node: node["w"])
-    assert found == Sizes(leaves=3, nodes=5, depth=2, terms=3 + 6)
-    assert together([found, found]) == Sizes(6, 10, 2, 18)
+    result = nested(tree, lambda node: node.get("a", ()), lambda node: node["w"])
+    assert result == Sizes(leaves=3, nodes=5, depth=2, terms=3 + 6)
+    assert together([result, result]) == Sizes(6, 10, 2, 18)
     # Of two classes it has one set of coefficients, of three it has three.
     assert n_terms(fitted("sklearn.linear_model.LogisticRegression", {"max_iter": 500})) == 1 + 3 * 4
     two = Y < 2
@@ -135,16 +135,16 @@ def test_without_weka_the_class_says_what_to_install_and_labels_are_those_that_w
     lines = "\n".join(
         f"    {i + 1}        1:c0       {k + 1}:c{k}  {'+' if k else ' '}  0.9" for i, k in enumerate((0, 2, 1))
     )
-    said = {
+    predicted = {
         "-t": LMT,
         "-T": f"\n=== Predictions on test data ===\n\n inst#  actual predicted error prediction ()\n{lines}\n",
     }
 
     def java(command, **options):
-        verb = next(word for word in command if word in said)
+        verb = next(word for word in command if word in predicted)
         if verb == "-t":
             Path(command[command.index("-d") + 1]).write_bytes(b"model")
-        return subprocess.CompletedProcess(command, 0, said[verb], "")
+        return subprocess.CompletedProcess(command, 0, predicted[verb], "")
 
     monkeypatch.setattr(weka_classifier, "archive", lambda: ("weka.jar", ""))
     monkeypatch.setattr(weka_classifier.subprocess, "run", java)

@@ -45,13 +45,13 @@ def by_hand(values, q):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_leaf_says_its_value_and_the_quantiles_of_what_its_rows_leave_over(name, truncate):
     X, y = rows()
-    own = {} if name == "hhcart_regression" else {"truncate": truncate}
-    model = make(name, leaf_residuals=True, **NAMES[name], **own).fit(X, y)
+    options = {} if name == "hhcart_regression" else {"truncate": truncate}
+    model = make(name, leaf_residuals=True, **NAMES[name], **options).fit(X, y)
     at = rows(1, 30)[0]
     leaves, values = model.apply(X), model.predict(X)
     expected = [
-        [said + by_hand((y - values)[leaves == leaf], q) for q in Q]
-        for said, leaf in zip(model.predict(at), model.apply(at), strict=True)
+        [text + by_hand((y - values)[leaves == leaf], q) for q in Q]
+        for text, leaf in zip(model.predict(at), model.apply(at), strict=True)
     ]
     np.testing.assert_allclose(model.predict_quantiles(at, Q), expected, rtol=1e-12, atol=1e-12)
 
@@ -61,17 +61,17 @@ def test_a_leaf_says_its_value_and_the_quantiles_of_what_its_rows_leave_over(nam
 def test_quantiles_rise_with_their_shares_and_lie_between_the_ends(seed, shares):
     X, y = rows(seed % 1000, 60)
     model = make("pilot", leaf_residuals=True).fit(X, y)
-    found = model.predict_quantiles(X, sorted(shares))
+    result = model.predict_quantiles(X, sorted(shares))
     ends = model.predict_quantiles(X, (0.0, 1.0))
-    assert (np.diff(found, axis=1) >= -1e-12).all()
-    assert (found >= ends[:, :1] - 1e-12).all() and (found <= ends[:, 1:] + 1e-12).all()
+    assert (np.diff(result, axis=1) >= -1e-12).all()
+    assert (result >= ends[:, :1] - 1e-12).all() and (result <= ends[:, 1:] + 1e-12).all()
     # Every training row lies between the ends of its own leaf.
     assert ((ends[:, 0] <= y + 1e-9) & (y <= ends[:, 1] + 1e-9)).all()
 
 
 def test_one_row_and_a_constant_target_say_one_number():
-    one = make("pilot", leaf_residuals=True).fit([[1.0]], [2.0])
-    np.testing.assert_array_equal(one.predict_quantiles([[5.0]], Q), np.full((1, 5), 2.0))
+    single = make("pilot", leaf_residuals=True).fit([[1.0]], [2.0])
+    np.testing.assert_array_equal(single.predict_quantiles([[5.0]], Q), np.full((1, 5), 2.0))
     flat = make("retis", leaf_residuals=True).fit(rows()[0], np.full(90, 3.0))
     np.testing.assert_array_equal(flat.predict_quantiles(rows()[0][:2], Q), np.full((2, 5), 3.0))
 
@@ -109,8 +109,8 @@ def test_other_models_say_no_quantiles_and_damaged_files_are_refused(tmp_path):
     text = (tmp_path / "m.json").read_text()
     for change in (lambda starts: [*starts[:-1], starts[-1] + 1], lambda starts: starts[:-1], lambda starts: [1] * 4):
         document = json.loads(text)
-        own = document["state"]["leaf_residuals_"]
-        own["starts"] = change(own["starts"])
+        local = document["state"]["leaf_residuals_"]
+        local["starts"] = change(local["starts"])
         (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
         with pytest.raises(DataError, match="starts of leaf_residuals_ must rise from 0"):
             load(tmp_path / "m.json")

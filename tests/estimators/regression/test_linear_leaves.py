@@ -70,8 +70,8 @@ def test_the_cut_along_a_direction_is_the_best_of_both_sides(seed, n, p, least, 
         X, y, directions = np.round(X), np.round(y), np.round(directions)
         X[:, 0] = 3.0
     passes = Passes(X, y, constant=constant)
-    given = rng.normal(size=5)
-    for only in (None, given):
+    values = rng.normal(size=5)
+    for only in (None, values):
         errors, thresholds = passes.along(X, directions, only, least)
         for k, w in enumerate(directions):
             z = X @ w
@@ -150,28 +150,28 @@ def test_turning_points_of_a_corner_and_of_overlapping_windows_by_hand():
     # by a right angle.
     x = np.arange(8.0)
     y = np.array([0, 1, 2, 3, 1, 0, -1, -2], dtype=float)
-    found = turning_points(x[:, None], y, np.array([False]), 2, 2, 0.8)
-    np.testing.assert_array_equal(found.centers, [[2.5]])
-    np.testing.assert_array_equal(found.targets, [2.5])
+    result = turning_points(x[:, None], y, np.array([False]), 2, 2, 0.8)
+    np.testing.assert_array_equal(result.centers, [[2.5]])
+    np.testing.assert_array_equal(result.targets, [2.5])
     # cos(turn) = 0 there: below 0.1, not below 0 or -0.1.
     assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, 0.1)) == 1
     assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, -0.1)) == 0
     x = np.arange(7.0)
-    found = turning_points(x[:, None], np.array([0, 9, 0, 9, 0, 9, 0.0]), np.array([False]), 3, 1, 0.999)
+    result = turning_points(x[:, None], np.array([0, 9, 0, 9, 0, 9, 0.0]), np.array([False]), 3, 1, 0.999)
     # Windows 0-2, 1-3, 2-4, 3-5, 4-6: centroids at x = 1, 2, 3, 4, 5, y = 3, 6, 3, 6, 3; the inner three turn.
-    np.testing.assert_array_equal(found.centers[:, 0], [2, 3, 4])
-    np.testing.assert_array_equal(found.targets, [6, 3, 6])
+    np.testing.assert_array_equal(result.centers[:, 0], [2, 3, 4])
+    np.testing.assert_array_equal(result.targets, [6, 3, 6])
 
 
 def test_lines_places_and_large_windows_have_no_turning_point_and_a_discrete_feature_one_a_value():
     x = np.arange(30.0)
     X = np.column_stack([x, x % 3])
     assert len(turning_points(X[:, :1], 2 * x, np.array([False]), 3, 3, 0.8)) == 0
-    found = turning_points(X, x, np.array([False, True]), 3, 3, 0.8)
-    np.testing.assert_array_equal(found.feature, [1, 1, 1])
-    np.testing.assert_array_equal(found.centers[:, 1], [0, 1, 2])
-    np.testing.assert_allclose(found.targets, [13.5, 14.5, 15.5])  # means of the rows of each value
-    np.testing.assert_allclose(found.centers[:, 0], [13.5, 14.5, 15.5])
+    result = turning_points(X, x, np.array([False, True]), 3, 3, 0.8)
+    np.testing.assert_array_equal(result.feature, [1, 1, 1])
+    np.testing.assert_array_equal(result.centers[:, 1], [0, 1, 2])
+    np.testing.assert_allclose(result.targets, [13.5, 14.5, 15.5])  # means of the rows of each value
+    np.testing.assert_allclose(result.centers[:, 0], [13.5, 14.5, 15.5])
     x, y = np.zeros(20), np.arange(20.0)
     assert len(turning_points(x[:, None], y, np.array([False]), 4, 4, 0.8)) == 0  # straight up
     assert len(turning_points(x[:, None], np.zeros(20), np.array([False]), 4, 4, 0.8)) == 0  # one place

@@ -76,10 +76,10 @@ def test_a_plane_that_bends_takes_two_leaves_and_leaves_next_to_nothing():
     X, y = hinge()
     at = np.random.default_rng(9).normal(size=(2000, 4))
     truth = np.maximum(at @ [1.0, -1.0, 0.5, 0.0], 0.0)
-    found = make("linear_tree", random_state=0).fit(X, y)
-    assert 2 <= found.n_leaves_ <= 4
+    model = make("linear_tree", random_state=0).fit(X, y)
+    assert 2 <= model.n_leaves_ <= 4
     line = make("linear_tree", random_state=0, max_depth=0).fit(X, y)
-    errors = [np.mean((one.predict(at) - truth) ** 2) for one in (found, line)]
+    errors = [np.mean((item.predict(at) - truth) ** 2) for item in (model, line)]
     assert errors[0] < 0.1 * errors[1]
 
 

@@ -45,18 +45,18 @@ def left_over(model, x, y, cut):
 def cuts_of(x, least, model, distinct):
     """Every cut of a feature that a model may have, rising."""
     values = np.unique(x)
-    found = []
+    results = []
     for low, high in pairwise(values):
         sides = x[x <= low], x[x >= high]
         enough = all(len(side) >= least for side in sides)
         slopes = model == "pcon" or all(len(np.unique(side)) >= distinct for side in sides)
-        found += [low + 0.5 * (high - low)] if enough and slopes else []
-    return found
+        results += [low + 0.5 * (high - low)] if enough and slopes else []
+    return results
 
 
 def best_by_refits(X, y, least, distinct):
     """Every feature, model and cut refitted: (feature, model) -> its least rss and the cut."""
-    found = {}
+    results = {}
     for j, x in enumerate(X.T):
         for model in MODELS:
             if model == "lin":
@@ -64,8 +64,8 @@ def best_by_refits(X, y, least, distinct):
             else:
                 cuts = cuts_of(x, least, model, distinct)
             each = [(float((left_over(model, x, y, cut) ** 2).sum()), cut) for cut in cuts]
-            found[j, model] = min(each, default=(np.inf, np.nan))
-    return found
+            results[j, model] = min(each, default=(np.inf, np.nan))
+    return results
 
 
 @settings(max_examples=25, deadline=None)
@@ -90,12 +90,12 @@ def test_the_core_sees_the_rows_of_the_node_alone_and_refuses_others():
     some = np.arange(0, 30, 3)
     orders = np.ascontiguousarray(some[np.argsort(X[some], axis=0)].T.astype(np.int64))
     alone = np.ascontiguousarray(np.argsort(X[some], axis=0).T.astype(np.int64))
-    for own, again in zip(
+    for item, again in zip(
         _core.pilot_models(X, y, orders, 2, 2, ZERO),
         _core.pilot_models(np.ascontiguousarray(X[some]), y[some], alone, 2, 2, ZERO),
         strict=True,
     ):
-        np.testing.assert_array_equal(own, again)
+        np.testing.assert_array_equal(item, again)
     with pytest.raises(ValueError, match="orders must hold rows of X"):
         _core.pilot_models(X, y, orders + 28, 2, 2, ZERO)
     with pytest.raises(ValueError, match="a row for each column"):
@@ -199,8 +199,8 @@ def test_bounds_hold_predictions_within_one_and_a_half_ranges(name, which, tmp_p
     leaves = free.apply(X)
     at = free.apply(far)
     groups = [y if which == "all" else y[leaves == leaf] for leaf in at]
-    low = np.array([0.5 * (own.max() + own.min()) - 0.75 * (own.max() - own.min()) for own in groups])
-    high = np.array([0.5 * (own.max() + own.min()) + 0.75 * (own.max() - own.min()) for own in groups])
+    low = np.array([0.5 * (group.max() + group.min()) - 0.75 * (group.max() - group.min()) for group in groups])
+    high = np.array([0.5 * (group.max() + group.min()) + 0.75 * (group.max() - group.min()) for group in groups])
     expected = np.clip(free.predict(far), low, high)
     np.testing.assert_allclose(model.predict(far), expected, rtol=1e-12, atol=1e-12)
     assert (expected != free.predict(far)).any()
@@ -229,9 +229,9 @@ def test_explanations_say_where_a_bound_holds_a_prediction_and_shapley_values_re
     X, y = steps(8)
     model = Model.of(make("pilot", truncate="leaf").fit(X, y), algorithm="pilot")
     far = X[:1] * 1e3
-    found = explain(model, far[0], reference=X)
-    assert found.predicted in found.bounds and found.cut == pytest.approx(found.log_odds)
-    assert f"the bound nearest to {found.cut:.6g} = " in text_of(found, procedure_of(model), "row")
+    explanation = explain(model, far[0], reference=X)
+    assert explanation.predicted in explanation.bounds and explanation.cut == pytest.approx(explanation.log_odds)
+    assert f"the bound nearest to {explanation.cut:.6g} = " in text_of(explanation, procedure_of(model), "row")
     within = explain(model, X[0], reference=X)
     assert within.cut is None and within.log_odds == pytest.approx(within.predicted)
     inside = np.flatnonzero([explain(model, row, reference=X).cut is None for row in X])[:40]

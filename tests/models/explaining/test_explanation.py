@@ -59,22 +59,23 @@ def deviations(case: support.Case) -> np.ndarray:
 def test_it_says_what_predict_and_apply_say(name):
     case = case_of(name)
     seen = 0
-    for row, found in explained(name):
+    for row, result in explained(name):
         answers, _ = support.expected(case, row[None])
-        assert [found.predicted] == answers
-        if found.predicted is None:
-            assert found.missing in [case.procedure.cells[j].name for j in case.procedure.needed]
+        assert [result.predicted] == answers
+        if result.predicted is None:
+            assert result.missing in [case.procedure.cells[j].name for j in case.procedure.needed]
             continue
         seen += 1
-        asked = np.where(
+        rows = np.where(
             np.isnan(row) & [not c.levels and j not in case.procedure.used for j, c in enumerate(case.procedure.cells)],
             0.0,
             row,
         )
-        assert case.model.apply(asked[None]).tolist() == [found.node]
+        assert case.model.apply(rows[None]).tolist() == [result.node]
         tree = case.model.estimator.tree_
         assert (
-            list(found.counts.values()) == tree.counts[found.node].tolist() and found.n_rows == tree.n_rows[found.node]
+            list(result.counts.values()) == tree.counts[result.node].tolist()
+            and result.n_rows == tree.n_rows[result.node]
         )
     assert seen > 10
 
@@ -83,8 +84,8 @@ def test_it_says_what_predict_and_apply_say(name):
 @pytest.mark.parametrize("name", CASES)
 def test_contributions_add_up_to_the_distance(name):
     checked = 0
-    for _, found in explained(name):
-        for step in found.steps:
+    for _, result in explained(name):
+        for step in result.steps:
             if step.distance is None:
                 continue
             total = step.mean + sum(part.amount for part in step.contributions)
@@ -100,17 +101,17 @@ def test_contributions_add_up_to_the_distance(name):
 def test_the_changed_row_has_another_class_and_is_as_far_as_it_says(name):
     case = case_of(name)
     changes = 0
-    for row, found in explained(name):
-        if found.change is None:
+    for row, result in explained(name):
+        if result.change is None:
             continue
         changes += 1
-        answers, _ = support.expected(case, found.change.row[None])
-        assert answers == [found.change.predicted] and found.change.predicted != found.predicted
-        moved = np.flatnonzero(~((found.change.row == row) | (np.isnan(row) & np.isnan(found.change.row))))
-        assert sorted(case.procedure.cells[j].name for j in moved) == sorted(c.column for c in found.change.columns)
-        distance = np.linalg.norm((found.change.row - row)[moved] / deviations(case)[moved])
-        assert distance == pytest.approx(found.change.distance, rel=1e-6, abs=1e-9)
-        assert not {case.procedure.cells[j].name for j in moved} & set(found.held)
+        answers, _ = support.expected(case, result.change.row[None])
+        assert answers == [result.change.predicted] and result.change.predicted != result.predicted
+        moved = np.flatnonzero(~((result.change.row == row) | (np.isnan(row) & np.isnan(result.change.row))))
+        assert sorted(case.procedure.cells[j].name for j in moved) == sorted(c.column for c in result.change.columns)
+        distance = np.linalg.norm((result.change.row - row)[moved] / deviations(case)[moved])
+        assert distance == pytest.approx(result.change.distance, rel=1e-6, abs=1e-9)
+        assert not {case.procedure.cells[j].name for j in moved} & set(result.held)
     assert changes > 10
 
 
@@ -121,11 +122,11 @@ def test_no_row_of_another_class_found_by_search_is_nearer(name):
     rng = np.random.default_rng(17)
     unit, whole, (low, high) = deviations(case), np.array(spread_of(case).whole), spread_of(case).ranges()
     compared = 0
-    for row, found in explained(name)[:25]:
-        if found.predicted is None:
+    for row, result in explained(name)[:25]:
+        if result.predicted is None:
             continue
         free = ~np.isnan(row) & (unit > 0) & [not cell.levels for cell in case.procedure.cells]
-        best = found.change.distance if found.change else 3.0
+        best = result.change.distance if result.change else 3.0
         for reach in (1.02, 1.5):  # around the distance that was named, where a nearer row would be
             steps = rng.normal(size=(3000, len(row))) * free
             steps *= (best * reach * rng.random((3000, 1)) ** 0.2) / np.linalg.norm(steps, axis=1, keepdims=True)
@@ -133,10 +134,10 @@ def test_no_row_of_another_class_found_by_search_is_nearer(name):
             near = np.where(free & whole & (row == np.rint(row)), np.rint(near), near)
             near = np.where(free, np.clip(near, np.minimum(low, row), np.maximum(high, row)), row)
             answers, _ = support.expected(case, near)
-            other = np.array([answer != found.predicted for answer in answers])
+            other = np.array([answer != result.predicted for answer in answers])
             moved = np.where(free, near - row, 0.0) / np.where(free, unit, 1.0)
             distances = np.linalg.norm(moved, axis=1)[other]
-            if found.change is None:
+            if result.change is None:
                 assert not len(distances)
             elif len(distances):
                 compared += 1
@@ -149,12 +150,12 @@ def test_a_case_by_hand():
     # One cut at x1 = 1.5; x1 has the standard deviation 1, x2 none that matters.
     X = np.array([[0.5, 0.0], [0.5, 1.0], [2.5, 0.0], [2.5, 1.0]])
     model = make("axis_parallel").fit(X, ["a", "a", "b", "b"])
-    found = explain(model, [1.0, 0.0], reference=X)
-    (step,) = found.steps
-    assert (found.predicted, step.goes, step.distance, step.mean) == ("a", "left", -0.5, 0.0)
+    explanation = explain(model, [1.0, 0.0], reference=X)
+    (step,) = explanation.steps
+    assert (explanation.predicted, step.goes, step.distance, step.mean) == ("a", "left", -0.5, 0.0)
     assert [(part.column, part.value, part.amount) for part in step.contributions] == [("x1", 1.0, -0.5)]
-    assert found.change.predicted == "b" and found.change.distance == pytest.approx(0.5, abs=2e-6)
-    (column,) = found.change.columns
+    assert explanation.change.predicted == "b" and explanation.change.distance == pytest.approx(0.5, abs=2e-6)
+    (column,) = explanation.change.columns
     assert (column.column, column.before) == ("x1", 1.0) and column.to == pytest.approx(1.5, abs=2e-6)
     assert explain(model, [2.0, 0.0], reference=X).change.columns[0].to == pytest.approx(1.5, abs=2e-6)
 
@@ -187,9 +188,11 @@ def test_a_change_stays_in_the_range_of_the_training_rows():
 def test_regression_has_an_equation_and_no_change():
     case = support.mixed("retis", Policy("impute"), regression=True, awkward=False)
     row = np.nan_to_num(case.X[3])
-    found = explain(case.model, row, reference=case.X)
-    assert found.change is None and found.counts == {}
-    assert sum(part.amount for part in found.equation) + found.intercept == pytest.approx(found.predicted)
+    explanation = explain(case.model, row, reference=case.X)
+    assert explanation.change is None and explanation.counts == {}
+    assert sum(part.amount for part in explanation.equation) + explanation.intercept == pytest.approx(
+        explanation.predicted
+    )
 
 
 @pytest.mark.parametrize("name", ["numbers", "indicators, filled", "sides of gaps"])
@@ -210,9 +213,9 @@ def test_the_spread_of_training_rows_comes_with_the_model(name):
     ours, theirs = explain(model, row), explain(case.model, row, reference=case.X)
     assert [step.goes for step in ours.steps] == [step.goes for step in theirs.steps]
     tolerance = 0.1 if "filled" in name else 1e-9  # what fills a gap narrows the spread
-    for one, other in zip(ours.steps, theirs.steps, strict=True):
-        assert one.distance == pytest.approx(other.distance, rel=tolerance, abs=1e-9)
-        assert one.mean + sum(part.amount for part in one.contributions) == pytest.approx(one.distance)
+    for first, other in zip(ours.steps, theirs.steps, strict=True):
+        assert first.distance == pytest.approx(other.distance, rel=tolerance, abs=1e-9)
+        assert first.mean + sum(part.amount for part in first.contributions) == pytest.approx(first.distance)
     assert ours.change.distance == pytest.approx(theirs.change.distance, rel=tolerance, abs=2e-6)
 
 
@@ -299,8 +302,8 @@ def test_a_split_by_one_level_is_said_as_the_tree_shows_it(call):
     fit = call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--output", "m.json")
     assert fit.code == 0
     for color in ("red", "green"):
-        said = call("explain", "m.json", "--values", f"color={color},size=3").out
-        (line,) = (line for line in said.splitlines() if line.startswith("  node 0: "))
+        output = call("explain", "m.json", "--values", f"color={color},size=3").out
+        (line,) = (line for line in output.splitlines() if line.startswith("  node 0: "))
         level = line.rpartition(" ")[2]
         assert line.endswith(f"color is {'' if level == color else 'not '}{level}")
 
@@ -312,26 +315,26 @@ def _curve(slope: float, bend: float, **further: object) -> tuple[Model, np.ndar
     """One leaf of two classes: the second leads by slope * z + bend * (z^2 - 1) / sqrt(2), z = x in unit deviations."""
     X = np.array([[-1.0], [1.0], [-1.0], [1.0]])
     estimator = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X, [0, 0, 1, 1])
-    zero, one = np.zeros(1), np.ones(1)
+    zero, unit = np.zeros(1), np.ones(1)
     coef, curve = np.zeros((1, 2, 1)), np.zeros((1, 2, 1))
     coef[0, 1, 0], curve[0, 1, 0] = slope, bend
-    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, one, coef, np.zeros((1, 2)), curve))
+    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero, unit, coef, np.zeros((1, 2)), curve))
     return Model.of(estimator), X
 
 
 @pytest.mark.parametrize("name", ["logistic leaves", "logistic leaves, squares", "logistic leaves, products"])
 def test_parts_add_up_to_the_log_odds_of_the_probabilities(name):
     case, checked = case_of(name), 0
-    for row, found in explained(name):
+    for row, result in explained(name):
         (shares,) = case.model.predict_proba(row[None])
-        assert list(found.shares.values()) == shares.tolist() and found.shares[found.predicted] == max(shares)
-        against = max((share, label) for label, share in found.shares.items() if label != found.predicted)[1]
-        assert found.shares[found.against] == found.shares[against]
-        if found.shares[against] > 1e-200:
-            odds = math.log(found.shares[found.predicted] / found.shares[found.against])
-            assert found.log_odds == pytest.approx(odds, rel=1e-9, abs=1e-9)
+        assert list(result.shares.values()) == shares.tolist() and result.shares[result.predicted] == max(shares)
+        against = max((share, label) for label, share in result.shares.items() if label != result.predicted)[1]
+        assert result.shares[result.against] == result.shares[against]
+        if result.shares[against] > 1e-200:
+            odds = math.log(result.shares[result.predicted] / result.shares[result.against])
+            assert result.log_odds == pytest.approx(odds, rel=1e-9, abs=1e-9)
             checked += 1
-        assert len({part.column for part in found.equation}) == len(found.equation)
+        assert len({part.column for part in result.equation}) == len(result.equation)
     assert checked > 10
 
 
@@ -339,10 +342,10 @@ def test_parts_add_up_to_the_log_odds_of_the_probabilities(name):
     ("name", "least"), [("logistic leaves", 1.0), ("logistic leaves, squares", 0.5), ("logistic leaves, products", 0.0)]
 )
 def test_no_change_is_nearer_than_the_bound(name, least):
-    exact = [found.is_nearest for _, found in explained(name) if found.change is not None]
-    for _, found in explained(name):
-        assert found.at_least <= (found.change.distance if found.change else math.inf)
-        assert "leaf" in text_of(found, case_of(name).procedure, "a row")
+    exact = [outcome.is_nearest for _, outcome in explained(name) if outcome.change is not None]
+    for _, result in explained(name):
+        assert result.at_least <= (result.change.distance if result.change else math.inf)
+        assert "leaf" in text_of(result, case_of(name).procedure, "a row")
     assert exact and np.mean(exact) >= least
 
 
@@ -351,19 +354,19 @@ def test_no_change_is_nearer_than_the_bound(name, least):
 def test_squares_by_hand(x, to, bend):
     # The classes meet at -1 and 1; beyond 3 the square is constant, and a search sees no slope there.
     model, X = _curve(0.0, bend)
-    found = explain(model, [x], reference=X)
-    assert found.predicted == str(int((bend > 0) == (abs(x) > 1)))
-    (column,) = found.change.columns
+    explanation = explain(model, [x], reference=X)
+    assert explanation.predicted == str(int((bend > 0) == (abs(x) > 1)))
+    (column,) = explanation.change.columns
     assert column.to == pytest.approx(to, abs=1e-5)
-    assert found.change.distance == pytest.approx(abs(x - to), abs=1e-5) and found.is_nearest
-    assert found.log_odds == pytest.approx(abs((min(abs(x), 3.0) ** 2 - 1.0) / math.sqrt(2)))
+    assert explanation.change.distance == pytest.approx(abs(x - to), abs=1e-5) and explanation.is_nearest
+    assert explanation.log_odds == pytest.approx(abs((min(abs(x), 3.0) ** 2 - 1.0) / math.sqrt(2)))
 
 
 def test_a_line_by_hand():
     model, X = _curve(2.0, 0.0)
-    found = explain(model, [-0.75], reference=X)
-    assert (found.predicted, found.against) == ("0", "1") and found.log_odds == pytest.approx(1.5)
-    assert found.change.columns[0].to == pytest.approx(0.0, abs=2e-6) and found.is_nearest
+    explanation = explain(model, [-0.75], reference=X)
+    assert (explanation.predicted, explanation.against) == ("0", "1") and explanation.log_odds == pytest.approx(1.5)
+    assert explanation.change.columns[0].to == pytest.approx(0.0, abs=2e-6) and explanation.is_nearest
     assert explain(model, [-0.75], reference=X, fix=["x1"]).change is None
     assert explain(model, [-0.75], reference=X, fix=["x1"]).at_least == math.inf
     assert explain(model, [math.nan], reference=X).predicted is None
@@ -373,26 +376,31 @@ def test_a_threshold_moves_the_border():
     case = support.leaf_models(3, n_classes=2, squares=False, threshold=0.3)
     changed = 0
     for row in support.rows(case, n=40, gaps=0):
-        found = explain(case.model, row, reference=case.X)
-        assert (found.predicted == "class 0") == (found.shares["class 0"] >= 0.3)
-        if found.change is not None:
-            share = case.model.predict_proba(found.change.row[None])[0, 0]
+        explanation = explain(case.model, row, reference=case.X)
+        assert (explanation.predicted == "class 0") == (explanation.shares["class 0"] >= 0.3)
+        if explanation.change is not None:
+            share = case.model.predict_proba(explanation.change.row[None])[0, 0]
             changed += abs(share - 0.3) < 1e-3
-            assert (share >= 0.3) == (found.change.predicted == "class 0")
+            assert (share >= 0.3) == (explanation.change.predicted == "class 0")
     assert changed > 5
 
 
 def test_one_class_has_nothing_to_be_compared_with():
     X = np.random.default_rng(1).normal(size=(20, 2))
-    found = explain(make("logistic_tree").fit(X, np.zeros(20)), X[0], reference=X)
-    assert (found.against, found.equation, found.change, found.at_least) == ("", (), None, math.inf)
+    explanation = explain(make("logistic_tree").fit(X, np.zeros(20)), X[0], reference=X)
+    assert (explanation.against, explanation.equation, explanation.change, explanation.at_least) == (
+        "",
+        (),
+        None,
+        math.inf,
+    )
 
 
 def test_codes_of_levels_are_not_explained_and_bins_are():
     case = support.iris("c45")
-    found = explain(case.model, case.X[0], reference=case.X)
-    assert found.predicted == "Iris-setosa" and found.change.predicted == "Iris-versicolor"
-    assert found.node == case.model.apply(case.X[:1])[0]
+    explanation = explain(case.model, case.X[0], reference=case.X)
+    assert explanation.predicted == "Iris-setosa" and explanation.change.predicted == "Iris-versicolor"
+    assert explanation.node == case.model.apply(case.X[:1])[0]
     case = support.mixed("c45", Policy("keep", "ordinal"), missing="impute", awkward=False)
     with pytest.raises(ConfigError, match=r"^c45 cannot be explained where it has a branch for each level"):
         explain(case.model, case.X[0], reference=case.X)

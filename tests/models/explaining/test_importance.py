@@ -23,14 +23,16 @@ def rows_of(n=300, p=4, seed=0):
 def test_they_are_the_mean_sizes_of_exact_shapley_values():
     X, y = rows_of()
     model = Model.of(HHCARTClassifier(max_terms=2, random_state=0).fit(X, y))
-    found = importances_of(model, X)
+    importances = importances_of(model, X)
     rows, others = sample(model, X, importance.ROWS), sample(model, X, importance.BACKGROUND)
-    assert (len(rows), len(others)) == (100, 50) == (found.rows, found.background)
+    assert (len(rows), len(others)) == (100, 50) == (importances.rows, importances.background)
     values = shapley_values(model, X[rows], X[others]).values
     by_hand = {f"x{j + 1}": np.mean([abs(values[i, j, k]) for i in range(100) for k in range(2)]) for j in range(4)}
-    assert found.by == SHAPLEY and found.values == pytest.approx(by_hand, abs=1e-12)
-    assert list(found.values)[:2] == ["x1", "x2"] and sorted(found.values.values())[::-1] == list(found.values.values())
-    assert found.description == "mean |Shapley value| of the probability, 100 rows against 50"
+    assert importances.by == SHAPLEY and importances.values == pytest.approx(by_hand, abs=1e-12)
+    assert list(importances.values)[:2] == ["x1", "x2"] and sorted(importances.values.values())[::-1] == list(
+        importances.values.values()
+    )
+    assert importances.description == "mean |Shapley value| of the probability, 100 rows against 50"
 
 
 def test_they_are_of_what_the_model_gives_exactly():
@@ -45,11 +47,11 @@ def test_planes_of_many_columns_are_told_by_impurity_on_any_machine(monkeypatch)
     X, y = rows_of()
     model = Model.of(HHCARTClassifier(random_state=0).fit(X, y))
     monkeypatch.setattr(importance, "STEPS", 1000)
-    found = importances_of(model, X)
-    assert found.by == IMPURITY and (found.rows, found.background) == (0, 0)
-    own = model.estimator.feature_importances_
-    assert [found.values[f"x{j + 1}"] for j in range(4)] == own.tolist()
-    assert sum(found.values.values()) == pytest.approx(1.0)
+    importances = importances_of(model, X)
+    assert importances.by == IMPURITY and (importances.rows, importances.background) == (0, 0)
+    local = model.estimator.feature_importances_
+    assert [importances.values[f"x{j + 1}"] for j in range(4)] == local.tolist()
+    assert sum(importances.values.values()) == pytest.approx(1.0)
 
 
 def test_a_model_too_large_to_take_apart_is_told_by_impurity(monkeypatch):
@@ -70,17 +72,21 @@ def test_indicators_count_for_their_column(monkeypatch):
     codes = (np.array([0.0, 1.0, 2.0]),)
     encoder = ColumnEncoder(2, np.array([1]), np.array([0.0]), np.array([0]), levels=codes, usual=np.array([0.0]))
     tree = make("axis_parallel", random_state=0).fit(encoder.transform(X), y)
-    found = importances_of(Model.of(tree, encoder=encoder, feature_names=("level", "number")), X)
+    importances = importances_of(Model.of(tree, encoder=encoder, feature_names=("level", "number")), X)
     seen = tree.feature_importances_  # the number, then an indicator for each level
-    assert found.by == IMPURITY
-    assert found.values == pytest.approx({"level": seen[1:].sum(), "number": seen[0]})
+    assert importances.by == IMPURITY
+    assert importances.values == pytest.approx({"level": seen[1:].sum(), "number": seen[0]})
 
 
 def test_what_is_no_tree_is_told_by_exchanging_cells():
     X, y = rows_of()
     model = Model.of(make("knn").fit(X, y))
-    found = importances_of(model, X, y)
-    assert found.by == PERMUTATION and next(iter(found.values)) == "x1" and "exchanged" in found.description
+    importances = importances_of(model, X, y)
+    assert (
+        importances.by == PERMUTATION
+        and next(iter(importances.values)) == "x1"
+        and "exchanged" in importances.description
+    )
     assert importances_of(model, X) is None  # without answers nobody knows what is lost
     constant = X.copy()
     constant[:, 3] = 1.0
@@ -99,8 +105,10 @@ def test_rows_with_gaps_that_the_model_cannot_take_are_left_out():
 
 
 def test_the_sentence_names_the_largest():
-    found = Importances(IMPURITY, {f"x{j}": 1.0 / (j + 1) for j in range(8)})
-    assert found.sentence(2) == ("Importance (share of the fall of impurity by splits): x0 1, x1 0.5 and 6 smaller.")
+    importances = Importances(IMPURITY, {f"x{j}": 1.0 / (j + 1) for j in range(8)})
+    assert importances.sentence(2) == (
+        "Importance (share of the fall of impurity by splits): x0 1, x1 0.5 and 6 smaller."
+    )
 
 
 PLAIN = st.recursive(
@@ -112,9 +120,9 @@ PLAIN = st.recursive(
 
 @given(plain=PLAIN)
 def test_facts_that_make_no_sense_are_none(plain):
-    found = Importances.from_plain(plain)
-    assert found is None or Importances.from_plain(found.plain()) == found
-    told = Importances(SHAPLEY, {"a": 0.5}, "score", 9, 3)
-    assert Importances.from_plain(told.plain()) == told
-    assert Importances.from_plain({**told.plain(), "output": "weather"}) is None
-    assert Importances.from_plain({**told.plain(), "values": {"a": float("nan")}}) is None
+    importances = Importances.from_plain(plain)
+    assert importances is None or Importances.from_plain(importances.plain()) == importances
+    result = Importances(SHAPLEY, {"a": 0.5}, "score", 9, 3)
+    assert Importances.from_plain(result.plain()) == result
+    assert Importances.from_plain({**result.plain(), "output": "weather"}) is None
+    assert Importances.from_plain({**result.plain(), "values": {"a": float("nan")}}) is None

@@ -67,13 +67,13 @@ def case_of(name: str) -> tuple[Model, np.ndarray, np.ndarray]:
     return model, rows[:3], rows[3:5]
 
 
-def said(model: Model, procedure: Procedure, rows: np.ndarray) -> np.ndarray:
+def scores_by_model(model: Model, procedure: Procedure, rows: np.ndarray) -> np.ndarray:
     """What is explained, from the model's own predictions; scores from the procedure. (n, K)"""
     if procedure.is_regression:
         return model.predict(rows)[:, None]
     if not procedure.has_scores:
         return model.predict_proba(rows)
-    found = []
+    results = []
     fills = [math.nan if cell.fill is None else cell.fill for cell in procedure.cells]
     for row in np.where(np.isnan(rows), fills, rows):
         scores = []
@@ -94,12 +94,12 @@ def said(model: Model, procedure: Procedure, rows: np.ndarray) -> np.ndarray:
                     total = lanes[0] if len(lanes) == 1 else (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
                     left = total <= split.threshold
                 node = tree.left[node] if left else tree.right[node]
-            own = np.array(tree.leaf(node).scores.of(row.tolist()))
-            scores.append(own - own.mean())
+            local = np.array(tree.leaf(node).scores.of(row.tolist()))
+            scores.append(local - local.mean())
         added = procedure.voting == "sum"
         base = np.subtract(procedure.base, np.mean(procedure.base)) if added else 0.0
-        found.append(np.sum(scores, axis=0) + base if added else np.mean(scores, axis=0))
-    return np.array(found)
+        results.append(np.sum(scores, axis=0) + base if added else np.mean(scores, axis=0))
+    return np.array(results)
 
 
 @cache
@@ -110,7 +110,7 @@ def coalitions(name: str) -> tuple[np.ndarray, dict[tuple[int, ...], np.ndarray]
     worth = {}
     for members in product((0, 1), repeat=p):
         mixed = np.where(np.array(members, bool), rows[:, None, :], background[None, :, :])
-        values = said(model, procedure, mixed.reshape(-1, p))
+        values = scores_by_model(model, procedure, mixed.reshape(-1, p))
         worth[members] = values.reshape(len(rows), len(background), -1).mean(axis=1)
     return rows, worth
 
@@ -120,15 +120,15 @@ def brute_force(name: str) -> tuple[np.ndarray, np.ndarray]:
     rows, worth = coalitions(name)
     (n, p), K = rows.shape, worth[(0,) * rows.shape[1]].shape[1]
     values, pairs = np.zeros((n, p, K)), np.zeros((n, p, p, K))
-    for members, own in worth.items():
+    for members, item in worth.items():
         size = sum(members)
         without = [j for j in range(p) if not members[j]]
         for j in without:
             weight = math.factorial(size) * math.factorial(p - size - 1) / math.factorial(p)
-            values[:, j] += weight * (worth[_with(members, j)] - own)
+            values[:, j] += weight * (worth[_with(members, j)] - item)
         for i, j in combinations(without, 2):
             weight = math.factorial(size) * math.factorial(p - size - 2) / math.factorial(p - 1)
-            gain = worth[_with(members, i, j)] - worth[_with(members, i)] - worth[_with(members, j)] + own
+            gain = worth[_with(members, i, j)] - worth[_with(members, i)] - worth[_with(members, j)] + item
             pairs[:, i, j] += weight * gain
             pairs[:, j, i] += weight * gain
     return values, pairs
@@ -146,22 +146,24 @@ def shaped(values: np.ndarray, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_those_of_all_coalitions(name):
     model, rows, background = case_of(name)
-    found = shap_values(model, rows, background)
+    attributions = shap_values(model, rows, background)
     expected, _ = brute_force(name)
-    np.testing.assert_allclose(shaped(found.values, name), expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max()))
+    np.testing.assert_allclose(
+        shaped(attributions.values, name), expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max())
+    )
 
 
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("name", CASES)
 def test_interactions_are_those_of_all_coalitions(name):
     model, rows, background = case_of(name)
-    found = shaped(shap_values(model, rows, background, interactions=True).values, name)
+    result = shaped(shap_values(model, rows, background, interactions=True).values, name)
     values, pairs = brute_force(name)
     room = 1e-12 * (1 + np.abs(values).max())
     for i, j in combinations(range(rows.shape[1]), 2):
-        np.testing.assert_allclose(found[:, i, j], pairs[:, i, j] / 2, rtol=0, atol=room)
-        np.testing.assert_array_equal(found[:, i, j], found[:, j, i])
-    np.testing.assert_allclose(found.sum(axis=2), values, rtol=0, atol=10 * room)
+        np.testing.assert_allclose(result[:, i, j], pairs[:, i, j] / 2, rtol=0, atol=room)
+        np.testing.assert_array_equal(result[:, i, j], result[:, j, i])
+    np.testing.assert_allclose(result.sum(axis=2), values, rtol=0, atol=10 * room)
 
 
 @pytest.mark.sample(4)
@@ -173,15 +175,15 @@ def test_values_and_base_add_up_to_what_the_model_says(name):
     if needed := list(procedure.needed):
         rows = rows[~np.isnan(rows[:, needed]).any(axis=1)]
     rows = rows[:40]
-    found = shap_values(model, rows, background)
-    total = shaped(found.values, name).sum(axis=1) + np.reshape(found.base_values, (len(rows), -1))
-    np.testing.assert_allclose(total, said(model, procedure, rows), rtol=0, atol=1e-10)
+    attributions = shap_values(model, rows, background)
+    total = shaped(attributions.values, name).sum(axis=1) + np.reshape(attributions.base_values, (len(rows), -1))
+    np.testing.assert_allclose(total, scores_by_model(model, procedure, rows), rtol=0, atol=1e-10)
 
 
 def test_any_number_of_threads_gives_the_same_bits():
     model, rows, background = fitted("hhcart_a")[0], X[:50], X[50:80]
-    one, four = (shap_values(model, rows, background, n_jobs=n).values for n in (1, 4))
-    np.testing.assert_array_equal(one, four)
+    single, four = (shap_values(model, rows, background, n_jobs=n).values for n in (1, 4))
+    np.testing.assert_array_equal(single, four)
 
 
 def test_a_plane_of_equal_weights_shares_equally():
@@ -199,11 +201,11 @@ def test_axis_parallel_trees_have_the_values_of_shap():
     from sklearn.tree import DecisionTreeRegressor
 
     rows, background = X[:60], X[60:90]
-    own = shap_values(make("cart_regression", max_depth=6, random_state=0).fit(X, TARGET), rows, background)
-    assert isinstance(own, shap.Explanation)
+    local = shap_values(make("cart_regression", max_depth=6, random_state=0).fit(X, TARGET), rows, background)
+    assert isinstance(local, shap.Explanation)
     same = DecisionTreeRegressor(max_depth=6, random_state=0).fit(X, TARGET)
     theirs = shap.TreeExplainer(same, background, feature_perturbation="interventional")
-    np.testing.assert_allclose(own.values, theirs.shap_values(rows), rtol=0, atol=1e-6)  # shap's are singles
+    np.testing.assert_allclose(local.values, theirs.shap_values(rows), rtol=0, atol=1e-6)  # shap's are singles
 
 
 def test_importance_is_the_mean_size_over_rows_and_classes():

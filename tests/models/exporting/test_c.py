@@ -37,16 +37,16 @@ def test_every_compiler_gives_the_same_bits(name, flags, tmp_path):
     case = support.case_of(name)
     X = support.rows(case)
     source = str(export(case.model, "c"))
-    said, shares = support.say_c(source, case, X, tmp_path, command)
+    labels, shares = support.say_c(source, case, X, tmp_path, command)
     (tmp_path / "strict").mkdir()
     strict, strict_shares = support.say_c(source, case, X, tmp_path / "strict")
-    assert said == strict
+    assert labels == strict
     if "logistic" in name or "of classes" in name:  # compilers may take other exponentials
         np.testing.assert_allclose(shares, strict_shares, rtol=0, atol=1e-14)
     else:
         assert shares is None or (shares == strict_shares)[shares == shares].all()
     if name != "model tree":
-        assert said == support.expected(case, X)[0]
+        assert labels == support.expected(case, X)[0]
 
 
 def test_a_forest_compares_sums_and_not_rounded_means(tmp_path):

@@ -20,7 +20,7 @@ from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term, 
 
 
 @cache
-def asked(name: str) -> tuple[np.ndarray, support.Answers, np.ndarray]:
+def exported_case(name: str) -> tuple[np.ndarray, support.Answers, np.ndarray]:
     X = support.rows(case_of(name), seed=int(SEED or 3))
     return (X, *support.expected(case_of(name), X))
 
@@ -35,7 +35,7 @@ def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
         with pytest.raises(ConfigError, match=f"^format {format} does not take .*; these do: "):
             export(case.model, format)
         return
-    X, answers, shares = asked(name)
+    X, answers, shares = exported_case(name)
     with counted(f"exports executed: {format}") as counts:
         counts["cases"] += 1
         exported, exported_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
@@ -89,11 +89,11 @@ def test_formats_agree_with_the_core_up_to_the_range_that_the_file_states(name, 
     text = export(case.model, format)
     stated = f"{farthest:.0e}".replace("+", "").encode()
     assert (text if isinstance(text, bytes) else text.encode()).count(stated) >= 1 or format == "json"
-    said, _ = support.SAY[format](text, case, rows, tmp_path)
+    labels, _ = support.SAY[format](text, case, rows, tmp_path)
     if case.procedure.is_regression:
-        np.testing.assert_allclose(said, case.model.predict(rows), rtol=1e-9)
+        np.testing.assert_allclose(labels, case.model.predict(rows), rtol=1e-9)
     else:
-        assert said == support.expected(case, rows)[0]
+        assert labels == support.expected(case, rows)[0]
 
 
 def test_the_range_is_narrower_where_coefficients_are_large():
@@ -115,19 +115,19 @@ def test_planes_with_other_last_bits_are_exported_as_they_are(name, format, tmp_
         return  # refused, as the test above has it
     X = support.rows(case, 300, seed=9)
     answers, _ = support.expected(case, X)
-    said, _ = support.SAY[format](export(case.model, format), case, X, tmp_path)
+    labels, _ = support.SAY[format](export(case.model, format), case, X, tmp_path)
     if name.startswith("model tree"):  # a leaf of the other side of a plane is off by far more
-        np.testing.assert_allclose(*(np.array(values, float) for values in (said, answers)), rtol=1e-12, atol=1e-10)
+        np.testing.assert_allclose(*(np.array(values, float) for values in (labels, answers)), rtol=1e-12, atol=1e-10)
     else:
-        assert said == answers
+        assert labels == answers
 
 
 def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
-    _, answers, shares = asked("another class more probable")
+    _, answers, shares = exported_case("another class more probable")
     case = case_of("another class more probable")
     labels = [case.procedure.classes.index(label) if label in case.procedure.classes else label for label in answers]
-    given = [i for i, label in enumerate(labels) if label is not None]
-    assert any(shares[i].argmax() != labels[i] for i in given)
+    values = [i for i, label in enumerate(labels) if label is not None]
+    assert any(shares[i].argmax() != labels[i] for i in values)
     assert " training rows, probability " in str(export(case.model, "rules"))
     assert ", probability " not in str(export(support.iris(probabilities="counts").model, "rules"))
 
@@ -146,10 +146,10 @@ def test_boosting_says_the_classes_that_it_was_fitted_on(known, format, tmp_path
     model = Model.of(estimator, algorithm="oblique_boosting", feature_names=("a", "b", "c"), **about)
     case = support.Case(model, procedure_of(model), X)
     rows = support.rows(case, n=200, gaps=0)
-    said, shares = support.SAY[format](export(model, format), case, rows, tmp_path)
+    predicted, shares = support.SAY[format](export(model, format), case, rows, tmp_path)
     expected = model.predict_proba(rows)
     labels = [support.LABELS[code] for code in expected.argmax(axis=1)]
-    assert said == labels and set(labels) == {support.LABELS[code] for code in known}
+    assert predicted == labels and set(labels) == {support.LABELS[code] for code in known}
     expected = expected.max(axis=1) if shares.ndim == 1 else expected
     np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-12)
 
@@ -160,15 +160,17 @@ def test_of_equal_scores_boosting_says_the_first_class(format, tmp_path):
     estimator = make("oblique_boosting", n_estimators=2, max_samples=None, random_state=0).fit(X, [0, 1, 2] * 2)
     model = Model.of(estimator, algorithm="oblique_boosting", classes=support.LABELS)
     case = support.Case(model, procedure_of(model), X)
-    said, shares = support.SAY[format](export(model, format), case, X, tmp_path)
-    assert said == [support.LABELS[0]] * 6
+    labels, shares = support.SAY[format](export(model, format), case, X, tmp_path)
+    assert labels == [support.LABELS[0]] * 6
     np.testing.assert_allclose(shares, 1.0 / 3.0)
 
 
 def test_a_threshold_of_boosting_decides():
-    found = {name: set(asked(f"forest by boosting of two classes{name}")[1]) for name in ("", ", a threshold")}
-    assert all(answers == set(support.LABELS[:2]) for answers in found.values())
-    plain, moved = (asked(f"forest by boosting of two classes{name}") for name in ("", ", a threshold"))
+    results = {
+        name: set(exported_case(f"forest by boosting of two classes{name}")[1]) for name in ("", ", a threshold")
+    }
+    assert all(answers == set(support.LABELS[:2]) for answers in results.values())
+    plain, moved = (exported_case(f"forest by boosting of two classes{name}") for name in ("", ", a threshold"))
     first = plain[2][:, 0]
     assert [label == support.LABELS[0] for label in moved[1]] == (first >= 0.3).tolist()
     assert ((first >= 0.3) & (first < 0.5)).any()
@@ -178,7 +180,7 @@ def test_a_threshold_of_boosting_decides():
 def pmml_says(folder: Path) -> dict[str, tuple[support.Answers, np.ndarray | None]]:
     names = [name for name in CASES if kind_of(case_of(name).procedure) in FORMATS["pmml"].kinds]
     names.remove("logistic leaves, a threshold")
-    documents = [(str(export(case_of(name).model, "pmml")), case_of(name), asked(name)[0]) for name in names]
+    documents = [(str(export(case_of(name).model, "pmml")), case_of(name), exported_case(name)[0]) for name in names]
     return dict(zip(names, support.say_pmml(documents, folder), strict=True))
 
 
@@ -202,7 +204,7 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
     with counted("exports executed: pmml") as counts:
         counts["cases"] += 1
         exported, shares = pmml_says(pmml_folder)[name]
-        _, answers, expected_shares = asked(name)
+        _, answers, expected_shares = exported_case(name)
         assert exported == answers
         # JPMML divides probabilities by their sum, which is 1 but for the rounding of smoothed shares.
         np.testing.assert_allclose(shares, expected_shares, rtol=1e-15, atol=1e-12)
@@ -213,10 +215,10 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
 @pytest.mark.parametrize("name", [name for name in CASES if not {"forest", "threshold"} & set(name.split())])
 def test_one_rule_holds_for_a_row_and_says_what_predict_says(name):
     case = case_of(name)
-    X, answers, _ = asked(name)
-    said, close = support.say_rules(str(export(case.model, "rules", precision=17)), case, X)
+    X, answers, _ = exported_case(name)
+    labels, close = support.say_rules(str(export(case.model, "rules", precision=17)), case, X)
     assert close.mean() < 0.6
-    pairs = [(a, b) for a, b, near in zip(said, answers, close, strict=True) if not near]
+    pairs = [(a, b) for a, b, near in zip(labels, answers, close, strict=True) if not near]
     if case.procedure.is_regression:
         assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
         numbers = np.array([pair for pair in pairs if pair[0] is not None])
@@ -227,11 +229,11 @@ def test_one_rule_holds_for_a_row_and_says_what_predict_says(name):
 
 def test_rows_are_what_they_are_said_to_be():
     case = case_of("scores of levels, sides of gaps")
-    X, answers, _ = asked("scores of levels, sides of gaps")
+    X, answers, _ = exported_case("scores of levels, sides of gaps")
     assert len(X) == 800 and len(set(answers)) == 3
     unseen = [j for j, cell in enumerate(case.procedure.cells) if cell.levels and (X[:, j] == len(cell.levels)).any()]
     assert np.isnan(X).any(axis=0).all() and unseen == [5, 6, 7]
-    X, _, _ = asked("iris")
+    X, _, _ = exported_case("iris")
     tree = case_of("iris").model.estimator.tree_
     z = X[~np.isnan(X).any(axis=1)] @ tree.coef_.T
     near = np.abs(z - tree.thresholds)[:, ~tree.is_leaf].min(axis=1)

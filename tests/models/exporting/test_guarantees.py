@@ -57,7 +57,7 @@ def guaranteed(kind: str, name: str) -> tuple[Model, np.ndarray]:
 def expected(model: Model, rows: np.ndarray) -> list[list]:
     if model.task == "regression":
         return model.intervals(rows).tolist()
-    return [[NAMES[k] for k in np.flatnonzero(own)] for own in model.sets(rows)]
+    return [[NAMES[k] for k in np.flatnonzero(labels)] for labels in model.sets(rows)]
 
 
 def answers(format: str, source: str | bytes, model: Model, rows: np.ndarray, folder: Path) -> list[list]:
@@ -93,10 +93,10 @@ def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, fo
     if kind == "numbers":
         np.testing.assert_allclose(exported, wanted, rtol=1e-13, atol=1e-13)
     elif format == "sql":  # labels in one text
-        assert exported == ["|".join(own) for own in wanted]
+        assert exported == ["|".join(item) for item in wanted]
     else:
         assert exported == wanted
-    assert kind == "numbers" or len({len(own) for own in wanted}) > 1
+    assert kind == "numbers" or len({len(item) for item in wanted}) > 1
 
 
 def test_the_steps_have_the_guarantee():

@@ -38,9 +38,9 @@ def test_random_models_say_in_python_and_c_what_predict_says(sizes):
     formats = ["python", *(["c"] if shutil.which("cc") else [])]
     with tempfile.TemporaryDirectory() as folder:
         for format in formats:
-            said, found = support.SAY[format](export(case.model, format), case, X, Path(folder))
-            assert said == answers
-            np.testing.assert_allclose(found, shares, rtol=0, atol=1e-12)
+            labels, result = support.SAY[format](export(case.model, format), case, X, Path(folder))
+            assert labels == answers
+            np.testing.assert_allclose(result, shares, rtol=0, atol=1e-12)
 
 
 def test_scores_by_hand():
@@ -92,10 +92,10 @@ def test_rows_that_are_hard_to_fit_are_exported_with_finite_numbers(rows, algori
     further = {"leaf_models": "logistic", "leaf_penalty": 0.1} if algorithm == "hhcart_a" else {}
     model = Model.of(make(algorithm, random_state=1, **further).fit(X, y), algorithm=algorithm)
     case = support.Case(model, procedure_of(model), X)
-    asked = np.vstack([support.rows(case, n=60, gaps=0), X[:4] * 1e140, np.full((1, 3), 1e300)])
-    answers, shares = support.expected(case, asked)
+    asked_rows = np.vstack([support.rows(case, n=60, gaps=0), X[:4] * 1e140, np.full((1, 3), 1e300)])
+    answers, shares = support.expected(case, asked_rows)
     assert np.isfinite(shares).all()
     for format in ("python", "json"):  # which refuses a number that is not finite
-        said, found = support.SAY[format](export(model, format), case, asked, tmp_path)
-        assert said == answers
-        np.testing.assert_allclose(found, shares, rtol=0, atol=1e-12)
+        labels, result = support.SAY[format](export(model, format), case, asked_rows, tmp_path)
+        assert labels == answers
+        np.testing.assert_allclose(result, shares, rtol=0, atol=1e-12)

@@ -29,13 +29,13 @@ def test_awkward_names_are_escaped_in_documents(format, tmp_path):
     answers, _ = support.expected(case, X)
     source = str(export(case.model, format, **({"precision": 17} if format == "rules" else {})))
     if format == "rules":
-        said, close = support.say_rules(source, case, X)
-        assert all(a == b for a, b, near in zip(said, answers, close, strict=True) if not near)
+        labels, close = support.say_rules(source, case, X)
+        assert all(a == b for a, b, near in zip(labels, answers, close, strict=True) if not near)
     elif support.why_no_pmml_reader():
         pytest.skip(support.why_no_pmml_reader())
     else:
-        ((said, _),) = support.say_pmml([(source, case, X)], tmp_path)
-        assert said == answers
+        ((labels, _),) = support.say_pmml([(source, case, X)], tmp_path)
+        assert labels == answers
 
 
 def test_identifiers_differ_and_are_words():

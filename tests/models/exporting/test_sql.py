@@ -43,10 +43,10 @@ def test_columns_of_the_table_are_kept_and_none_is_covered():
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute(f"CREATE TABLE data ({', '.join(f'{chr(34)}{name}{chr(34)} REAL' for name in names)}, id TEXT)")
         base.execute("INSERT INTO data VALUES (5.1, 3.5, 1.4, 0.2, 'first')")
-        found = base.execute(str(export(model, "sql")))
-        header = [column[0] for column in found.description]
+        result = base.execute(str(export(model, "sql")))
+        header = [column[0] for column in result.description]
         assert header == [*names, "id", "leaf_3", "prediction_2", "share_2"]
-        assert found.fetchone()[-2] == "Iris-setosa"
+        assert result.fetchone()[-2] == "Iris-setosa"
 
 
 def test_numbers_in_columns_of_text_are_numbers():
@@ -55,8 +55,8 @@ def test_numbers_in_columns_of_text_are_numbers():
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute(f"CREATE TABLE data ({', '.join(f'{name} TEXT' for name in names)})")
         base.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", [[str(x) for x in row] for row in case.X.tolist()])
-        said = [row[-2] for row in base.execute(str(export(case.model, "sql")))]
-    assert said == support.expected(case, case.X)[0]
+        texts = [row[-2] for row in base.execute(str(export(case.model, "sql")))]
+    assert texts == support.expected(case, case.X)[0]
 
 
 def test_a_name_with_a_nul_is_refused():
@@ -81,5 +81,5 @@ def test_columns_called_as_those_of_the_statement_are_not_mixed_up(tmp_path):
             model = case.model
         renamed = support.Case(model, procedure_of(model), case.X)
         X = support.rows(renamed, n=200)
-        said, shares = support.say_sql(str(export(model, "sql")), renamed, X, tmp_path)
-        assert said == support.expected(renamed, X)[0] and shares is not None
+        labels, shares = support.say_sql(str(export(model, "sql")), renamed, X, tmp_path)
+        assert labels == support.expected(renamed, X)[0] and shares is not None

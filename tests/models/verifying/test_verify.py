@@ -88,14 +88,14 @@ def sampled(model: Model, column: int, kind: str, direction: int, n: int = 2000)
 @pytest.mark.parametrize("name", MODELS)
 def test_no_sampled_row_breaks_what_is_proved_and_every_counterexample_does(name):
     model = MODELS[name]()
-    found = verify(
+    verification = verify(
         model,
         monotone={"x1": 1, "x2": -1, "x3": 1},
         never_uses=["x2", "x4"],
         reference=X,
         **({} if model.task == "regression" else {"robust": 0.2, "rows": X[:25]}),
     )
-    for verdict in found.verdicts:
+    for verdict in verification.verdicts:
         shown = verdict.counterexample
         if verdict.kind == ROBUST:
             assert (shown is not None) == (verdict.outcome == REFUTED)
@@ -118,7 +118,7 @@ def test_no_sampled_row_breaks_what_is_proved_and_every_counterexample_does(name
                 assert verdict.direction * (shown.changed - shown.row)[column] > 0.0
             assert violated(model, verdict.kind, verdict.direction, shown.row[None], shown.changed[None])[0]
     if not procedure_of(model).is_forest and name != "squares in leaves":
-        assert all(verdict.outcome != UNDECIDED for verdict in found.verdicts)
+        assert all(verdict.outcome != UNDECIDED for verdict in verification.verdicts)
 
 
 def cells_of(model: Model) -> np.ndarray:
@@ -131,8 +131,8 @@ def cells_of(model: Model) -> np.ndarray:
             assert term.level == NUMBER
             cuts[term.cell].add(split.threshold / term.coef)
     points = []
-    for own in cuts:
-        ends = sorted(own) or [0.0]
+    for cut in cuts:
+        ends = sorted(cut) or [0.0]
         middles = [(a + b) / 2.0 for a, b in itertools.pairwise(ends)]
         points.append([ends[0] - 1.0, *middles, ends[-1] + 1.0])
     return np.array(list(itertools.product(*points)))
@@ -148,10 +148,10 @@ def test_axis_parallel_trees_are_decided_as_all_cells_of_their_grid_say(seed, al
     y = number if algorithm == "cart_regression" else (number > 0.2).astype(int)
     parameters = {"max_depth": 1 + seed % 3}
     model = Model.of(make(algorithm, random_state=seed, **parameters).fit(rows, y))
-    found = verify(model, monotone={"x1": 1, "x2": 1, "x3": -1}, never_uses=["x1", "x2", "x3"], reference=rows)
+    verification = verify(model, monotone={"x1": 1, "x2": 1, "x3": -1}, never_uses=["x1", "x2", "x3"], reference=rows)
     grid = cells_of(model)
     first, second = (each.ravel() for each in np.indices((len(grid), len(grid))))
-    for verdict in found.verdicts:
+    for verdict in verification.verdicts:
         column = NAMES.index(verdict.column)
         others = [j for j in range(3) if j != column]
         same = (grid[first][:, others] == grid[second][:, others]).all(axis=1)
@@ -236,8 +236,8 @@ def test_levels_and_gaps(policy, parameters):
     needed = list(case.procedure.needed)
     rows = rows[~np.isnan(rows[:, needed]).any(axis=1)] if needed else rows
     names = [cell.name for cell in case.procedure.cells]
-    found = verify(case.model, never_uses=names, robust=0.05, rows=rows, reference=case.X)
-    for verdict in found.verdicts:
+    verification = verify(case.model, never_uses=names, robust=0.05, rows=rows, reference=case.X)
+    for verdict in verification.verdicts:
         shown = verdict.counterexample
         if shown is not None:
             assert violated(case.model, verdict.kind, 0, shown.row[None], shown.changed[None])[0]
@@ -248,9 +248,9 @@ def test_levels_and_gaps(policy, parameters):
             changed[:, j] = np.random.default_rng(1).permutation(case.X[:, j])
             assert verdict.why == NOT_THERE or not violated(case.model, NEVER_USES, 0, case.X, changed).any()
     assert any(
-        verdict.outcome == REFUTED for verdict in found.verdicts if verdict.column in ("color", "ward", "smoker")
+        verdict.outcome == REFUTED for verdict in verification.verdicts if verdict.column in ("color", "ward", "smoker")
     )
-    assert "a level" in text_of(found) or "smoker" in text_of(found)
+    assert "a level" in text_of(verification) or "smoker" in text_of(verification)
 
 
 @pytest.mark.parametrize(("second", "slope", "outcome"), [
@@ -297,7 +297,7 @@ def test_the_class_in_question_may_be_chosen():
 
 
 @pytest.mark.parametrize(
-    "asked, said",
+    "question, text",
     [
         ({"monotone": ["age"]}, "the model has no column 'age'. Its columns: x1, x2, x3, x4."),
         ({"monotone": {"x1": 2}}, "monotone must be 1 or -1 for each column. Got 2 for 'x1'."),
@@ -313,10 +313,10 @@ def test_the_class_in_question_may_be_chosen():
         ({"never_uses": ["x1"], "reference": X[:, :2]}, "reference must have 4 columns. Got 2."),
     ],
 )
-def test_what_cannot_be_asked_is_said_in_a_sentence(asked, said):
+def test_what_cannot_be_asked_is_said_in_a_sentence(question, text):
     with pytest.raises(ConfigError) as raised:
-        verify(MODELS["planes"](), **asked)
-    assert said in str(raised.value) and "\n" not in str(raised.value)
+        verify(MODELS["planes"](), **question)
+    assert text in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_models_that_cannot_be_asked_say_why():
@@ -336,17 +336,21 @@ def test_models_that_cannot_be_asked_say_why():
 
 def test_three_classes_are_robust_or_not_and_use_a_column_or_not():
     iris = support.iris()
-    found = verify(iris.model, never_uses=["petal_length"], robust=0.05, rows=iris.X[::10], reference=iris.X)
-    outcomes = [verdict.outcome for verdict in found.verdicts]
+    verification = verify(iris.model, never_uses=["petal_length"], robust=0.05, rows=iris.X[::10], reference=iris.X)
+    outcomes = [verdict.outcome for verdict in verification.verdicts]
     assert outcomes[0] == REFUTED and PROVED in outcomes[1:]
 
 
 def test_words_and_plain_data_say_the_same():
-    found = verify(MODELS["planes"](), monotone=["x1"], never_uses=["x4"], robust=0.3, rows=X[:9], reference=X)
-    text, plain = text_of(found), plain_of(found)
+    verification = verify(MODELS["planes"](), monotone=["x1"], never_uses=["x4"], robust=0.3, rows=X[:9], reference=X)
+    text, plain = text_of(verification), plain_of(verification)
     assert text.splitlines()[0].startswith(
         ("PROVED  the share of class 1 never falls as x1 grows", "REFUTED  the share")
     )
-    refuted = [one for one in plain["properties"] if one["outcome"] == REFUTED and one["property"] == ROBUST]
+    refuted = [
+        statement
+        for statement in plain["properties"]
+        if statement["outcome"] == REFUTED and statement["property"] == ROBUST
+    ]
     assert f"{len(refuted)} do not" in text and "of 9 do" in text
-    assert plain["holds"] == found.holds
+    assert plain["holds"] == verification.holds

@@ -59,10 +59,10 @@ def figure_2():
     F(x1 = 1) = 1/4, F(x2 = 1) = 1 below it in one of two branches.
     """
     builder = DiscreteTreeBuilder(Domain([2, 2, 2]))
-    root, zero, one = (builder.add([0.0], label) for label in (0, 1, 0))
-    builder.split(root, 1, [zero, one])
+    root, zero, unit = (builder.add([0.0], label) for label in (0, 1, 0))
+    builder.split(root, 1, [zero, unit])
     low, high = builder.add([0.0], 0), builder.add([0.0], 0)
-    builder.split(one, 2, [low, high])
+    builder.split(unit, 2, [low, high])
     builder.split(high, 0, [builder.add([0.0], 0), builder.add([0.0], 1)])
     return builder.finish()
 
@@ -111,15 +111,17 @@ def test_the_example_of_the_paper():
     means = node_means(tree, indicators(tree))
     assert means[:3, 0].tolist() == [0.625, 1.0, 0.25]
     spectrum = spectrum_of(tree, indicators(tree), method="paths")
-    found = {tuple(j): Fraction(w) for j, w in zip(spectrum.partitions().tolist(), spectrum.weights[:, 0], strict=True)}
-    assert found[0, 0, 0] == Fraction(5, 8)
-    assert found[0, 1, 0] == Fraction(1, 2) * 1 - Fraction(1, 2) * Fraction(1, 4)
+    results = {
+        tuple(j): Fraction(w) for j, w in zip(spectrum.partitions().tolist(), spectrum.weights[:, 0], strict=True)
+    }
+    assert results[0, 0, 0] == Fraction(5, 8)
+    assert results[0, 1, 0] == Fraction(1, 2) * 1 - Fraction(1, 2) * Fraction(1, 4)
     truth = {tuple(x): indicators(tree)[tree.apply(np.array([x]))[0], 0] for x in points_of(tree.domain).tolist()}
 
     def coefficient(j):
         return sum(Fraction(f) * (-1) ** sum(a * b for a, b in zip(j, x, strict=True)) for x, f in truth.items()) / 8
 
-    assert found == {j: coefficient(j) for j in truth if coefficient(j) != 0}
+    assert results == {j: coefficient(j) for j in truth if coefficient(j) != 0}
 
 
 @few(seed=range(10), method=["paths", "table"], classes=[2, 3])
@@ -153,9 +155,9 @@ def test_the_inverse_transform_is_the_tree_on_a_sample_of_a_large_domain(seed):
 def test_a_limit_on_orders_leaves_the_rest_as_it_is(max_order, method):
     tree, values = random_tree(4, [2, 3, 2, 4, 2], rows=200)
     whole, part = spectrum_of(tree, values), spectrum_of(tree, values, max_order=max_order, method=method)
-    kept = whole.orders <= max_order
-    np.testing.assert_array_equal(part.keys, whole.keys[kept])
-    np.testing.assert_allclose(part.weights, whole.weights[kept], atol=1e-14)
+    retained = whole.orders <= max_order
+    np.testing.assert_array_equal(part.keys, whole.keys[retained])
+    np.testing.assert_allclose(part.weights, whole.weights[retained], atol=1e-14)
 
 
 @pytest.mark.parametrize("max_order", [None, 0, 1, 2, 4])
@@ -166,11 +168,11 @@ def test_the_count_of_terms_is_what_an_enumeration_finds(max_order):
     terms = 1
     for node in np.flatnonzero(~tree.is_leaf):
         above = [int(tree.domain.lambdas[k]) for k in features[node] if k >= 0]
-        own = tree.domain.cardinalities[tree.feature[node]] - 1
+        local = tree.domain.cardinalities[tree.feature[node]] - 1
         ways = np.array([1])
         for size in above:
             ways = np.convolve(ways, [1, size - 1])
-        terms += own * int(ways[:limit].sum())
+        terms += local * int(ways[:limit].sum())
     assert count_terms(tree, max_order) == terms
 
 
@@ -191,13 +193,15 @@ def test_one_leaf_and_a_function_that_is_zero():
 @few(1, seed=range(6), classes=[2, 3])
 def test_inner_products_are_equal_in_both_domains_and_from_boxes(seed, classes):
     sizes = np.random.default_rng(seed).integers(2, 6, size=4)
-    found = [random_tree(100 * seed + i, sizes, classes) for i in range(4)]
+    results = [random_tree(100 * seed + i, sizes, classes) for i in range(4)]
     points = points_of(Domain(sizes))
-    D = np.stack([values[tree.apply(points)] for tree, values in found], axis=2)
+    D = np.stack([values[tree.apply(points)] for tree, values in results], axis=2)
     direct = np.einsum("xki,xkj->ij", D, D) / len(points)
-    spectra = [spectrum_of(tree, values) for tree, values in found]
+    spectra = [spectrum_of(tree, values) for tree, values in results]
     np.testing.assert_allclose(CoefficientMatrix(spectra).gram(), direct, atol=1e-10)
-    np.testing.assert_allclose(fourier.gram_of_trees([t for t, _ in found], [v for _, v in found]), direct, atol=1e-10)
+    np.testing.assert_allclose(
+        fourier.gram_of_trees([t for t, _ in results], [v for _, v in results]), direct, atol=1e-10
+    )
     for i, spectrum in enumerate(spectra):  # Parseval
         assert spectrum.energy == pytest.approx(direct[i, i], abs=1e-10)
         assert spectrum.energy_by_order.sum() == pytest.approx(spectrum.energy, abs=1e-12)
@@ -372,23 +376,23 @@ def test_components_are_orthogonal_functions_and_their_variances_add_up():
     spectra = [spectrum_of(*random_tree(seed, [2, 3, 4, 2, 2], rows=80)) for seed in range(8)]
     matrix = CoefficientMatrix(spectra)
     gram = matrix.gram()
-    found = fourier.principal_components(gram)
-    functions = matrix.combine(found.factors)
+    result = fourier.principal_components(gram)
+    functions = matrix.combine(result.factors)
     inner = CoefficientMatrix(functions).gram()
-    np.testing.assert_allclose(inner, np.diag(found.variances), atol=1e-8)
-    assert found.variances.sum() == pytest.approx(np.trace(gram), abs=1e-10)
-    assert found.ratios.sum() == pytest.approx(1.0)
-    assert (np.diff(found.variances) <= 1e-12).all()
+    np.testing.assert_allclose(inner, np.diag(result.variances), atol=1e-8)
+    assert result.variances.sum() == pytest.approx(np.trace(gram), abs=1e-10)
+    assert result.ratios.sum() == pytest.approx(1.0)
+    assert (np.diff(result.variances) <= 1e-12).all()
     for share in (0.5, 0.9):
-        k = found.enough(share)
-        assert found.ratios[:k].sum() > share and (k == 1 or found.ratios[: k - 1].sum() <= share)
+        k = result.enough(share)
+        assert result.ratios[:k].sum() > share and (k == 1 or result.ratios[: k - 1].sum() <= share)
 
 
 def test_components_do_not_depend_on_signs_or_on_equal_eigenvalues():
     gram = np.diag([2.0, 2.0, 1.0, 0.0])
-    found = fourier.principal_components(gram)
-    np.testing.assert_allclose(found.variances, [2.0, 2.0, 1.0])
-    np.testing.assert_allclose(found.factors, np.eye(4)[:, :3], atol=1e-12)
+    result = fourier.principal_components(gram)
+    np.testing.assert_allclose(result.variances, [2.0, 2.0, 1.0])
+    np.testing.assert_allclose(result.factors, np.eye(4)[:, :3], atol=1e-12)
     assert (fourier.principal_components(np.ones((5, 5))).factors > 0).all()
     assert fourier.principal_components(np.zeros((3, 3))).factors.shape == (3, 0)
 

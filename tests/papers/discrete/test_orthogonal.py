@@ -110,9 +110,9 @@ def test_the_gain_ratio_is_that_of_a_count_by_hand():
 
 def test_the_tree_of_the_papers_votes_has_the_papers_error_to_four_digits():
     # Section 7.4 prints an RMSE of 0.2634, "for the 10-fold CV"; it is that of the 100 test rows.
-    found = odt.validated(odt.SETTINGS["house_votes"].load(None, True, 1), seed=1)
-    assert round(found["test_rmse"], 4) == 0.2634
-    assert 0.15 < found["rmse"] < 0.25 and found["sd_of_errors"] > 0
+    result = odt.validated(odt.SETTINGS["house_votes"].load(None, True, 1), seed=1)
+    assert round(result["test_rmse"], 4) == 0.2634
+    assert 0.15 < result["rmse"] < 0.25 and result["sd_of_errors"] > 0
 
 
 def test_pessimism_is_the_exact_binomial_limit_without_errors_and_quinlans_example():
@@ -153,9 +153,9 @@ def test_weights_are_repeated_rows():
     codes = rng.integers(0, domain.lambdas, size=(60, 3))
     y, weights = rng.integers(0, 2, size=60), rng.integers(0, 4, size=60)
     repeated = np.repeat(np.arange(60), weights)
-    one = C45().grow(Rows.of(codes, y, 2, domain).weighted(weights.astype(float)))
+    first = C45().grow(Rows.of(codes, y, 2, domain).weighted(weights.astype(float)))
     other = C45().grow(Rows.of(codes[repeated], y[repeated], 2, domain))
-    assert one.to_dict() == other.to_dict()
+    assert first.to_dict() == other.to_dict()
 
 
 def test_an_empty_branch_takes_the_label_of_its_parent():
@@ -314,8 +314,8 @@ def test_oblique_tree_prints_rules_of_one_tree_and_refuses_many(call):
     assert "petal_width <= 0.8" in call("tree", "iris", "--algorithm", "c45").out
     many = call("tree", "spect", "--algorithm", "c45_bagging")
     assert many.code == 2 and "algorithm 'c45_bagging' makes no tree to show" in many.err
-    kept = ("--set", "dataset.missing=keep", "--set", "algorithm.missing=impute", "--set", "encoding=ordinal")
-    assert call("tree", "house_votes", "--algorithm", "c45", *kept).code == 0
+    retained = ("--set", "dataset.missing=keep", "--set", "algorithm.missing=impute", "--set", "encoding=ordinal")
+    assert call("tree", "house_votes", "--algorithm", "c45", *retained).code == 0
     drawn = call("tree", "iris", "--algorithm", "c45", "--format", "svg", "--output", "tree.svg")
     assert drawn.code == 0 and "petal_width" in (call.folder / "tree.svg").read_text()
     document = json.loads(call("tree", "iris", "--algorithm", "c45", "--format", "json").out)
@@ -375,22 +375,22 @@ def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_say
         return call
 
     only = {"dataset": ("house_votes",), "algorithm": ("c45", "c45_forest", "rft")}
-    asked = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda text: None, offline=True)
-    whole = odt.odt.run(asked)
+    study_request = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda text: None, offline=True)
+    whole = odt.odt.run(study_request)
     monkeypatch.setattr(odt, "fit", failing("Random Forest", odt.fit))
     monkeypatch.setattr(odt, "validate", failing(odt.VALIDATED, odt.validate))
-    found = odt.odt.run(replace(asked, fresh=True))
-    assert (whole.exit_code, found.exit_code) == (0, 3)
+    result = odt.odt.run(replace(study_request, fresh=True))
+    assert (whole.exit_code, result.exit_code) == (0, 3)
     before = {cell.key: cell for cell in whole.cells}
-    failed = [cell for cell in found.cells if cell.metric in ("oob_error", "rmse")]
-    assert {cell.method for cell in failed} == {"Random Forest", "C4.5"} and len(found.cells) == len(before)
-    for cell in found.cells:
+    failed = [cell for cell in result.cells if cell.metric in ("oob_error", "rmse")]
+    assert {cell.method for cell in failed} == {"Random Forest", "C4.5"} and len(result.cells) == len(before)
+    for cell in result.cells:
         if cell in failed:
             assert before[cell.key].ours is not None and (cell.ours, cell.ours_sd) == (None, None)
             assert cell.note.startswith("not run: 1 of 2 repetitions failed")
         else:
             assert cell == before[cell.key]
-    rows = {table.name: [row[:2] for row in table.rows] for table in found.tables}
+    rows = {table.name: [row[:2] for row in table.rows] for table in result.tables}
     assert rows["errors"] == [("house_votes", "C4.5"), ("house_votes", "RFT")] and "rmse" not in rows
 
 

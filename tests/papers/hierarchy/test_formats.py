@@ -35,8 +35,8 @@ NAMED = [f"{name},{row}" for name, row in zip(NAMES, BODY, strict=True)]
     ],
 )
 def test_a_matrix_is_read_in_every_form(lines, names):
-    found, condensed = read_matrix("\n".join(lines) + "\n\n", "m")
-    assert (found, condensed.tolist()) == (names, CONDENSED)
+    result, condensed = read_matrix("\n".join(lines) + "\n\n", "m")
+    assert (result, condensed.tolist()) == (names, CONDENSED)
 
 
 @pytest.mark.parametrize(

@@ -123,9 +123,9 @@ def test_the_order_of_objects_does_not_matter_where_nothing_ties(n, seed, method
     rng = np.random.default_rng(seed)
     D, codes = oracles.random_matrix(rng, n, "points"), rng.integers(0, 2, size=n)
     shuffle = rng.permutation(n)
-    one = METHODS[method](from_square(D), codes)
+    first = METHODS[method](from_square(D), codes)
     other = METHODS[method](from_square(D[np.ix_(shuffle, shuffle)]), codes[shuffle])
-    assert {members(one, k) for k in range(one.n_nodes)} == {
+    assert {members(first, k) for k in range(first.n_nodes)} == {
         frozenset(shuffle[sorted(members(other, k))].tolist()) for k in range(other.n_nodes)
     }
 
@@ -293,9 +293,9 @@ def test_clusters_thresholds_and_tree_size_are_those_of_the_pseudo_code(method, 
     assert set(thresholds.tolist()) == oracles.threshold_set(root, codes)
     for theta in (0.1, 0.5, 0.6, 0.75, 0.9, 1.0, *thresholds.tolist()):
         expected = oracles.extract_clustering(root, codes, theta)
-        found = measures.extract_clusters(taxonomy, theta)
-        assert {members(tree, k) for k in found} == {frozenset(c) for c in expected}
-        assert (np.diff(tree.sizes[found]) <= 0).all()
+        result = measures.extract_clusters(taxonomy, theta)
+        assert {members(tree, k) for k in result} == {frozenset(c) for c in expected}
+        assert (np.diff(tree.sizes[result]) <= 0).all()
         # Collapsed sub-trees are leaves: as many leaves as clusters, and one join less.
         assert measures.edited_size(taxonomy, theta) == 2 * len(expected) - 1
     pure = [len(c) for c in oracles.extract_clustering(root, codes, 1.0)]
@@ -339,8 +339,8 @@ def test_the_iris_example_of_the_text_has_four_subclasses():
     codes = np.repeat(labels, sizes)
     tree = chain_of_blocks(sizes)
     taxonomy = Taxonomy.of(tree, codes)
-    found = measures.subclasses(taxonomy, 1.0, 10)
-    assert [(s.label, s.size, s.purity) for s in found] == [(0, 50, 1), (2, 44, 1), (1, 37, 1), (1, 10, 1)]
+    result = measures.subclasses(taxonomy, 1.0, 10)
+    assert [(s.label, s.size, s.purity) for s in result] == [(0, 50, 1), (2, 44, 1), (1, 37, 1), (1, 10, 1)]
     assert measures.modality(taxonomy, 1.0, 10).tolist() == [1, 2, 1]
     assert measures.modality(taxonomy, 1.0, 51).tolist() == [0, 0, 0]
 

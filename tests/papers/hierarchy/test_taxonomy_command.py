@@ -54,13 +54,13 @@ def test_a_data_set_gives_a_report_with_all_its_parts(call, method):
 
 def test_json_holds_the_tree_with_purities_and_measures_to_the_bit(call):
     ended = call("taxonomy", "iris", "--format", "json", "--min-size", "10")
-    found = json.loads(ended.out)
+    document = json.loads(ended.out)
     data = real_set("iris")
     taxonomy = Taxonomy.of(hierarchies.staxac(pairwise(data.X), data.y)[0], data.y)
-    assert found["children"] == taxonomy.tree.children.tolist() and found["purity"] == taxonomy.purity.tolist()
-    assert found["classification_complexity"] == measures.classification_complexity(taxonomy)
-    assert found["purity_thresholds"] == measures.purity_thresholds(taxonomy).tolist()
-    assert list(found["modality"].values()) == measures.modality(taxonomy, 1.0, 10).tolist()
+    assert document["children"] == taxonomy.tree.children.tolist() and document["purity"] == taxonomy.purity.tolist()
+    assert document["classification_complexity"] == measures.classification_complexity(taxonomy)
+    assert document["purity_thresholds"] == measures.purity_thresholds(taxonomy).tolist()
+    assert list(document["modality"].values()) == measures.modality(taxonomy, 1.0, 10).tolist()
 
 
 def test_the_svg_has_a_branch_for_every_node_in_the_color_of_its_class(call):
@@ -147,24 +147,24 @@ def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
 
 
 def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes(tmp_path):
-    found = study.STUDIES["taxonomy"].run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
-    cells = {(cell.dataset, cell.method, cell.metric, cell.qualifier): cell for cell in found.cells}
+    result = study.STUDIES["taxonomy"].run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
+    cells = {(cell.dataset, cell.method, cell.metric, cell.qualifier): cell for cell in result.cells}
     nodes = cells["Art 20", "AVALANCHE and UPGMA", "n_clusters", "n=20"]
     assert (nodes.ours, nodes.ours_sd, nodes.verdict) == (39.0, 0.0, "agrees")
-    changes = [cell for cell in found.cells if (cell.dataset, cell.metric) == ("Art#1", "family_changes")]
+    changes = [cell for cell in result.cells if (cell.dataset, cell.metric) == ("Art#1", "family_changes")]
     assert [cell.method for cell in changes] == ["STAXAC", "NJ"] and all(cell.ours_sd > 0 for cell in changes)
-    findings = {row[0]: row for table in found.tables if table.name == "findings" for row in table.rows}
+    findings = {row[0]: row for table in result.tables if table.name == "findings" for row in table.rows}
     row = findings["nodes of the tree edited at 100%, art1_sequences, STAXAC and NJ"]
     assert row[3] == "the same"
     again = study.STUDIES["taxonomy"].run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
-    assert again.cells == found.cells and again.tables == found.tables
+    assert again.cells == result.cells and again.tables == result.tables
 
 
 @pytest.mark.long
 def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_path, monkeypatch):
     monkeypatch.setattr(editing, "BETAS", (0.9, 0.5))
     monkeypatch.setattr(editing, "NEIGHBORS", (1,))
-    asked = request(tmp_path, dataset=("house_votes_complete",))
+    study_request = request(tmp_path, dataset=("house_votes_complete",))
     taken: list[str] = []
 
     def counting(function):
@@ -180,14 +180,14 @@ def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_
         monkeypatch.setattr(module, name, counting(getattr(module, name)))
     stopped = True
     with pytest.raises(KeyboardInterrupt):
-        study.STUDIES["taxonomy"].run(asked)
+        study.STUDIES["taxonomy"].run(study_request)
     stopped = False
     assert taken == ["house_votes_complete classifiers 0", "house_votes_complete HC-edit 0"]
-    found = study.STUDIES["taxonomy"].run(asked)
+    result = study.STUDIES["taxonomy"].run(study_request)
     assert taken[2:] == ["house_votes_complete HC-edit 0", "house_votes_complete HC-edit 1"]
-    again = study.STUDIES["taxonomy"].run(asked)
-    assert len(taken) == 4 and (again.cells, again.tables) == (found.cells, found.tables)
-    assert study.STUDIES["taxonomy"].run(replace(asked, fresh=True)).cells == found.cells and len(taken) == 7
+    again = study.STUDIES["taxonomy"].run(study_request)
+    assert len(taken) == 4 and (again.cells, again.tables) == (result.cells, result.tables)
+    assert study.STUDIES["taxonomy"].run(replace(study_request, fresh=True)).cells == result.cells and len(taken) == 7
 
 
 @pytest.mark.parametrize(
@@ -201,11 +201,11 @@ def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_
     ],
 )
 def test_what_a_step_does_is_in_its_key(tmp_path, monkeypatch, constant, value, calls):
-    asked = request(tmp_path, dataset=("bupa",))
-    before = [job.key for job, _, _ in calls(asked)]
-    assert before == [job.key for job, _, _ in calls(asked)]
+    study_request = request(tmp_path, dataset=("bupa",))
+    before = [job.key for job, _, _ in calls(study_request)]
+    assert before == [job.key for job, _, _ in calls(study_request)]
     monkeypatch.setattr(study if constant == "CLASSIFIERS" else editing, constant, value)
-    after = [job.key for job, _, _ in calls(asked)]
+    after = [job.key for job, _, _ in calls(study_request)]
     assert len(after) == len(before) > 0 and not set(after) & set(before)
 
 

@@ -98,9 +98,9 @@ def test_wilson_drops_the_rows_that_all_others_classify_wrongly(k, weights):
         KNeighborsClassifier(k, weights=by).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[i : i + 1])[0] == y[i]
         for i in range(len(X))
     ]
-    kept = editing.wilson(squareform(pdist(X)), y, k, weights)
-    np.testing.assert_array_equal(kept, expected)
-    assert 0 < kept.sum() < len(y)
+    retained = editing.wilson(squareform(pdist(X)), y, k, weights)
+    np.testing.assert_array_equal(retained, expected)
+    assert 0 < retained.sum() < len(y)
     model = classifiers.WilsonClassifier(weights, n_neighbors=k, scaling="none").fit(X, y)
     np.testing.assert_array_equal(model.kept_, np.flatnonzero(expected))
     assert model.compression_ == pytest.approx(100 * (1 - np.mean(expected)))
@@ -120,9 +120,11 @@ def test_multi_edit_ends_when_every_subset_agrees_with_the_next():
     X, y = noisy(4, 150)
     square = squareform(pdist(X))
     for rounds in (1, 5):
-        kept = np.flatnonzero(editing.multi_edit(square, y, 1, 3, rounds, np.random.default_rng(0)))
-        assert 0 < len(kept) < len(y)
-        one_more = editing.multi_edit(square[np.ix_(kept, kept)], y[kept], 1, 3, rounds, np.random.default_rng(9))
+        retained = np.flatnonzero(editing.multi_edit(square, y, 1, 3, rounds, np.random.default_rng(0)))
+        assert 0 < len(retained) < len(y)
+        one_more = editing.multi_edit(
+            square[np.ix_(retained, retained)], y[retained], 1, 3, rounds, np.random.default_rng(9)
+        )
         # What is left is nearly consistent; with five quiet rounds asked for, it is more so.
         assert one_more.mean() > (0.9 if rounds == 1 else 0.95)
     # By hand: two subsets of one object each, of different classes, judge each other wrong; of one class, right.
@@ -141,8 +143,8 @@ def test_a_climb_over_representatives_ends_where_no_change_of_one_is_better(seed
         return 1 - right / len(y) + weight * np.sqrt(max(0, len(chosen) - 2) / len(y))
 
     start = np.sort(np.random.default_rng(seed).choice(25, 3, replace=False)).astype(np.int32)
-    found, value = _core.climb_representatives(square, labels, 2, weight, start)
-    chosen = found.tolist()
+    result, value = _core.climb_representatives(square, labels, 2, weight, start)
+    chosen = result.tolist()
     assert value == pytest.approx(q(chosen), abs=1e-12) and value <= q(start.tolist()) + 1e-12
     for r in range(25):
         changed = sorted(set(chosen) ^ {r})
@@ -176,10 +178,10 @@ def test_hc_edit_keeps_the_majority_of_every_cluster(beta):
         counts = np.bincount(y[cluster])
         assert len(counts) == 1 or counts[0] != counts[1], "a tie within a cluster is no matter of the definition"
         expected += [i for i in cluster if y[i] == counts.argmax()]
-    kept = np.flatnonzero(editing.hc_edit(Taxonomy.of(tree, y), beta))
-    assert kept.tolist() == sorted(expected)
+    retained = np.flatnonzero(editing.hc_edit(Taxonomy.of(tree, y), beta))
+    assert retained.tolist() == sorted(expected)
     model = classifiers.HCEditClassifier(beta=beta, scaling="none").fit(X, y)
-    assert model.kept_.tolist() == kept.tolist() and model.beta_ == beta
+    assert model.kept_.tolist() == retained.tolist() and model.beta_ == beta
 
 
 @pytest.mark.parametrize("tree", ["staxac", "upgma"])
@@ -284,9 +286,9 @@ FAR = np.array([[1e200, 2e200], [-1e300, 1.0], [1.7e308, 1.0e308], [3.0, -1e180]
 @pytest.mark.parametrize("metric", METRICS)
 def test_distances_from_afar_are_finite_and_of_near_rows_as_before(metric):
     both = np.vstack([FAR, ROWS])
-    found = between(both, ROWS, metric)
-    assert np.isfinite(found).all() and (found >= 0).all()
-    np.testing.assert_array_equal(found[len(FAR) :], between(ROWS, ROWS, metric))
+    result = between(both, ROWS, metric)
+    assert np.isfinite(result).all() and (result >= 0).all()
+    np.testing.assert_array_equal(result[len(FAR) :], between(ROWS, ROWS, metric))
 
 
 def test_distances_from_afar_are_those_of_exact_arithmetic():

@@ -53,8 +53,8 @@ FIGURE = {
 
 
 def test_the_worked_cluster_of_figure_3_5_and_a_higher_threshold_that_stops_it_earlier():
-    found = regions(FIGURE, 8, alpha=0.7, theta=0.8)
-    np.testing.assert_allclose(found.corners, [[5, 3, 8, 5]])
+    result = regions(FIGURE, 8, alpha=0.7, theta=0.8)
+    np.testing.assert_allclose(result.corners, [[5, 3, 8, 5]])
     # At 100 % the cell (7, 3), of purity 3/4, stays out; upwards goes on.
     assert [6.0, 3.0, 7.0, 5.0] in regions(FIGURE, 8).corners.tolist()
 
@@ -62,13 +62,13 @@ def test_the_worked_cluster_of_figure_3_5_and_a_higher_threshold_that_stops_it_e
 def test_touching_rectangles_of_a_class_are_one_cluster():
     # An L: a row of three cells, and a cell above its end; the other class keeps the row above from being added.
     counts = {(0, 0): (2, 0), (1, 0): (2, 0), (2, 0): (2, 0), (2, 1): (2, 0), (0, 1): (0, 3), (5, 5): (3, 0)}
-    found = regions(counts, 6)
-    assert len(found.corners) == 3 and found.cluster.tolist() == [0, 0, 1]
+    result = regions(counts, 6)
+    assert len(result.corners) == 3 and result.cluster.tolist() == [0, 0, 1]
 
 
 def naive_rectangles(counts, size, alpha, theta):
     """Algorithm 2.1 line by line, on dictionaries."""
-    taken, found = set(), []
+    taken, result = set(), []
 
     def total(block):
         return sum(counts.get(c, (0, 0))[0] for c in block), sum(counts.get(c, (0, 0))[1] for c in block)
@@ -100,8 +100,8 @@ def naive_rectangles(counts, size, alpha, theta):
                     if not taken & set(block) and pure(total(block), alpha) and pure(total(whole), theta):
                         box, grew = grown, True
             taken |= {(c, r) for c in range(box[0], box[2] + 1) for r in range(box[1], box[3] + 1)}
-            found.append([box[0], box[1], box[2] + 1, box[3] + 1])
-    return found
+            result.append([box[0], box[1], box[2] + 1, box[3] + 1])
+    return result
 
 
 @settings(max_examples=60, deadline=None)
@@ -114,9 +114,9 @@ def test_rectangles_equal_the_algorithm_line_by_line(seed, size, purity):
         n = rng.integers(0, 4)
         first = rng.binomial(n, share)
         counts[cell] = (int(first), int(n - first))
-    found = regions(counts, size, alpha=purity[0], theta=purity[1])
+    result = regions(counts, size, alpha=purity[0], theta=purity[1])
     slow = np.reshape(naive_rectangles(counts, size, *purity), (-1, 4))
-    np.testing.assert_allclose(found.corners.reshape(-1, 4), slow)
+    np.testing.assert_allclose(result.corners.reshape(-1, 4), slow)
 
 
 # ---- boundary points -------------------------------------------------------------------------------------------------
@@ -142,30 +142,30 @@ def test_boundary_points_lie_halfway_between_neighbors(first, second, points, po
     counts = dict.fromkeys(first, (1, 0)) | dict.fromkeys(second, (0, 1))
     for pivot, expected in enumerate((points, points_of_second)):
         if expected is not None:
-            found = regions(counts, 6, pivot=pivot)
-            np.testing.assert_allclose(found.points, expected)
-            assert found.owner[0] == 0
+            result = regions(counts, 6, pivot=pivot)
+            np.testing.assert_allclose(result.points, expected)
+            assert result.owner[0] == 0
 
 
 # ---- inside or not ---------------------------------------------------------------------------------------------------
 
 
-def naive_inside(found, s):
+def naive_inside(result, s):
     """Algorithm 3, lines 7 to 14, with the choices where a line does not exist."""
-    d = np.hypot(*(found.points - s).T)
+    d = np.hypot(*(result.points - s).T)
     near = int(np.argmin(d))
-    p, owner = found.points[near], found.owner[near]
-    center = found.centers[owner]
+    p, owner = result.points[near], result.owner[near]
+    center = result.centers[owner]
 
     def nearest(mask):
-        mask = mask & (np.hypot(*(found.points - p).T) > 1e-12)
+        mask = mask & (np.hypot(*(result.points - p).T) > 1e-12)
         return int(np.argmin(np.where(mask, d, np.inf))) if mask.any() else None
 
-    second = nearest(found.owner == owner)
+    second = nearest(result.owner == owner)
     if second is None:
-        second = nearest(found.cluster[found.owner] == found.cluster[owner])
+        second = nearest(result.cluster[result.owner] == result.cluster[owner])
     if second is not None:
-        q = found.points[second]
+        q = result.points[second]
         of_center, of_s = np.linalg.det([q - p, center - p]), np.linalg.det([q - p, s - p])
         if abs(of_center) > 1e-9 * np.linalg.norm(q - p) * np.linalg.norm(center - p):
             return of_center * of_s >= 0
@@ -178,12 +178,12 @@ def test_inside_equals_the_algorithm_row_by_row(seed):
     rng = np.random.default_rng(seed)
     U = rng.uniform(size=(80, 2))
     y = (U[:, 0] + 0.3 * np.sin(9 * U[:, 1]) + rng.normal(0, 0.05, 80) > 0.5).astype(np.int32)
-    found = clusters_of(U, y, 2, (0, 1), (0, 1), CellGrid(6, 1.0, 1.0))
+    result = clusters_of(U, y, 2, (0, 1), (0, 1), CellGrid(6, 1.0, 1.0))
     rows = rng.uniform(-0.1, 1.1, size=(60, 2))
-    if len(found.points):
-        assert found.inside(rows).tolist() == [bool(naive_inside(found, s)) for s in rows]
+    if len(result.points):
+        assert result.inside(rows).tolist() == [bool(naive_inside(result, s)) for s in rows]
     else:
-        assert not found.inside(rows).any()
+        assert not result.inside(rows).any()
 
 
 def test_rectangles_that_overlap_in_a_cell_without_rows_are_parted_in_the_middle_of_it():
@@ -192,12 +192,12 @@ def test_rectangles_that_overlap_in_a_cell_without_rows_are_parted_in_the_middle
     cells = np.array([[0, 0], [1, 0], [0, 1], [2, 1], [2, 2], [1, 2]])
     U, y = np.r_[(cells + 0.5) / 3, [[0, 0], [1, 1]]], np.array([0, 0, 0, 1, 1, 1, 0, 1], dtype=np.int32)
     grid = CellGrid(3, 1.0, 1.0)
-    own, other = (clusters_of(U, y, 2, (0, 1), pair, grid) for pair in ((0, 1), (1, 0)))
-    np.testing.assert_allclose(own.corners, [[0, 0, 2 / 3, 2 / 3]])
+    local, other = (clusters_of(U, y, 2, (0, 1), pair, grid) for pair in ((0, 1), (1, 0)))
+    np.testing.assert_allclose(local.corners, [[0, 0, 2 / 3, 2 / 3]])
     np.testing.assert_allclose(other.corners, [[1 / 3, 1 / 3, 1, 1]])
-    np.testing.assert_allclose(own.points, [[0.5, 0.5]])
+    np.testing.assert_allclose(local.points, [[0.5, 0.5]])
     np.testing.assert_allclose(other.points, [[0.5, 0.5]])
-    assert own.inside(U).tolist() == (y == 0).tolist() and other.inside(U).tolist() == (y == 1).tolist()
+    assert local.inside(U).tolist() == (y == 0).tolist() and other.inside(U).tolist() == (y == 1).tolist()
 
 
 @settings(max_examples=15, deadline=None)
@@ -217,8 +217,8 @@ def test_the_split_has_the_largest_gain_over_all_planes_and_pairs(seed):
             inside = clusters_of(U, y, 3, plane, pair, grid).inside(U)
             if 0 < inside.sum() < 90:
                 best = max(best, gini(y) - inside.mean() * gini(y[inside]) - (~inside).mean() * gini(y[~inside]))
-    found = best_clusters(U, y, 3, grid)
-    assert (found[1] if found else 0.0) == pytest.approx(best, abs=1e-9)
+    result = best_clusters(U, y, 3, grid)
+    assert (result[1] if result else 0.0) == pytest.approx(best, abs=1e-9)
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------
@@ -238,12 +238,12 @@ def test_measures_count_rejected_rows_as_the_paper_does():
     model = PathfinderClassifier(18).fit(data.X[::2], data.y[::2])
     X, y = data.X[1::2], data.y[1::2]
     predicted, rejected = model.predict_with_reject(X)
-    found = model.extra_measures(X, y)
+    result = model.extra_measures(X, y)
     wrong = np.mean((predicted != y) & ~rejected)
     assert 0 < rejected.sum() < len(y)
-    assert found["reject_percent"] == pytest.approx(100 * rejected.mean())
-    assert found["published_accuracy_percent"] == pytest.approx(100 - 100 * wrong)
-    assert found["accepted_accuracy_percent"] == pytest.approx(100 * (predicted == y)[~rejected].mean())
+    assert result["reject_percent"] == pytest.approx(100 * rejected.mean())
+    assert result["published_accuracy_percent"] == pytest.approx(100 - 100 * wrong)
+    assert result["accepted_accuracy_percent"] == pytest.approx(100 * (predicted == y)[~rejected].mean())
     np.testing.assert_array_equal(model.predict(X), predicted)
     np.testing.assert_array_equal(model.reject_, model.predict_with_reject(data.X[::2])[1])
 
@@ -292,8 +292,8 @@ def test_the_grid_is_chosen_by_errors_and_rejections_on_the_training_rows():
     model = PathfinderClassifier("auto", max_grid_size=8).fit(X, y)
 
     def bad(size):
-        one = PathfinderClassifier(size).fit(X, y)
-        return int(((one.predict(X) != y) | one.reject_).sum())
+        single = PathfinderClassifier(size).fit(X, y)
+        return int(((single.predict(X) != y) | single.reject_).sum())
 
     scores = {size: bad(size) for size in range(2, 9)}
     assert model.grid_size_ == min(scores, key=lambda size: (scores[size], size))
@@ -302,8 +302,8 @@ def test_the_grid_is_chosen_by_errors_and_rejections_on_the_training_rows():
 def test_degenerate_data_have_a_stated_answer():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3))
-    one = PathfinderClassifier(4).fit(X, np.zeros(20))
-    assert one.n_leaves_ == 1 and not one.reject_.any()
+    single = PathfinderClassifier(4).fit(X, np.zeros(20))
+    assert single.n_leaves_ == 1 and not single.reject_.any()
     flat = PathfinderClassifier(4).fit(np.ones((20, 3)), rng.permutation(np.repeat([0, 1], 10)))
     assert flat.n_leaves_ == 1 and flat.reject_.all()
     names = (f"{name}_percent" for name in ("reject", "published_accuracy", "accepted_accuracy"))
@@ -364,10 +364,10 @@ def test_the_printed_accuracy_stands_beside_the_one_that_counts_rejected_rows_as
         "cv": {"folds": 3, "repeats": 1},
         "published": ["amalaman2015:3.7"],
     }
-    asked = config.from_mapping(plain, "rejects", [], where="test")
+    configuration = config.from_mapping(plain, "rejects", [], where="test")
     with Store(tmp_path / "oblique.sqlite") as store:
-        run(asked, store, n_jobs=1)
-        (line,) = summarize(store.rows(asked.name), asked, titles={"pathfinder": "PATHFINDER"}).lines
+        run(configuration, store, n_jobs=1)
+        (line,) = summarize(store.rows(configuration.name), configuration, titles={"pathfinder": "PATHFINDER"}).lines
     assert line.accuracy.published is None
     assert line.values["published_accuracy_percent"].published.mean == 81.63
     assert line.values["reject_percent"].published.mean == 21.63

@@ -110,10 +110,10 @@ def test_errors_of_m5rules_are_the_printed_ones_to_a_thousandth_on_four_sets_and
 
 
 def test_without_weka_the_study_says_what_is_missing_and_prints_nothing(monkeypatch):
-    said = []
+    messages = []
     monkeypatch.setenv("WEKA_JAR", "/nowhere/weka.jar")
-    result = weka.weka.run(StudyRequest("quick", 1, 1, "nowhere", None, {}, said.append))
-    assert result.is_empty and len(said) == 1 and said[0].startswith("weka: not run, there is no ")
+    result = weka.weka.run(StudyRequest("quick", 1, 1, "nowhere", None, {}, messages.append))
+    assert result.is_empty and len(messages) == 1 and messages[0].startswith("weka: not run, there is no ")
 
 
 def test_a_size_is_met_within_draws_only():
@@ -126,14 +126,14 @@ def test_a_size_is_met_within_draws_only():
 
 def test_stored_contradictions_are_those_of_the_printed_numbers():
     made = [
-        (rule, runs.dataset_names(n.source).get(n.dataset, n.dataset), n.method, n.printed, said)
-        for rule, n, said in prints.contradictions()
+        (rule, runs.dataset_names(n.source).get(n.dataset, n.dataset), n.method, n.printed, text)
+        for rule, n, text in prints.contradictions()
     ]
-    kept = [
+    retained = [
         (row["rule"], row["data set"], row["method"], row["published"], row["beside it"])
         for row in stored("prints_contradictions")
     ]
-    assert made == kept
+    assert made == retained
 
 
 def test_a_reason_by_print_is_of_a_number_that_contradicts_another_and_the_other_agrees_with_ours():
@@ -142,11 +142,11 @@ def test_a_reason_by_print_is_of_a_number_that_contradicts_another_and_the_other
         dataset = runs.dataset_names(number.source).get(number.dataset, number.dataset)
         key = (f"{number.source}:{number.table}", dataset, number.method, number.metric, runs.qualifier(number))
         rules.setdefault(key, []).append((rule, number))
-    cells = {cell.key: cell for found in document.studied(RESULTS).values() for cell in found}
-    said = [key for name in ("contradictions", "shares")
+    cells = {cell.key: cell for result in document.studied(RESULTS).values() for cell in result}
+    texts = [key for name in ("contradictions", "shares")
             for key in reasons_by(f"prints_{name}", study_report.CONTRADICTED)]  # fmt: skip
-    assert len(said) >= 20
-    for key in said:
+    assert len(texts) >= 20
+    for key in texts:
         if all(rule == "same rows" for rule, _ in rules[key]):
             others = prints.others_of(rules[key][0][1])
             assert any(replace(cells[key], published=mean).verdict == AGREES for mean in others.values()), key
@@ -165,17 +165,17 @@ def test_two_purity_thresholds_never_extract_the_same_clusters(seed):
     rng = np.random.default_rng(seed)
     condensed, codes = rng.random(20 * 19 // 2), rng.integers(0, 3, 20)
     tree = Taxonomy.of(staxac(condensed, codes, "nearest")[0], codes)
-    found = [tuple(measures.extract_clusters(tree, t)) for t in measures.purity_thresholds(tree)]
-    assert len(set(found)) == len(found)
+    results = [tuple(measures.extract_clusters(tree, t)) for t in measures.purity_thresholds(tree)]
+    assert len(set(results)) == len(results)
 
 
 def test_letter_is_the_one_set_whose_two_printed_runs_of_one_experiment_disagree():
-    found = [(number, said) for rule, number, said in prints.contradictions() if rule == "one run"]
-    assert {number.dataset for number, _ in found} == {"LET"}
-    assert found[0][0].printed == "82.9 ± 0.1" and found[0][1] == "82.1 ± 0.3 in Table 3.1"
-    assert [number.table for number, _ in found].count("3.3") == 2 * 26
+    results = [(number, text) for rule, number, text in prints.contradictions() if rule == "one run"]
+    assert {number.dataset for number, _ in results} == {"LET"}
+    assert results[0][0].printed == "82.9 ± 0.1" and results[0][1] == "82.1 ± 0.3 in Table 3.1"
+    assert [number.table for number, _ in results].count("3.3") == 2 * 26
     # Table 3.3 is of the run of Table 3.2: its classes, weighed by their rows, give that accuracy.
-    classes = [(n.mean, int(re.search(r"class_size=(\d+)", n.note)[1])) for n, _ in found
+    classes = [(n.mean, int(re.search(r"class_size=(\d+)", n.note)[1])) for n, _ in results
                if n.table == "3.3" and n.qualifiers["sampling"] == "SRS"]  # fmt: skip
     assert sum(mean * rows for mean, rows in classes) / sum(rows for _, rows in classes) == pytest.approx(82.9, abs=0.1)
 
@@ -190,10 +190,10 @@ def third_case(table, dataset):
 
 
 def test_a_reason_by_the_third_case_names_both_ends_with_the_printed_number_between_or_a_reading_that_agrees():
-    said = {key: text for key, text in reasons_by("planes_cells").items()
+    expected = {key: text for key, text in reasons_by("planes_cells").items()
             if study_report.classes()[key][0] == study_report.CAUSE}  # fmt: skip
-    assert len(said) >= 15
-    for key, text in said.items():
+    assert len(expected) >= 15
+    for key, text in expected.items():
         printed = next(n for n in published.numbers(*key[0].split(":")) if cell_key(n) == key)
         if key[0].startswith("manwani2012"):  # as section II.B has it: no third case
             name = "glass, rows numbered" if key[1] == "glass" else key[1]
@@ -206,8 +206,8 @@ def test_a_reason_by_the_third_case_names_both_ends_with_the_printed_number_betw
                 for end, row in (("least", never), ("largest", always))]  # fmt: skip
         assert ends[0] <= printed.mean <= ends[1], key
         for row in (always, never):
-            told = f"{row[f'least {unit}']} to {row[f'largest {unit}']}" if unit else row["ours"]
-            assert told in text, key
+            output = f"{row[f'least {unit}']} to {row[f'largest {unit}']}" if unit else row["ours"]
+            assert output in text, key
 
 
 def test_a_reason_by_single_folds_names_the_range_of_all_of_ours_that_has_the_printed_one():
@@ -245,11 +245,13 @@ def test_the_reading_of_more_claims_is_taken_and_the_words_stay_the_estimator_s(
 ):
     rows = stored(f"{study}_{table}")
     words, taken = list(rows[0])[3:]
-    said = {row["data set"]: row for row in rows if row["table"] == "claim"}
+    expected = {row["data set"]: row for row in rows if row["table"] == "claim"}
     (counts,) = [row for row in rows if row["table"] == "claims met"]
     for reading in (words, taken):
-        assert sum(row[reading] == "holds" for row in said.values()) == int(counts[reading])
-    assert (sum(bool(row["metric"]) for row in rows), len(said)) == lengths and int(counts[taken]) > int(counts[words])
+        assert sum(row[reading] == "holds" for row in expected.values()) == int(counts[reading])
+    assert (sum(bool(row["metric"]) for row in rows), len(expected)) == lengths and int(counts[taken]) > int(
+        counts[words]
+    )
     assert ALGORITHMS[default[0]].defaults[default[1]] == words
     # The cells of the study are those of the reading that is taken.
     cells = {cell.key[:4]: cell for cell in document.studied(RESULTS)[study]}
@@ -258,8 +260,8 @@ def test_the_reading_of_more_claims_is_taken_and_the_words_stay_the_estimator_s(
             cell = cells[row["table"], row["data set"], method, row["metric"]]
             assert f"{cell.ours:.2f} ({cell.verdict})" == row[taken]
     again = {text: HOLDS[holds] for text, holds in claims(cells.values()).items()}
-    assert again.keys() == said.keys()
-    for text, row in said.items():  # two claims of PATHFINDER need rows of folds, not cells
+    assert again.keys() == expected.keys()
+    for text, row in expected.items():  # two claims of PATHFINDER need rows of folds, not cells
         assert again[text] == row[taken] or (study == "pathfinder" and again[text] == "-" and "falls with" in text)
 
 
@@ -315,7 +317,7 @@ def test_claims_of_pathfinder_by_hand():
         means = {"accuracy_percent": 100.0 - wrong, "reject_percent": rejected}
         return {name: runs.FoldScore(mean, None, None) for name, mean in means.items()}
 
-    found = [
+    results = [
         cell("patches_4", "accuracy_percent", 100.0), cell("patches_4", "reject_percent", 0.0),
         cell("sine_2d", "accuracy_percent", 100.0), cell("sine_2d", "reject_percent", 0.1),
         cell("circles_2d", "n_leaves", 3.0), cell("circles_2d", "n_leaves", 15.0, "Simple CART"),
@@ -325,7 +327,7 @@ def test_claims_of_pathfinder_by_hand():
     ]  # fmt: skip
     high = {(name, "PATHFINDER"): scores(10.0, 30.0) for name in pathfinder.REAL}
     low = {(name, "PATHFINDER"): scores(12.0, 20.0) for name in pathfinder.REAL}
-    said = pathfinder.claims(found, high, low)
+    output = pathfinder.claims(results, high, low)
     expected = {
         "patches_4: 100 % accuracy with no reject": True, "sine_2d: 100 % accuracy with no reject": False,
         "circles_2d: fewer leaves than Simple CART": True, "patches_4: fewer leaves than Simple CART": None,
@@ -336,12 +338,12 @@ def test_claims_of_pathfinder_by_hand():
         "reject rate falls with purities of 80 %, over real sets": True,
         "accuracy rate falls with purities of 80 %, over real sets": True,
     }  # fmt: skip
-    assert {text: said[text] for text in expected} == expected
-    rising = pathfinder.claims(found, low, high)
+    assert {text: output[text] for text in expected} == expected
+    rising = pathfinder.claims(results, low, high)
     assert rising["reject rate falls with purities of 80 %, over real sets"] is False
     pairs = zip(pathfinder.REAL[:2], (30.0, 10.0), strict=True)
     apart = {(name, "PATHFINDER"): scores(12.0, share) for name, share in pairs}
-    mixed = pathfinder.claims(found, low, {**low, **apart})
+    mixed = pathfinder.claims(results, low, {**low, **apart})
     assert mixed["reject rate falls with purities of 80 %, over real sets"] is None  # within one standard error
 
 
@@ -376,9 +378,9 @@ def test_a_tree_that_always_sees_the_third_case_is_that_of_gdt_and_others_differ
 
 def test_a_reason_by_pairs_is_of_two_printed_numbers_farther_apart_than_in_any_drawn_folds():
     rows = {(row["data set"], row["editor"], row["k"]): row for row in stored("taxonomy_pairs")}
-    said = reasons_by("taxonomy_pairs", "reading per set")
-    assert {key[4] for key in said} == {"k=1", "k=5", "k=7"}
-    for key, text in said.items():
+    reasons = reasons_by("taxonomy_pairs", "reading per set")
+    assert {key[4] for key in reasons} == {"k=1", "k=5", "k=7"}
+    for key, text in reasons.items():
         row = rows[key[1], key[2], key[4].removeprefix("k=")]
         assert row["draws"] == "400"
         assert not float(row["least"]) <= float(row["difference"]) <= float(row["largest"])
@@ -395,9 +397,9 @@ def test_a_reason_by_limits_of_classes_names_the_range_that_has_the_printed_numb
     for row in nearest:  # limits were chosen by these four numbers alone, within the standard error of 506 rows
         assert all(abs(float(row[name]) - float(row["published"])) <= 2.0 for name in limits)
         assert abs(float(row["ours, same folds"]) - float(row["published"])) > 2.0
-    said = reasons_by("taxonomy_limits")
-    assert {key[4] for key in said} == {"k=1; beta_percent=80", "k=3; beta_percent=80"}
-    for key, text in said.items():
+    reasons = reasons_by("taxonomy_limits")
+    assert {key[4] for key in reasons} == {"k=1; beta_percent=80", "k=3; beta_percent=80"}
+    for key, text in reasons.items():
         row = rows[key[2], key[3], "; ".join(sorted(key[4].split("; ")))]
         least, largest = float(row["least"]), float(row["largest"])
         assert least == min(float(row[name]) for name in limits) and largest == max(float(row[name]) for name in limits)
@@ -407,9 +409,9 @@ def test_a_reason_by_limits_of_classes_names_the_range_that_has_the_printed_numb
 
 def test_a_reason_by_the_matrix_of_coefficients_names_draws_that_have_the_printed_variance():
     rows = {(row["data set"], row["matrix of"]): row for row in stored("odt_variance")}
-    said = reasons_by("odt_variance")
-    assert [key[1] for key in said] == ["spect"]
-    (text,) = said.values()
+    reasons = reasons_by("odt_variance")
+    assert [key[1] for key in reasons] == ["spect"]
+    (text,) = reasons.values()
     whole, part = rows["spect", "whole spectra"], rows["spect", "90 % of the energy"]
     assert (whole["among them"], part["among them"], whole["draws"]) == ("yes", "no", "20")
     assert all(f"{row['least']} to {row['largest']}" in text for row in (whole, part))
@@ -422,9 +424,9 @@ def test_the_contradiction_of_iris_is_in_the_printed_thresholds():
 
 def test_a_reason_by_ties_of_classes_names_the_range_that_has_the_printed_changes():
     rows = {row["data set"]: row for row in stored("taxonomy_ties") if row["method"] == "NJ"}
-    said = reasons_by("taxonomy_ties")
-    assert {key[1] for key in said} == {"Art#1", "Art#2"}
-    for key, text in said.items():
+    reasons = reasons_by("taxonomy_ties")
+    assert {key[1] for key in reasons} == {"Art#1", "Art#2"}
+    for key, text in reasons.items():
         ends = re.search(r"\((\d+) to (\d+)\)", rows[key[1]]["any one, at random"])
         assert int(ends[1]) <= int(rows[key[1]]["published"]) <= int(ends[2])
         assert f"give {ends[1]} to {ends[2]}" in text
@@ -437,16 +439,16 @@ def test_the_verdict_on_mpraf_p_and_n_follows_from_the_rank_that_deviates():
     critical = 2.569 * (4 * 5 / (6 * 35)) ** 0.5
     ours, printed = (n - ranks["MPRaF-P"].ours for n in (ranks["MPRaF-N"].ours, ranks["MPRaF-N"].published))
     assert ours < critical <= printed and ranks["MPRaF-N"].verdict == "deviates"
-    said = study_report.tried()[verdict.key]
-    assert f"{printed:.3f}, and {critical:.3f} is critical for 35 sets" in said
+    text = study_report.tried()[verdict.key]
+    assert f"{printed:.3f}, and {critical:.3f} is critical for 35 sets" in text
 
 
 def test_a_reason_by_resampled_data_sets_names_the_stored_range_of_differences():
     rows = [row for row in stored("mpsvm_resampled") if row["metric"] == "average_rank"]
     by_method = {(row["method"], row["which"]): row for row in rows}
-    said = reasons_by("mpsvm_resampled", study_report.SPREAD)
-    assert {key[2] for key in said} == {"RRoF", "MPRRoF-T"}
-    for key, text in said.items():
+    reasons = reasons_by("mpsvm_resampled", study_report.SPREAD)
+    assert {key[2] for key in reasons} == {"RRoF", "MPRRoF-T"}
+    for key, text in reasons.items():
         row = by_method[key[2], key[4]]
         assert row["within"] == "yes"
         assert int(row["draws"]) == 2000 and f"{row['least difference']} to {row['largest difference']}" in text
@@ -462,16 +464,16 @@ def test_most_sizes_of_m5_are_those_of_m5rules():
 
 def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
     page = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    said = " ".join(page.split())
-    cells = [cell for found in document.studied(RESULTS).values() for cell in found if cell.metric == "n_leaves"]
+    text = " ".join(page.split())
+    cells = [cell for result in document.studied(RESULTS).values() for cell in result if cell.metric == "n_leaves"]
     tables = {f"wickramarachchi2015:{table}" for table in ("3.1", "5.2", "5.3", "5.9", "6.1")}
     sizes = [cell.verdict for cell in cells if cell.table in tables and cell.verdict in (AGREES, "deviates")]
     (drawn,) = stored("sensitivity_draws")
     of_5_2 = next(r for r in stored("sensitivity_agreement") if r["reading"] == "this seed (default)")
     spread = re.fullmatch(r"(\d+) to (\d+), median (\d+)", drawn["sizes agree"])
     ours = int(of_5_2["sizes agree"])
-    assert f"{spread[1]} to {spread[2]} of 24 sizes agree (median {spread[3]}, ours {ours}; by all classes)" in said
-    assert f"{sizes.count(AGREES)} of {len(sizes)} sizes agree" in said
+    assert f"{spread[1]} to {spread[2]} of 24 sizes agree (median {spread[3]}, ours {ours}; by all classes)" in text
+    assert f"{sizes.count(AGREES)} of {len(sizes)} sizes agree" in text
     machines = stored("chapter6_by_costs")
     tables = ("wickramarachchi2015:6.1", "wickramarachchi2015:6.2")
     alike, by_size = (
@@ -479,26 +481,28 @@ def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
         for reading in GROUP_COSTS
     )
     (met,) = [row for row in machines if row["table"] == "claims met"]
-    assert f"{by_size} of 24 accuracies agree for {alike} with costs alike, and {met['by_size']} of the" in said
-    assert f"24 claims of section 6.6 hold for {met['alike']}" in said
+    assert f"{by_size} of 24 accuracies agree for {alike} with costs alike, and {met['by_size']} of the" in text
+    assert f"24 claims of section 6.6 hold for {met['alike']}" in text
     scale = {share: third_case("wickramarachchi2015:5.2", "balance_scale")[share, "n_leaves"] for share in ("1", "0")}
     least, largest = (scale[share]["ours"].split(" ")[0] for share in ("0", "1"))
-    assert f"leaves go from {float(least):.1f} to {float(largest):.1f}" in said
+    assert f"leaves go from {float(least):.1f} to {float(largest):.1f}" in text
     (letter,) = [
         cell for cell in cells if cell.table.endswith("5.2") and cell.dataset == "letter" and cell.method == "GDT"
     ]
     numbers = f"{letter.ours:.0f} ± {letter.ours_sd:.0f} leaves for {letter.published} ± {letter.published_sd} printed"
-    assert numbers in said and letter.verdict == AGREES
+    assert numbers in text and letter.verdict == AGREES
 
 
 def test_a_study_of_steps_says_which_data_are_missing_and_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "load", refusing("banknote", catalogue.load))
-    said = []
-    request = StudyRequest("quick", 1, 1, str(tmp_path), None, {"dataset": ("banknote", "balance_scale")}, said.append)
+    messages = []
+    request = StudyRequest(
+        "quick", 1, 1, str(tmp_path), None, {"dataset": ("banknote", "balance_scale")}, messages.append
+    )
     for calls, study in ((planes._calls, "planes"), (draws._calls, "draws")):
-        said.clear()
+        messages.clear()
         assert {job.dataset for _, (job, *_) in calls(request)} == {"balance_scale"}
-        assert said and all(line == f"{study}: banknote is left out, no such file" for line in said)
+        assert messages and all(line == f"{study}: banknote is left out, no such file" for line in messages)
 
 
 def refusing(name, load):

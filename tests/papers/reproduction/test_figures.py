@@ -212,13 +212,13 @@ def test_bottom_up_trees_leave_mixed_regions_that_a_top_down_tree_divides():
     for seed in range(SEED, SEED + 8):
         for name in ("bent_class", "overlapping_clusters"):
             dataset, other = draw(name, seed), draw(name, seed + 1000)
-            found = merged_clusters.failures(dataset)
-            assert found["HHBUT"].n_leaves == 2 < found["hybrid"].n_leaves
-            right = {title: examples.accuracy(tree, dataset) for title, tree in found.items()}
+            result = merged_clusters.failures(dataset)
+            assert result["HHBUT"].n_leaves == 2 < result["hybrid"].n_leaves
+            right = {title: examples.accuracy(tree, dataset) for title, tree in result.items()}
             assert right["HHBUT"] < 97.0 < right["HHCART(A), unpruned"] and right["hybrid"] > 97.0
             if name == "overlapping_clusters":
                 for title in fresh:
-                    fresh[title].append(examples.accuracy(found[title], other))
+                    fresh[title].append(examples.accuracy(result[title], other))
     # Where clusters overlap, rows that no tree has seen tell over-fitting apart.
     assert np.mean(fresh["HHBUT"]) > np.mean(fresh["HHCART(A), unpruned"])
 
@@ -227,14 +227,14 @@ def test_bottom_up_trees_leave_mixed_regions_that_a_top_down_tree_divides():
 def test_the_margin_is_the_widest_that_holds_no_row_and_a_cost_narrows_it(seed):
     # Section 6.4: the widest gap between the projections of both classes, by trying directions.
     bands = draw("two_bands", seed)
-    found = merged_clusters.margin(bands, merged_clusters.HARD)
-    distance = bands.X @ found.plane[:2] + found.plane[2]
-    assert np.abs(distance).min() >= found.half * (1 - 1e-3) and found.wrong == 0
+    result = merged_clusters.margin(bands, merged_clusters.HARD)
+    distance = bands.X @ result.plane[:2] + result.plane[2]
+    assert np.abs(distance).min() >= result.half * (1 - 1e-3) and result.wrong == 0
     turn = np.radians(np.arange(0.0, 180.0, 0.25))
     projected = bands.X @ np.array([np.cos(turn), np.sin(turn)])
     first, second = projected[bands.y == 0], projected[bands.y == 1]
     gaps = np.maximum(second.min(axis=0) - first.max(axis=0), first.min(axis=0) - second.max(axis=0))
-    assert gaps.max() == pytest.approx(2 * found.half, rel=0.02)
+    assert gaps.max() == pytest.approx(2 * result.half, rel=0.02)
     wide, narrow = (merged_clusters.margin(draw("overlapping_clusters", seed), cost) for cost in merged_clusters.SOFT)
     assert narrow.half < wide.half and len(narrow.inside) < len(wide.inside) and wide.wrong > 0
 
@@ -283,10 +283,10 @@ def test_off_the_board_measures_a_known_line():
 def test_epsilon_of_gdt_is_near_the_printed_choice():
     # Figure 5.11: 0.16 on BS and 0.30 on BUPA, one draw of ten folds each; accuracy 89 to 91 % and 66 to 68 %.
     curves = tuning.curves("two_stage", ["balance_scale", "bupa"], FigureSetting())
-    found = {curve.dataset: curve for curve in curves if curve.algorithm == "gdt"}
-    assert abs(found["balance_scale"].chosen - 0.16) <= 0.04 and abs(found["bupa"].chosen - 0.30) <= 0.05
-    assert 89.0 <= max(found["balance_scale"].accuracy) <= 94.0 and 66.0 <= max(found["bupa"].accuracy) <= 72.0
-    assert len(found["bupa"].values) == 36
+    results = {curve.dataset: curve for curve in curves if curve.algorithm == "gdt"}
+    assert abs(results["balance_scale"].chosen - 0.16) <= 0.04 and abs(results["bupa"].chosen - 0.30) <= 0.05
+    assert 89.0 <= max(results["balance_scale"].accuracy) <= 94.0 and 66.0 <= max(results["bupa"].accuracy) <= 72.0
+    assert len(results["bupa"].values) == 36
 
 
 def lengths_of_the_curves(drawn):
@@ -322,10 +322,10 @@ def test_supervised_taxonomies_are_pure_at_smaller_depths_than_those_of_neighbor
     # Section 5.5.1.2, over three draws. The share of nodes at depth d is of the 2^d of a balanced tree.
     first = []
     for draw_number in range(3):
-        found = taxonomies.depths_of(name, draw_number)
-        for purity in found.values():
+        result = taxonomies.depths_of(name, draw_number)
+        for purity in result.values():
             assert (purity.share <= 1.0).all() and purity.nodes.sum() == 2 * study.LABELLED_SIZE - 1
-        first.append([taxonomies.first_depth(purity.purity, 0.95) for purity in found.values()])
+        first.append([taxonomies.first_depth(purity.purity, 0.95) for purity in result.values()])
     staxac, joining = np.array(first).T
     assert (staxac < joining).all()
 
@@ -333,12 +333,12 @@ def test_supervised_taxonomies_are_pure_at_smaller_depths_than_those_of_neighbor
 def test_complexity_is_the_white_share_and_ranks_the_artificial_sets_as_the_text_does():
     # Section 5.5.2.3, figures 5.10 and 5.11.
     setting = FigureSetting()
-    found = {}
+    results = {}
     for letter, (name, dealt) in zip("abcdef", taxonomies.ARTIFICIAL, strict=True):
         taxonomy = study.taxonomy_of(taxonomies.artificial(name, dealt, setting), "zscore")
-        found[letter] = measures.classification_complexity(taxonomy)
-        assert taxonomies.shares_outside(taxonomy).mean() == pytest.approx(found[letter])
-    assert max(found[each] for each in "adef") < 0.5 * min(found[each] for each in "bc")
+        results[letter] = measures.classification_complexity(taxonomy)
+        assert taxonomies.shares_outside(taxonomy).mean() == pytest.approx(results[letter])
+    assert max(results[each] for each in "adef") < 0.5 * min(results[each] for each in "bc")
 
 
 def results_of(name: str) -> list[dict[str, str]]:
@@ -351,9 +351,9 @@ def complexity_of_the_stored_study(drawn):
     stored = {row["data set"]: row for row in results_of("taxonomy_complexity")}
     findings = {row["finding"]: row["ours"] for row in results_of("taxonomy_findings")}
     seen = drawn.seen
-    said = {name: numbers for name, *numbers in re.findall(r"([A-Z]\w\w) ([\d.]+\d) and ([\d.]+\d)", seen)}
+    expected = {name: numbers for name, *numbers in re.findall(r"([A-Z]\w\w) ([\d.]+\d) and ([\d.]+\d)", seen)}
     assert {taxonomies.short(name): [row["complexity"], f"{float(row['rows a pure cluster']):.1f}"] for name, row in
-            stored.items()} == said  # fmt: skip
+            stored.items()} == expected  # fmt: skip
     correlations = [
         findings[f"correlation of {x} and mean accuracy, 8 sets"] for x in ("complexity", "pure cluster size")
     ]

@@ -14,8 +14,8 @@ from oblique_cli.papers.reproduction.studies import mpsvm
 
 
 def test_scores_keep_the_data_sets_that_all_methods_have_and_rank_the_best_first():
-    found = {("a", "x"): 90.0, ("a", "y"): 80.0, ("b", "x"): 70.0, ("b", "y"): 70.0, ("c", "x"): 99.0}
-    scores = mpsvm.MethodScores.of(found, ["x", "y"])
+    results = {("a", "x"): 90.0, ("a", "y"): 80.0, ("b", "x"): 70.0, ("b", "y"): 70.0, ("c", "x"): 99.0}
+    scores = mpsvm.MethodScores.of(results, ["x", "y"])
     assert scores.datasets == ("a", "b")
     np.testing.assert_allclose(scores.ranks(), [1.25, 1.75])
     np.testing.assert_allclose(scores.rank_errors(), [0.25, 0.25])

@@ -48,16 +48,16 @@ def test_a_cell_agrees_within_two_joint_standard_deviations(changes, verdict):
 
 @given(st.floats(0, 100), st.floats(0, 100), st.floats(0, 10), st.floats(0, 10))
 def test_the_verdict_does_not_ask_which_number_is_ours(a, b, sd_a, sd_b):
-    one = replace(CELL, ours=a, ours_sd=sd_a, published=b, published_sd=sd_b)
+    first = replace(CELL, ours=a, ours_sd=sd_a, published=b, published_sd=sd_b)
     other = replace(CELL, ours=b, ours_sd=sd_b, published=a, published_sd=sd_a)
-    assert one.verdict == other.verdict
+    assert first.verdict == other.verdict
 
 
 def test_agreement_counts_only_cells_with_both_numbers():
     cells = [CELL, replace(CELL, ours=90.0), replace(CELL, ours=None), replace(CELL, metric="n_leaves")]
-    found = printed_cells.agreement(cells)
-    assert str(found["wickramarachchi2015:3.1", "accuracy_percent"]) == "1 of 2 (1 not run)"
-    assert str(found["wickramarachchi2015:3.1", "n_leaves"]) == "1 of 1"
+    result = printed_cells.agreement(cells)
+    assert str(result["wickramarachchi2015:3.1", "accuracy_percent"]) == "1 of 2 (1 not run)"
+    assert str(result["wickramarachchi2015:3.1", "n_leaves"]) == "1 of 1"
 
 
 def test_cells_are_counted_by_paper_and_a_repeated_number_once():
@@ -113,7 +113,7 @@ def test_every_reason_carries_a_measurement_and_names_a_printed_cell():
 
 
 def test_readings_were_tried_on_every_cell_without_a_reason_and_on_no_other():
-    cells = [cell for found in document.studied(RESULTS).values() for cell in found]
+    cells = [cell for result in document.studied(RESULTS).values() for cell in result]
     left = [cell.key for cell in cells if cell.verdict == DEVIATES and cell.key not in study_report.reasons()]
     assert sorted(left) == sorted(study_report.tried())
     assert len(left) <= 62
@@ -122,7 +122,7 @@ def test_readings_were_tried_on_every_cell_without_a_reason_and_on_no_other():
 
 
 def test_reasons_are_of_cells_that_deviate():
-    cells = {cell.key: cell for found in document.studied(RESULTS).values() for cell in found}
+    cells = {cell.key: cell for result in document.studied(RESULTS).values() for cell in result}
     assert [key for key in study_report.classes() if cells[key].verdict != DEVIATES] == []
 
 
@@ -153,7 +153,7 @@ def test_reasons_of_counts_hold_for_their_own_cells():
 
 def test_the_unit_of_an_error_is_chosen_by_the_other_methods_of_its_row():
     score = {m: {"mse": FoldScore(v, 0.1, None)} for m, v in (("TPRTI-A", 1.5), ("TPRTI-B", 1.9), ("RETIS", 1.6))}
-    scores = {("breiman_levels", method): found for method, found in score.items()}
+    scores = {("breiman_levels", method): result for method, result in score.items()}
     units = {tprti.OWN: 1.0, "the variance of the response": 20.0, "its squared range": 400.0}
     assert tprti.unit_of(scores, "breiman_levels", units) == "the variance of the response"
     # An error that is far off in every unit cannot choose one for itself.
@@ -175,9 +175,9 @@ def test_the_unit_of_an_error_is_chosen_by_the_other_methods_of_its_row():
     ],
 )
 def test_a_regression_is_a_cell_that_agreed_and_moved_beyond_its_noise(before, now, count):
-    found = study_report.regressions([replace(CELL, **before)], [replace(CELL, **now)], complete=True)
-    assert len(found) == count
-    assert all("accuracy_percent of HHCART(A) on bupa" in sentence for sentence in found)
+    result = study_report.regressions([replace(CELL, **before)], [replace(CELL, **now)], complete=True)
+    assert len(result) == count
+    assert all("accuracy_percent of HHCART(A) on bupa" in sentence for sentence in result)
     # A cell that is left out is a regression of a complete run only.
     assert len(study_report.regressions([CELL], [], complete=True)) == 1
     assert study_report.regressions([CELL], [], complete=False) == []
@@ -212,10 +212,10 @@ def test_cells_come_back_from_their_file(tmp_path):
 def test_every_printed_number_makes_a_cell_of_a_full_profile():
     for study in STUDIES.values():
         for reference in study.tables:
-            found = runs.cells(REQUEST, reference, lambda number, dataset: None, {})
+            result = runs.cells(REQUEST, reference, lambda number, dataset: None, {})
             printed = [n for n in published.numbers(*reference.split(":")) if n.mean is not None]
-            assert len(found) == len(printed)
-            assert len({cell.key for cell in found}) == len(found), f"cells of {reference} share a key"
+            assert len(result) == len(printed)
+            assert len({cell.key for cell in result}) == len(result), f"cells of {reference} share a key"
 
 
 def test_a_study_is_registered_under_its_name():
@@ -241,29 +241,29 @@ def request_for(tmp_path):
 
 
 def test_class_accuracies_weighted_by_class_size_are_the_accuracy(request_for):
-    found = STUDIES["chapter3"].run(replace(request_for, only={**request_for.only, "algorithm": ("hhcart_a",)}))
+    result = STUDIES["chapter3"].run(replace(request_for, only={**request_for.only, "algorithm": ("hhcart_a",)}))
     for sampling in ("SRS", "STRS"):
-        cells = [cell for cell in found.cells if f"sampling={sampling}" in cell.qualifier.split("; ")]
+        cells = [cell for cell in result.cells if f"sampling={sampling}" in cell.qualifier.split("; ")]
         by_class = [cell.ours for cell in cells if cell.metric == "class_accuracy_percent"]
         (whole,) = [cell.ours for cell in cells if cell.metric == "accuracy_percent"]
         assert sum(a * n for a, n in zip(by_class, (59, 71, 48), strict=True)) / 178 == pytest.approx(whole)
-    random = {c.key[1:]: c for c in found.cells if c.table.endswith("3.1")}
-    again = {c.key[1:4]: c for c in found.cells if c.table.endswith("3.2") and c.qualifier == "sampling=SRS"}
+    random = {c.key[1:]: c for c in result.cells if c.table.endswith("3.1")}
+    again = {c.key[1:4]: c for c in result.cells if c.table.endswith("3.2") and c.qualifier == "sampling=SRS"}
     assert all(random[(*key, "")].ours == cell.ours for key, cell in again.items()) and again
 
 
 @pytest.mark.long
 def test_folds_of_the_fold_tables_are_those_of_the_whole_tables(request_for):
     bupa = replace(request_for, only={"dataset": ("bupa",), "algorithm": ("gdt",)})
-    found = STUDIES["chapter5"].run(bupa).cells
-    tables = {cell.table.partition(":")[2] for cell in found}
+    result = STUDIES["chapter5"].run(bupa).cells
+    tables = {cell.table.partition(":")[2] for cell in result}
     assert tables == {"5.2", "5.3", "5.4", "5.5", "5.6"}
     for table, repetition in (("5.5", "1"), ("5.6", "2")):
-        cells = [cell for cell in found if cell.table.endswith(table) and "cv=two-stage" in cell.qualifier]
+        cells = [cell for cell in result if cell.table.endswith(table) and "cv=two-stage" in cell.qualifier]
         leaves = {cell.qualifier.rpartition("=")[2]: cell.ours for cell in cells if cell.metric == "n_leaves"}
         whole = leaves.pop("all")
         assert len(leaves) == 10 and whole == pytest.approx(sum(leaves.values()) / 10)
-        sizes = [cell for cell in found if cell.table.endswith("5.4") and cell.metric == "n_leaves"]
+        sizes = [cell for cell in result if cell.table.endswith("5.4") and cell.metric == "n_leaves"]
         (single,) = [cell.ours for cell in sizes if f"repetition={repetition};" in cell.qualifier]
         assert single == pytest.approx(whole)
         assert all(cell.published_sd is not None for cell in cells)
@@ -283,9 +283,9 @@ def test_a_repetition_keeps_its_number_when_another_one_failed(request_for):
 
 
 def test_clusters_add_up_to_leaves(request_for):
-    found = STUDIES["chapter6"].run(replace(request_for, only={**request_for.only, "algorithm": ("hhbut",)})).cells
-    counts = [cell.ours for cell in found if cell.metric == "avg_clusters_per_class"]
-    (leaves,) = [cell.ours for cell in found if cell.table.endswith("6.1") and cell.metric == "n_leaves"]
+    result = STUDIES["chapter6"].run(replace(request_for, only={**request_for.only, "algorithm": ("hhbut",)})).cells
+    counts = [cell.ours for cell in result if cell.metric == "avg_clusters_per_class"]
+    (leaves,) = [cell.ours for cell in result if cell.table.endswith("6.1") and cell.metric == "n_leaves"]
     assert len(counts) == 3 and sum(counts) == pytest.approx(leaves)
 
 
