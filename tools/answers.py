@@ -66,7 +66,7 @@ def guarantees_picture() -> Figure:
     figure, (panel,) = blank(1, 1, width=5.2, height=2.8)
     panel.axhline(100 * coverage.COVERAGE, color="0.5", linewidth=0.8, linestyle="--")
     for code, how in enumerate((CROSS, SPLIT)):
-        selected = [(rows[name], float(np.mean(shares))) for (item, name), shares in results.items() if item == how]
+        selected = [(rows[name], float(np.mean(shares))) for (mode, name), shares in results.items() if mode == how]
         across, up = zip(*selected, strict=True)
         mean = f"{how}: mean {np.mean(up):.1f} %"
         panel.plot(across, up, linestyle="none", marker=marker(code), color=color(code), markersize=4, label=mean)
@@ -106,11 +106,11 @@ def verify_picture() -> Figure:
         left.annotate(text, tuple(shown.row), fontsize=6, xytext=(6, -8), textcoords="offset points")
     reach = REACH * X.std(axis=0)
     for verdict, row in zip(verification.verdicts[1:], X, strict=True):
-        retained = verdict.outcome == PROVED
+        proved = verdict.outcome == PROVED
         corner = row - reach
         right.add_patch(
             Rectangle(
-                tuple(corner), *(2.0 * reach), fill=not retained, color="0.4" if retained else color(1), linewidth=0.4
+                tuple(corner), *(2.0 * reach), fill=not proved, color="0.4" if proved else color(1), linewidth=0.4
             )
         )
     return figure
@@ -126,8 +126,8 @@ def monotone_picture() -> Figure:
     figure, panels = blank(1, 2, width=3.4, height=2.6)
     for panel, name in zip(panels, ("hhcart_regression", "hhcart_model_tree"), strict=True):
         panel.plot(X[:, weight], y, linestyle="none", marker=".", markersize=2, color="0.75")
-        for code, (text, item) in enumerate({"without": {}, "with": {"monotonic_cst": {weight: -1}}}.items()):
-            tree = make(name, pruning="none", random_state=1, **item).fit(X, y)
+        for code, (text, params) in enumerate({"without": {}, "with": {"monotonic_cst": {weight: -1}}}.items()):
+            tree = make(name, pruning="none", random_state=1, **params).fit(X, y)
             panel.plot(
                 grown[:, weight], tree.predict(grown), color=color(code), linewidth=1.2, label=f"{text} an order"
             )

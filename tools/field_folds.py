@@ -293,8 +293,7 @@ def write(folds: Iterable[Fold], path: Path = FOLDS) -> None:
 def stored(part: str, folder: str, runs: Sequence[str], numbers: Sequence[int] = ()) -> list[Fold]:
     """Return the folds of stored runs. Raise ObliqueError if there is no store.
 
-    part : "field" divides the sets; numbers : of the folds, () for all, the complete ones of an unfinished run
-    """
+    part : "field" divides the sets; numbers : of the folds, () for all, the complete ones of an unfinished run"""
     parts = division()
     with Store(f"{folder}/{DATABASE}", must_exist=True) as store:
         return [
@@ -321,8 +320,7 @@ def compare(folds: Sequence[Fold]) -> str:
 def scores(folds: Sequence[Fold], part: str) -> Scores:
     """Return the numbers of the methods of a part that were run on all folds of all its sets.
 
-    The accuracy of a repetition is that of all its test rows, any other metric the mean over its folds.
-    """
+    The accuracy of a repetition is that of all its test rows, any other metric the mean over its folds."""
     selected = [fold for fold in folds if fold.part == part]
     datasets = tuple(sorted({fold.dataset for fold in selected}))
     places = {(fold.dataset, fold.repeat, fold.fold) for fold in selected}
@@ -371,20 +369,18 @@ def tables(folds: Sequence[Fold]) -> dict[str, ExtraTable]:
     """Return the tables of every part, by the names of their files."""
     results: dict[str, ExtraTable] = {}
     for part in PARTS:
-        part_scores = scores(folds, part)
-        if len(part_scores.methods) < 2:
+        scored = scores(folds, part)
+        if len(scored.methods) < 2:
             continue
-        results[f"{part}_means"] = mean_table(part, part_scores)
-        for table in rank_tables(part, part_scores):
+        results[f"{part}_means"] = mean_table(part, scored)
+        for table in rank_tables(part, scored):
             results[f"{part}_ranks"] = table
         for reference in REFERENCES:
-            for table in against(part, part_scores, reference):
+            for table in against(part, scored, reference):
                 results[f"{part}_{reference}"] = table
-        header = ("data set", *part_scores.methods)
-        rows = tuple(
-            (name, *(_percent(v) for v in part_scores.values["accuracy"][d]))
-            for d, name in enumerate(part_scores.datasets)
-        )
+        header = ("data set", *scored.methods)
+        accuracies = zip(scored.datasets, scored.values["accuracy"], strict=True)
+        rows = tuple((name, *map(_percent, row)) for name, row in accuracies)
         results[f"{part}_accuracies"] = ExtraTable("accuracies", "Accuracy in percent", header, rows)
     return results
 
@@ -395,18 +391,16 @@ def _percent(value: float) -> str:
 
 def front_sentence(folds: Sequence[Fold]) -> str:
     """Return what the README says of the third part: the tree beside the rivals that most people know."""
-    part_scores = scores(folds, THIRD)
-    accuracy, terms = part_scores.means("accuracy"), part_scores.means("n_terms")
+    scored = scores(folds, THIRD)
+    accuracy, terms = scored.means("accuracy"), scored.means("n_terms")
     rivals = [
-        f"{title} {accuracy[part_scores.methods.index(name)]:.1f}"
-        for name, title in KNOWN.items()
-        if name in part_scores.methods
+        f"{title} {accuracy[scored.methods.index(name)]:.1f}" for name, title in KNOWN.items() if name in scored.methods
     ]
-    at = part_scores.methods.index(TREE)
+    at = scored.methods.index(TREE)
     done = len({fold.fold for fold in folds if fold.part == THIRD})
     so_far = "" if done == FOLDS_OF_THIRD else f" ({done} of {FOLDS_OF_THIRD} folds so far)"
     text = (
-        f"Mean accuracy on {len(part_scores.datasets)} tables that were not used to choose a default: `{TREE}` "
+        f"Mean accuracy on {len(scored.datasets)} tables that were not used to choose a default: `{TREE}` "
         f"{accuracy[at]:.1f} % ({terms[at]:.0f} terms), {', '.join(rivals)}{so_far}."
     )
     return "\n".join(wrap(text, 118, break_long_words=False, break_on_hyphens=False)) + "\n"
@@ -414,27 +408,27 @@ def front_sentence(folds: Sequence[Fold]) -> str:
 
 def picture(folds: Sequence[Fold], part: str = THIRD) -> tuple[bytes, str]:
     """Return accuracy by terms as SVG, and the sentence that says what is seen."""
-    part_scores = scores(folds, part)
-    accuracies, terms = part_scores.means("accuracy"), part_scores.means("n_terms")
-    known = [m for m in range(len(part_scores.methods)) if isfinite(terms[m])]
+    scored = scores(folds, part)
+    accuracies, terms = scored.means("accuracy"), scored.means("n_terms")
+    known = [m for m in range(len(scored.methods)) if isfinite(terms[m])]
     points = [
-        Point(part_scores.methods[m], terms[m], accuracies[m], 1 if part_scores.methods[m] in OURS else 0)
+        Point(scored.methods[m], terms[m], accuracies[m], 1 if scored.methods[m] in OURS else 0)
         for m in sorted(known, key=lambda m: -accuracies[m])
     ]
     best = pareto(accuracies, terms)
-    front = [point for point in points if part_scores.methods.index(point.label) in best]
+    front = [point for point in points if scored.methods.index(point.label) in best]
     figure = scatter(
         Panel("", points),
         Axis("terms to read (leaves and coefficients), geometric mean", 10),
-        Axis(f"accuracy in %, mean over {len(part_scores.datasets)} tables"),
+        Axis(f"accuracy in %, mean over {len(scored.datasets)} tables"),
         front,
         width=170.0,
     )
     text = "; ".join(f"{p.label} {p.y:.1f} % with {p.x:,.0f} terms" for p in points)
-    left = [part_scores.methods[m] for m in range(len(part_scores.methods)) if m not in known]
+    left = [scored.methods[m] for m in range(len(scored.methods)) if m not in known]
     without = f" Not shown, as nobody can read them: {', '.join(left)}." if left else ""
     caption = (
-        f"Accuracy of {len(points)} methods on {len(part_scores.datasets)} tables that nothing was chosen on, by how "
+        f"Accuracy of {len(points)} methods on {len(scored.datasets)} tables that nothing was chosen on, by how "
         f"many terms there are to read in a model: {text}. No other method is both smaller and more accurate than "
         f"{', '.join(p.label for p in sorted(front, key=lambda p: p.x))}.{without}"
     )

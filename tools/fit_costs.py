@@ -106,12 +106,8 @@ def measure(most_rows: int) -> None:
         if len(dataset.classes) > MOST_CLASSES:
             continue
         for candidate in candidates(dataset.task):
-            case = case_of(
-                dataset,
-                candidate["name"],
-                candidate["id"],
-                {k: v for k, v in candidate.items() if k not in ("name", "id")},
-            )
+            params = {key: value for key, value in candidate.items() if key not in ("name", "id")}
+            case = case_of(dataset, candidate["name"], candidate["id"], params)
             if (name, case.spec.name) in known or cost_of(case, dataset.n, 5) > LONGEST:
                 continue
             started = time.process_time()
@@ -148,8 +144,7 @@ def case_of(dataset: Dataset, name: str, algorithm_id: str, params: dict[str, ob
 def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64], bases: Sequence[float]) -> NDArray[np.float64]:
     """Return base, seconds and the powers: the base of least error, the rest by least absolute errors of logarithms.
 
-    sizes : (n, 3) rows, columns, classes of the fits; seconds : (n,); bases : relative to the least seconds
-    """
+    sizes : (n, 3) rows, columns, classes of the fits; seconds : (n,); bases : relative to the least seconds"""
     logs = np.log(sizes / [1000, 10, 2 if sizes[:, 2].max() > 1 else 1])
     results = []
     for share in bases:

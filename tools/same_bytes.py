@@ -54,10 +54,10 @@ def members(path: Path) -> dict[str, str]:
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             return {
-                f"{member.filename} {member.date_time} {member.external_attr:o}": hashlib.sha256(
-                    archive.read(member)
+                f"{file.filename} {file.date_time} {file.external_attr:o}": hashlib.sha256(
+                    archive.read(file)
                 ).hexdigest()
-                for member in archive.infolist()
+                for file in archive.infolist()
             }
     with tarfile.open(path) as archive:
         return {
@@ -68,11 +68,11 @@ def members(path: Path) -> dict[str, str]:
         }
 
 
-def differences(left: Path, other: Path) -> list[str]:
+def differences(archive: Path, other: Path) -> list[str]:
     """Return what differs between two archives, nothing if all bytes are the same."""
-    if left.read_bytes() == other.read_bytes():
+    if archive.read_bytes() == other.read_bytes():
         return []
-    first, second = members(left), members(other)
+    first, second = members(archive), members(other)
     differing = sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
     return differing or ["the order of members, or the archive itself"]
 
@@ -94,12 +94,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 (place / f"{what}{number}").mkdir()
                 built(what, source, place / f"{what}{number}")
             first, other = (next((place / f"{what}{number}").iterdir()) for number in (0, 1))
-            result = differences(first, other)
+            names = differences(first, other)
             digest = hashlib.sha256(first.read_bytes()).hexdigest()
-            print(
-                f"{first.name}: {'differs in ' + ', '.join(result) if result else 'the same bytes, SHA-256 ' + digest}"
-            )
-            failed |= bool(result)
+            print(f"{first.name}: {'differs in ' + ', '.join(names) if names else 'the same bytes, SHA-256 ' + digest}")
+            failed |= bool(names)
             if params.keep:
                 params.keep.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(first, params.keep)

@@ -105,13 +105,13 @@ def _class(node: ast.ClassDef, values: Mapping[str, Any]) -> Class:
 
 def _field(line: ast.AnnAssign, values: Mapping[str, Any]) -> Field:
     assert isinstance(line.value, ast.Call)
-    expected = {keyword.arg: keyword.value for keyword in line.value.keywords}
-    allowed = _value(expected["allowed"], values) if "allowed" in expected else None
+    settings = {keyword.arg: keyword.value for keyword in line.value.keywords}
+    allowed = _value(settings["allowed"], values) if "allowed" in settings else None
     return Field(
         ast.unparse(line.annotation),
-        _default(expected["default"], values) if "default" in expected else "",
+        _default(settings["default"], values) if "default" in settings else "",
         allowed.describe() if hasattr(allowed, "describe") else "",
-        _value(expected["help"], values) if "help" in expected else "",
+        _value(settings["help"], values) if "help" in settings else "",
     )
 
 
@@ -147,18 +147,14 @@ def fields_of(name: str, known: Mapping[str, Class]) -> dict[str, Field]:
     """Return the parameters of a class, those of its bases among them, in the order of `Declared`."""
     if name not in known:
         return {}
-    results: dict[str, Field] = {}
+    above: dict[str, Field] = {}
     for base in known[name].bases:
-        results |= fields_of(base, known)
-    options = {
-        key: replace(results.get(key, Field()), **{part: value for part, value in vars(field).items() if value})
+        above |= fields_of(base, known)
+    fields = {
+        key: replace(above.get(key, Field()), **{part: value for part, value in vars(field).items() if value})
         for key, field in known[name].fields.items()
     }
-    return (
-        options | {key: options.get(key, item) for key, item in results.items()}
-        if known[name].kw_only
-        else results | options
-    )
+    return fields | {key: fields.get(key, above[key]) for key in above} if known[name].kw_only else above | fields
 
 
 def parameters_of(name: str, known: Mapping[str, Class]) -> tuple[dict[str, Field], set[str]]:
@@ -175,9 +171,7 @@ def parameters_of(name: str, known: Mapping[str, Class]) -> tuple[dict[str, Fiel
 
 
 def _member(attribute: str, name: str, known: Mapping[str, Class]) -> Any:
-    return next(
-        (ancestor.members[attribute] for ancestor in lineage(name, known) if attribute in ancestor.members), None
-    )
+    return next((cls.members[attribute] for cls in lineage(name, known) if attribute in cls.members), None)
 
 
 def class_name(name: str, known: Mapping[str, Class]) -> str:
@@ -188,9 +182,7 @@ def class_name(name: str, known: Mapping[str, Class]) -> str:
 def text(known: Mapping[str, Class] | None = None) -> str:
     """Return the stub of all heuristics."""
     known = classes() if known is None else known
-    names = sorted(
-        (name for name, entry in known.items() if entry.is_heuristic), key=lambda name: class_name(name, known)
-    )
+    names = sorted((name for name in known if known[name].is_heuristic), key=lambda name: class_name(name, known))
     parts = [_stub_of(name, known) for name in names]
     return "\n".join([_head("".join(parts)), *parts])
 
@@ -218,9 +210,9 @@ def _docstring(
     lines += [*rest.strip().splitlines(), ""] if rest.strip() else []
     lines += [shared, *(["", "Parameters", "----------"] if selected else [])]
     for key in selected:
-        left = parameters[key]
-        lines.append(f"{key} : {left.allowed or left.annotation}, default {left.default}")
-        lines += textwrap.wrap(left.help, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+        field = parameters[key]
+        lines.append(f"{key} : {field.allowed or field.annotation}, default {field.default}")
+        lines += textwrap.wrap(field.help, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     return [f'    """{lines[0]}', *(f"    {line}".rstrip() for line in lines[1:]), '    """']
 
 
@@ -230,8 +222,8 @@ def _head(body: str) -> str:
     of_mappings = sorted(set(re.findall(r"\b(Mapping|Sequence)\b", code)))
     imports = [f"from collections.abc import {', '.join(of_mappings)}"] if of_mappings else []
     homes = {"PruningRule": "oblique_cli.tree.pruning", "Proposer": "oblique_cli.tree.splitting"}
-    selected = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
-    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(selected))
+    own_imports = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
+    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(own_imports))
 
 
 if __name__ == "__main__":

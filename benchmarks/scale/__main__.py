@@ -71,12 +71,12 @@ def main() -> None:
         else:
             params.rows = write_real(path, params.table)
             params.features = pq.read_metadata(path).num_columns - 1
-        left = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         for name, workers in runs * params.repeat:
             arguments = [name, str(path), params.depth, int(params.memory), workers, folder, 50_000, params.features]
             arguments += [params.table, params.trees]
             command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
-            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **left})
+            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **threads})
             label = _label(name, workers, params.workers)
             if done.returncode:
                 text = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
@@ -89,34 +89,24 @@ def main() -> None:
                 best[name, workers] = document
             for level in document.get("levels", ()):
                 print(f"{label}: {level}", file=sys.stderr)
-    table = [
-        [
-            _label(name, workers, params.workers),
-            result["seconds"],
-            result["cpu"],
-            result["grow"],
-            params.rows / result["grow"],
-            result.get("bytes_read", 0) / 1e6,
-            result["peak"] / 1e6,
-            100 * result["right"],
-        ]
-        for (name, workers), result in best.items()
-    ]
+    table = []
+    for (name, workers), result in best.items():
+        seconds = [result[key] for key in ("seconds", "cpu", "grow")]
+        sizes = params.rows / result["grow"], result.get("bytes_read", 0) / 1e6, result["peak"] / 1e6
+        table.append([_label(name, workers, params.workers), *seconds, *sizes, 100 * result["right"]])
     heads = ["", "s", "CPU s", "growth s", "rows/s", "MB read", "peak MB", "% right"]
-    print(
-        f"{params.table}: {params.rows:.0f} x {params.features}, depth {params.depth}, "
-        f"memory {params.memory / 1e6:.0f} MB"
-    )
+    limits = f"depth {params.depth}, memory {params.memory / 1e6:.0f} MB"
+    print(f"{params.table}: {params.rows:.0f} x {params.features}, {limits}")
     print(tabulate(table, heads, floatfmt=("", ".1f", ".1f", ".1f", ".0f", ".0f", ".0f", ".2f")))
     report = Report("scale", params.quick)
     first, *others = params.workers
     for name in params.only:
         for workers in others if name in SHARED else ():
-            two, one_ = growth[name, workers], growth[name, first]
+            several, single = growth[name, workers], growth[name, first]
             leaves = [best[run]["leaves"] for run in ((name, first), (name, workers)) if run in best]
             assert len(set(leaves)) <= 1, f"{name}: {leaves} leaves by {first} and {workers} workers"
             target = ">= 1.6" if (first, workers) == (1, 2) else None
-            ratio = Ratio.of(one_, two) if one_.values and two.values else "a run failed"
+            ratio = Ratio.of(single, several) if single.values and several.values else "a run failed"
             report.claim(f"growth by {_counted(first)} / by {_counted(workers)}, {name}", target, ratio)
     if params.json:
         measured = {_label(name, workers, params.workers): result for (name, workers), result in best.items()}

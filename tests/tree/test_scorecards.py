@@ -62,12 +62,12 @@ def test_the_printed_card_gives_the_scores_of_the_model(bent, classes, raw, firs
         expected = models.scores(X[i : i + 1], leaves[i : i + 1])[0]
         scale = sum(abs(term.weight) for item in result for term in item.terms) * (np.abs(X[i]).max() if raw else 1.0)
         if classes == 2:
-            (left,) = result
-            assert (left.label, left.against) == (first, 1 - first)
+            (scored,) = result
+            assert (scored.label, scored.against) == (first, 1 - first)
             expected = [expected[first] - expected[1 - first]]
-        for left, score in zip(result, expected, strict=True):
-            assert recounted(left.formula, value) == pytest.approx(score, rel=1e-9, abs=1e-12 * scale + 1e-9)
-            sizes = [abs(term.weight) for term in left.terms]
+        for scored, score in zip(result, expected, strict=True):
+            assert recounted(scored.formula, value) == pytest.approx(score, rel=1e-9, abs=1e-12 * scale + 1e-9)
+            sizes = [abs(term.weight) for term in scored.terms]
             assert sizes == sorted(sizes, reverse=True)
 
 
