@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/kernels.hpp"
-#include "heuristic/clustering_planes.hpp"
 #include "common/small_matrices.hpp"
+#include "heuristic/clustering_planes.hpp"
 #include "split/bag.hpp"
 
 namespace oblique {
