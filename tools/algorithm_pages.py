@@ -348,7 +348,8 @@ def main(pages: list[str], text_only: bool) -> None:
         (FOLDER / f"{page}.md").write_text(text_of(page), encoding="utf-8")
     if not pages:
         EXPORTING.write_text(text_of_formats(), encoding="utf-8")
-        listing.store_algorithms()
+        lines = ["\t".join(entry.values()) for entry in listing.algorithms(parameters=False)]
+        listing.STORED.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if not text_only:
         from tools import algorithm_pictures
 

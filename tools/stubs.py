@@ -27,7 +27,7 @@ HEAD = """\
 {imports}
 
 from oblique_cli.estimators.oblique.heuristics import HeuristicTreeClassifier
-{own}
+{types}
 
 # A heuristic that is added later has a class too.
 def __getattr__(name: str) -> Any: ...
@@ -116,8 +116,8 @@ def _field(line: ast.AnnAssign, values: Mapping[str, Any]) -> Field:
 
 
 def _default(node: ast.expr, values: Mapping[str, Any]) -> str:
-    """The literal of a default, also where the declaration names a constant."""
-    return repr(values[node.id]) if isinstance(node, ast.Name) and node.id in values else ast.unparse(node)
+    """The literal of a default; KeyError for a constant that no file of `classes` defines."""
+    return repr(values[node.id]) if isinstance(node, ast.Name) else ast.unparse(node)
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
@@ -222,8 +222,8 @@ def _head(body: str) -> str:
     of_mappings = sorted(set(re.findall(r"\b(Mapping|Sequence)\b", code)))
     imports = [f"from collections.abc import {', '.join(of_mappings)}"] if of_mappings else []
     homes = {"PruningRule": "oblique_cli.tree.pruning", "Proposer": "oblique_cli.tree.splitting"}
-    own_imports = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
-    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(own_imports))
+    type_imports = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
+    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), types="\n".join(type_imports))
 
 
 if __name__ == "__main__":

@@ -397,7 +397,7 @@ def _affordable_trees(names: Sequence[str], rows: int, datasets: Sequence[Datase
     from oblique_cli.fitting.budget import affordable_tree, seen_columns
     from oblique_cli.ground.nouns import AlgorithmSpec
 
-    fits = prod(least for _, least in sizes.values())
+    fits = prod(least for _, least in sizes.values())  # of the fewest folds, two, half of the rows train each
     large = max(datasets, key=lambda dataset: dataset.n * dataset.p)
     size = (large.n / 2, seen_columns(large, TREATMENTS["encoding"]), len(large.classes) or 1)
     chosen = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -16,42 +14,21 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import columns, terminal_width, write_json
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.ground.resources import PACKAGE
 
-# Name, title and kind of each algorithm, below a digest of their declarations (`make generated` writes it).
+# Name, title and kind of each algorithm (`make generated` writes it), so that no library is imported to list them.
 STORED = Path(__file__).with_name("algorithms.tsv")
-TABLES = ("estimators/algorithms.py", "papers/algorithms.py")
 
 
-def declarations() -> str:
-    """Return a digest of the texts that open calls in the tables of algorithms, names, titles and kinds among them, and
-    of the names and titles of heuristics."""
-    files = [*map(PACKAGE.joinpath, TABLES), *sorted((PACKAGE / "proposers").glob("*.py"))]
-    opening = re.compile(r'\(\s*(?:\w+, )?"\w[^"\n]*"(?:, "[^"\n]+")?|^    title = .+', re.MULTILINE)
-    texts = [opening.findall(path.read_text(encoding="utf-8")) for path in files]
-    return hashlib.sha256(repr(texts).encode()).hexdigest()[:16]
-
-
-def stored_algorithms() -> list[dict[str, str]] | None:
-    """Return the algorithms of the stored list; None if their table is loaded, as by a plugin, or has changed."""
-    if f"{PACKAGE.name}.estimators.algorithms" in sys.modules or not STORED.is_file():
-        return None
-    digest, *lines = STORED.read_text(encoding="utf-8").splitlines()
-    if digest != declarations():
-        return None
+def stored_algorithms() -> list[dict[str, str]]:
+    """Return the algorithms of the stored list."""
+    lines = STORED.read_text(encoding="utf-8").splitlines()
     return [dict(zip(("name", "title", "growth"), line.split("\t"), strict=True)) for line in lines]
 
 
-def store_algorithms() -> None:
-    """Write the stored list."""
-    lines = ["\t".join(entry.values()) for entry in _algorithms(parameters=False)]
-    STORED.write_text("\n".join([declarations(), *lines]) + "\n", encoding="utf-8")
-
-
-def _algorithms(parameters: bool = True) -> list[dict[str, Any]]:
+def algorithms(parameters: bool = True) -> list[dict[str, Any]]:
     """Return the algorithms. parameters : with class and parameters, for which all their modules are imported"""
-    if not parameters and (stored := stored_algorithms()) is not None:
-        return stored
+    if not parameters and "oblique_cli.estimators.algorithms" not in sys.modules:  # a plugin adds to the loaded table
+        return stored_algorithms()
     from oblique_cli.cli._fitting import load_scikit_learn
 
     load_scikit_learn()
@@ -145,7 +122,7 @@ def _configs() -> list[dict[str, Any]]:
 
 
 KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "algorithms": _algorithms,
+    "algorithms": algorithms,
     "schemes": _schemes,
     "criteria": _criteria,
     "prunings": _prunings,
@@ -171,7 +148,7 @@ def list_(
              oblique list algorithms hhgdt
     """
     is_short = kind == "algorithms" and not (names or as_json)
-    entries = _algorithms(parameters=False) if is_short else KINDS[kind]()
+    entries = algorithms(parameters=False) if is_short else KINDS[kind]()
     if names:
         by_name = {entry["name"]: entry for entry in entries}
         for name in names:

@@ -101,9 +101,9 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
 
 def growth_seconds(task: str, rows: float, columns: int, classes: int) -> dict[str, float]:
     """Return the seconds of one tree of each default algorithm and its substitutes, from the default on."""
-    # A class of fewer rows than columns has as many eigenvectors as rows.
-    directions = round((columns * min(columns, max(rows / classes, 1.0))) ** 0.5)
-    return {name: cost.of(rows, directions, classes) for name, cost in costs(f"{task}_growth").items()}
+    # A class has at most as many eigenvectors as rows: HHCART(A) searches columns * eigenvectors directions of it.
+    searched_columns = round((columns * min(columns, max(rows / classes, 1.0))) ** 0.5)
+    return {name: cost.of(rows, searched_columns, classes) for name, cost in costs(f"{task}_growth").items()}
 
 
 def affordable_tree(
@@ -132,7 +132,7 @@ def fold_cost(case: Case, folds: int) -> tuple[float, bool]:
 
 
 def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float, float]:
-    """Return the cross-validation that COMPARISON_SECONDS allow, the seconds that `cv` would take, and its seconds.
+    """Return the cross-validation that COMPARISON_SECONDS allow, the seconds of `cv`, and those of the result.
 
     cases : the algorithms on their data sets; unlisted algorithms cost nothing
     least : key of SMALLER_SIZES -> its minimum; other keys stay. The smallest size may take longer.

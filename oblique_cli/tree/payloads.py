@@ -23,13 +23,8 @@ if TYPE_CHECKING:
     from oblique_cli.tree.structure import Tree
 
 
-VALUE, SQUARE, PRODUCT, HINGE, LEVEL = (
-    "value",
-    "square",
-    "product",
-    "hinge",
-    "level",
-)  # kinds of terms in a leaf's model
+# Kinds of terms in a leaf's model.
+VALUE, SQUARE, PRODUCT, HINGE, LEVEL = "value", "square", "product", "hinge", "level"
 ABOVE, BELOW = -1, -2  # sides of a hinge: max(0, x - knot) and max(0, knot - x)
 FARTHEST = 1e100  # cap of a feature in standard deviations, so that a score stays finite
 FARTHEST_SQUARED = 3.0  # cap of factors, in standard deviations: the square of an outlier would dominate the score
@@ -86,7 +81,7 @@ class Payload(Frozen, ABC):
 class Term(NamedTuple):
     """Term of a coefficient of a leaf's model.
     kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); PRODUCT, that of two features, each
-    limited by `near`; HINGE, its excess over a knot (`hinges`); LEVEL, 1 in rows of a level; feature : its position;
+    limited by `near`; HINGE, its excess over a knot (`paired`); LEVEL, 1 in rows of a level; feature : its position;
     level : its code, -1 for the other kinds; other : position of the second factor of a PRODUCT, side of a HINGE, else
     -1; knot : of a HINGE, in the feature's units"""
 

@@ -295,13 +295,13 @@ def test_the_page_scores_rows_as_the_tree_does(opened, classes):
     X = np.vstack([X, X[:1] + np.array([0.0, 900.0, 0.0])])  # a square beyond its bound
     leaves = np.append(leaves, tree.apply(X[-1:]))
     values = [[numbers[leaf], row] for leaf, row in zip(leaves.tolist(), X.tolist(), strict=True)]
-    text = opened_page.evaluate("given => given.map(([place, row]) => window.obliqueScores(place, row))", values)
+    text = opened_page.evaluate("rows => rows.map(([place, row]) => window.obliqueScores(place, row))", values)
     scores = tree.leaf_models.scores(X, leaves)
     if classes == 2:
         first = next(node.scores[0].label for node in view.nodes if node.scores)
         scores = scores[:, [first]] - scores[:, [1 - first]]
     np.testing.assert_allclose(text, scores, rtol=1e-9, atol=1e-9)
-    answers = opened_page.evaluate("given => given.map(([place, row]) => window.obliqueAnswer(place, row))", values)
+    answers = opened_page.evaluate("rows => rows.map(([place, row]) => window.obliqueAnswer(place, row))", values)
     assert [answer["label"] for answer in answers] == tree.predicted(X).tolist()
     shares = tree.predicted_shares(X)
     np.testing.assert_allclose([answer["shares"] for answer in answers], shares, atol=1e-9)

@@ -69,6 +69,17 @@ def test_a_large_penalty_leaves_the_probabilities_of_the_path():
     np.testing.assert_allclose(result.predicted_shares(GLASS.X), expected, atol=1e-8)
 
 
+def test_separable_rows_constant_columns_and_one_class_have_finite_models():
+    X = np.column_stack([np.arange(20.0), np.full(20, 0.1), np.full(20, 1e300), np.zeros(20)])
+    for y in (np.repeat([0, 1], 10), np.zeros(20, dtype=int)):
+        model = make("axis_parallel", leaf_models="logistic", leaf_penalty=1e-3).fit(X, y)
+        shares = model.predict_proba(X)
+        assert np.isfinite(shares).all() and np.allclose(shares.sum(axis=1), 1.0)
+        assert model.predict(X).tolist() == y.tolist()
+    single = make("hhcart_a", leaf_models="logistic").fit([[1.0]], [3])
+    assert single.predict([[5.0]]).tolist() == [3] and single.leaf_penalty_ == PENALTIES[0]
+
+
 def test_missing_values_are_the_center_and_levels_have_coefficients_of_their_own():
     X, codes = rows()
     X[::7, 1] = np.nan

@@ -13,7 +13,7 @@ constexpr size_t kColumns = 8;        // that are multiplied by the second deriv
 constexpr double kDamping = 1e-6;     // relative to the largest second derivative; a separating plane has none
 constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
 constexpr double kInner = 1e-2;       // of the tolerance, for coordinates
-constexpr int kPasses = 16;           // of coordinate descent between steps to the minimum for the present signs
+constexpr int kPassesOfSigns = 16;    // of coordinate descent, at least, between moves that keep the signs
 constexpr int kMaxHalvings = 40;      // of a step
 constexpr double kSufficient = 1e-4;  // share of the predicted decrease that a step must reach
 
@@ -163,7 +163,7 @@ double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit,
     checkpoint(size * size);
     if (pass == 0) first_fall = largest;
     if (largest <= std::max(1e-10 * first_fall, enough)) break;
-    if ((pass + 1) % std::max(kPasses, static_cast<int>(size / 8)) == 0) keep_signs(penalty, size);
+    if ((pass + 1) % std::max(kPassesOfSigns, static_cast<int>(size / 8)) == 0) keep_signs(penalty, size);
   }
   double promise = 0.0;
   for (size_t s = 0; s < a; ++s) {
@@ -198,14 +198,17 @@ void LinearSolver::keep_signs(const LinearPenalty& penalty, size_t size) {
   size_t first = m;  // coefficient that ends the move
   for (size_t i = 0; i < m && support_[i] < now_.size(); ++i) {
     const double at = value(support_[i]), end = at * move_[i] < 0.0 ? 0.0 : std::copysign(penalty.box, at);
-    if (std::fabs(end - at) < share * std::fabs(move_[i])) share = (end - at) / move_[i], first = i;
+    if (std::fabs(end - at) < share * std::fabs(move_[i])) {
+      share = (end - at) / move_[i];
+      first = i;
+    }
   }
   for (size_t i = 0; i < m; ++i) {
     const size_t s = support_[i];
-    double change = share * move_[i];
-    if (i == first && value(s) * move_[i] < 0.0) change = -value(s);
+    const bool ends_at_zero = i == first && value(s) * move_[i] < 0.0;
+    const double change = ends_at_zero ? -value(s) : share * move_[i];
     add_scaled(change, quadratic_.data() + s * size, pull_.data(), size);
-    step_[s] = i == first && value(s) * move_[i] < 0.0 ? -now_[s] : step_[s] + change;
+    step_[s] = ends_at_zero ? -now_[s] : step_[s] + change;
   }
 }
 
