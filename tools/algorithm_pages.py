@@ -349,7 +349,7 @@ def main(pages: list[str], text_only: bool) -> None:
     if not pages:
         EXPORTING.write_text(text_of_formats(), encoding="utf-8")
         lines = ["\t".join(entry.values()) for entry in listing.algorithms(parameters=False)]
-        listing.STORED.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        listing.STORED.write_text("\n".join([listing.files_of_heuristics(), *lines]) + "\n", encoding="utf-8")
     if not text_only:
         from tools import algorithm_pictures
 

@@ -14,21 +14,30 @@ from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._common import columns, terminal_width, write_json
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.resources import PACKAGE
 
-# Name, title and kind of each algorithm (`make generated` writes it), so that no library is imported to list them.
+# Name, title and kind of each algorithm (`make generated` writes it), so that no library is imported to list them. The
+# first line lists the files of heuristics: a new file is an algorithm that the list lacks.
 STORED = Path(__file__).with_name("algorithms.tsv")
 
 
-def stored_algorithms() -> list[dict[str, str]]:
-    """Return the algorithms of the stored list."""
-    lines = STORED.read_text(encoding="utf-8").splitlines()
+def files_of_heuristics() -> str:
+    """Return the names of the files of heuristics."""
+    return "\t".join(sorted(path.name for path in (PACKAGE / "proposers").glob("[!_]*.py")))
+
+
+def stored_algorithms() -> list[dict[str, str]] | None:
+    """Return the algorithms of the stored list; None if a plugin may have added some, or a file of a heuristic has."""
+    files, *lines = STORED.read_text(encoding="utf-8").splitlines()
+    if f"{PACKAGE.name}.estimators.algorithms" in sys.modules or files != files_of_heuristics():
+        return None
     return [dict(zip(("name", "title", "growth"), line.split("\t"), strict=True)) for line in lines]
 
 
 def algorithms(parameters: bool = True) -> list[dict[str, Any]]:
     """Return the algorithms. parameters : with class and parameters, for which all their modules are imported"""
-    if not parameters and "oblique_cli.estimators.algorithms" not in sys.modules:  # a plugin adds to the loaded table
-        return stored_algorithms()
+    if not parameters and (stored := stored_algorithms()) is not None:
+        return stored
     from oblique_cli.cli._fitting import load_scikit_learn
 
     load_scikit_learn()
