@@ -104,7 +104,7 @@ def leaf_terms() -> list[str]:
         words("log loss {:.3f}, {:.3f} and {:.3f}", "log_loss"),
         words("{:.0f}, {:.0f} and {:.0f} terms", "terms"),
         words("{:.1f}, {:.1f} and {:.1f} CPU seconds", "cpu_s"),
-        "hinges: " + ", ".join(f"{name} {row[kinds[2]]} for {row[kinds[1]]}" for name, row in worse.iterrows()),
+        "hinges: " + ", ".join(f"{name} {row[kinds[2]]} against {row[kinds[1]]}" for name, row in worse.iterrows()),
         f"On {len(of_sets.loc[False])} smaller sets",
         words("the log loss is {:.3f}, {:.3f} and {:.3f}", "log_loss", large=False),
     ]
@@ -220,7 +220,7 @@ def trees() -> list[str]:
         f"refined {accuracy['mean', 'refined']} with {refined.loc[('mean', 'refined'), 'leaves']}",
         f"iris {accuracy['iris', 'pruned']} to {accuracy['iris', 'refined']}, bupa {accuracy['bupa', 'pruned']} to "
         f"{accuracy['bupa', 'refined']}",
-        f"{steps['Letter']} times growth on Letter",
+        f"{steps['Letter']} times as long as growth on Letter",
         f"unrefined {100 * logistic.loc['unrefined', 'accuracy']:.2f} %, refined by log loss "
         f"{100 * logistic.loc['refined, by log loss', 'accuracy']:.2f}",
         f"`logistic_tree` {weka['logistic_tree']}, WEKA {weka[WEKA]}, `lmt` {weka['lmt']}",
@@ -281,15 +281,15 @@ def ensembles() -> list[str]:
     cpu = by_way["CPU seconds"].unstack("way").dropna().sum()
     lost, fewer = wide["log loss"].loc["ionosphere"], wide["accuracy or RMSE"].loc["breast_cancer_wdbc"]
     return [
-        f"on {len(sets)} development sets the log loss is {losses['auto']:.3f} for {losses['100']:.3f}, "
+        f"on {len(sets)} development sets the log loss is {losses['auto']:.3f} against {losses['100']:.3f}, "
         f"on {len(numbers)} sets of numbers the RMSE is {100 * (1 - ratio):.1f} % lower",
-        f"accuracy {percent['auto']:.1f} % for {percent['100']:.1f}",
+        f"accuracy {percent['auto']:.1f} % against {percent['100']:.1f}",
         f"{seconds['auto'] / seconds['100']:.1f} times the CPU time",
-        f"log loss is {wide['log loss', eight].mean():.3f} for {wide['log loss', 'auto'].mean():.3f}, accuracy "
-        f"{wide['accuracy or RMSE', eight].mean():.1f} % for {wide['accuracy or RMSE', 'auto'].mean():.1f}",
+        f"log loss is {wide['log loss', eight].mean():.3f} against {wide['log loss', 'auto'].mean():.3f}, accuracy "
+        f"{wide['accuracy or RMSE', eight].mean():.1f} % against {wide['accuracy or RMSE', 'auto'].mean():.1f}",
         f"on two sets of numbers the RMSE is {100 * lower:.1f} % lower; {cpu[eight] / cpu['auto']:.2f} of the CPU time",
-        f"ionosphere is {lost[eight]:.3f} for {lost['auto']:.3f}, the accuracy of breast_cancer_wdbc "
-        f"{fewer[eight]:.1f} % for {fewer['auto']:.1f}",
+        f"ionosphere is {lost[eight]:.3f} against {lost['auto']:.3f}, the accuracy of breast_cancer_wdbc "
+        f"{fewer[eight]:.1f} % against {fewer['auto']:.1f}",
         f"`oblique_boosting` with the exact search {mean['oblique_boosting with max_bins=None']} %, "
         + ", ".join(f"{title} {mean[name]}" for title, name in others.items()),
         f"`mpdrf_t` {mean['mpdrf_t']}",
@@ -346,8 +346,8 @@ def speed() -> list[str]:
         f"predictions by HHCART(A) take {predicting:.3g} of scikit-learn's time; `oblique fit` of 2,500 x 8 takes "
         f"{fit:.3g} s; boosting {boosting:.3g} times XGBoost",
         f"takes {letter:.3g} times scikit-learn's axis-parallel tree (target 7), `tao_forest` of 50 {tao:.3g} times",
-        f"{claim('sorting every direction / HHCART(A), Gini')} times as fast as sorting every direction with Gini, "
-        f"{claim('sorting every direction / HHCART(A), twoing')} with twoing",
+        f"{claim('sorting every direction / HHCART(A), Gini')} times as fast as sorting the rows along every "
+        f"direction with Gini, {claim('sorting every direction / HHCART(A), twoing')} with twoing",
         f"HHCART(D) takes {claim('HHCART(D), Gini')} times scikit-learn's axis-parallel tree; axis-parallel "
         f"{claim('axis-parallel / scikit-learn' + chr(39) + 's tree, Letter')}.",
         f"{len(table('benchmarks/claims'))} numbers",
