@@ -5,69 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import oblique_cli
 from oblique_cli import api
 from oblique_cli.ground.resources import PACKAGE
 
-# Name -> its parameters in version 1.0. A minor version may add names, and parameters with a default behind these.
-CALLABLE = {
-    "heuristic": "name",
-    "algorithm": "name title source task family path_parameter compiled unused fixed",
-    "ModelFamily": "growth task makes_tree hyperplanes without",
-    "Proposer": "",
-    "Node": "X y weights n_classes depth criterion ties min_leaf seed path",
-    "Candidates": "spec",
-    "Boolean": "",
-    "Choice": "names",
-    "Constraint": "",
-    "Integer": "low high",
-    "Optional": "inner",
-    "Real": "low high open_low open_high",
-    "Text": "pattern words",
-    "check": "params table owner",
-    "criterion": "name gain",
-    "metric": "name about",
-    "scheme": "name",
-    "Scheme": "",
-    "pruning_rows": "dataset cv train seed names",
-    "CVSpec": "scheme folds repeats tune_folds stratified test_fraction pruning_fraction tune_metric options",
-    "Fold": "repeat index train test pruning tuning tuning_id apparent",
-    "TuningPair": "train valid pruning",
-    "Row": (
-        "key dataset algorithm repeat fold status message n_correct n_test n_leaves n_nodes depth "
-        "tune_seconds fit_seconds predict_seconds chosen per_class inner clusters measures environment packed"
-    ),
-    "Dataset": (
-        "name X y classes feature_names task qualitative levels split paper_code note groups group_column "
-        "weights notes"
-    ),
-    "pruning_rule": "name",
-    "PruningRule": "",
-    "LabeledRows": "X codes weights",
-    "CrossValidation": "rows grow",
-    "exporter": "name title suffix kinds named digits",
-    "Source": "model procedure name precision",
-    "model_kind": "name state optional left_out",
-    "Numbers": "dtype shape low below",
-    "Whole": "low below",
-    "Labels": "size",
-    "plot": "name",
-    "Plot": "figure caption",
-    "Request": "metric x parameter features width data_dir offline",
-    "data_set": "name",
-    "Handed": "table target qualitative task note",
-    "reader_of_sizes": "library",
-    "Sizes": "leaves nodes depth",
-    "generator": "root names",
-}  # fmt: skip
-# Those that the package alone makes, whose constructors are not promised; what decorators make; exceptions and values
-OTHERS = {
-    "Tree", "Procedure", "Material", "Metric", "Undefined", "CLASSIFICATION", "REGRESSION", "ANY_TASK", "LABELS",
-    "PROBABILITIES", "MODEL", "ROW", "POOLED", "MEAN", "SUM", "FOLDS", "FRACTION", "NO_ROWS", "KEPT_ROWS",
-    "TRAINING_ROWS", "CLASSIFIER", "REGRESSOR", "SIZES", "ObliqueError", "ConfigError", "DataError", "parameter",
-    "Declared",
-}  # fmt: skip
+NAMES = yaml.safe_load(Path(__file__).with_name("api_names.yaml").read_text(encoding="utf-8"))
+CALLABLE, OTHERS = NAMES["callable"], set(NAMES["others"])
 
 
 @pytest.mark.parametrize("module", [oblique_cli, api])

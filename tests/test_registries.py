@@ -16,7 +16,7 @@ import oblique_cli
 from oblique_cli.errors import ConfigError, PluginError
 from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, Algorithm, algorithm, fault_of_estimator
 from oblique_cli.evaluation.comparing import Rule
-from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, SUM, Metric, Scored, metric
+from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, ROW, SUM, Metric, Scored, metric
 from oblique_cli.ground.constraints import Integer
 from oblique_cli.ground.registry import Registry
 from oblique_cli.models import exporting
@@ -125,6 +125,9 @@ BROKEN: dict[str, list[tuple[Any, str]]] = {
         (replace(METRIC, aggregate="max"), "has no aggregate"),
         (replace(METRIC, needs="rows"), "has no needs"),
         (replace(METRIC, decimals=-1), "has decimals -1"),
+        (replace(METRIC, matrix=True), "must have aggregate 'sum' if it is a matrix, and only then"),
+        (replace(METRIC, needs=ROW, aggregate=SUM, matrix=True), "must not need 'row' if it is a matrix"),
+        (replace(METRIC, from_row=lambda: 1), "has a from_row that must take (row)"),  # type: ignore[arg-type, misc]
     ],
     "table format": [(of_labels, "must take (sheet)")],
     "proposer": [

@@ -141,9 +141,14 @@ def _arrays() -> None:
     }  # fmt: skip
     for name, values in arrays.items():
         np.save(f"{name}.npy", values)
-    Path("long.fasta").write_text(">a x\nACGT\n>b y\nACGTA\n")
-    Path("foreign.fasta").write_text(">a\nACGT\n>b\nAEGT\n")
-    Path("far.fasta").write_text(">a\nACGT\n>b\nCATG\n")
+    sequences = {
+        "long": ">a x\nACGT\n>b y\nACGTA\n", "foreign": ">a\nACGT\n>b\nAEGT\n", "far": ">a\nACGT\n>b\nCATG\n",
+        "empty": "", "headless": "ACGT\n>a\nACGT\n", "nameless": ">a\nACGT\n>\nACGT\n", "bare": ">a\n\n>b\nACGT\n",
+        "letter": ">a\nACGT\n>b\nACG\nE\n", "foreign_letter": ">a\nAC\u01ffT\n",
+        "twice": ">a x\nACGT\n>b\nACGT\n>a y\nACGT\n",
+    }  # fmt: skip
+    for name, text in sequences.items():
+        Path(f"{name}.fasta").write_text(text, encoding="utf-8")
     Path("junk.npy").write_bytes(b"no array")
     for name, shape in (("huge", 10**30), ("false", True)):
         header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}, 2), }}\n".encode()

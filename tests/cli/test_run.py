@@ -13,7 +13,7 @@ from store_support import sql
 from oblique_cli.cli import _declarations
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.sheets import FORMATS
-from oblique_cli.experiments import fits, running
+from oblique_cli.experiments import fits
 from oblique_cli.experiments.store import Store
 
 DATABASE = "results/oblique.sqlite"
@@ -57,25 +57,11 @@ def test_the_bundled_configuration_runs_as_in_the_readme(tmp_path):
     assert "\r" not in ended.err and "bupa_hhgdt: 100 folds\n" in ended.err
 
 
-def test_the_same_command_again_runs_nothing_and_prints_the_same_table(finished, monkeypatch):
-    first = finished("table", "small")
-    monkeypatch.setattr(running, "run_job", None)
-    again = finished("run", "small.yaml")
-    assert (first.code, again.code, again.out) == (0, 0, first.out)
-    assert again.err.startswith("small: 24 folds, resumed: 24 done\n")
-
-
 def test_repetitions_folds_seed_and_colors_have_options_of_their_own(small):
     by_option = small("run", "small.yaml", "--repeats", "1", "--folds", "2", "--seed", "9", "--quiet")
     keys = ("--set", "cv.repeats=1", "--set", "cv.folds=2", "--set", "seed=9", "--results", "keys", "--quiet")
     assert by_option.code == 0 and small("run", "small.yaml", *keys) == by_option
     assert small("run", "small.yaml", "--no-color", "--fresh").code == 0 and os.environ["NO_COLOR"] == "1"
-
-
-def test_fresh_starts_over(finished):
-    assert finished("run", "small.yaml", "--set", "seed=7", "--set", "name=other").code == 0
-    fresh = finished("run", "small.yaml", "--set", "seed=7", "--fresh")
-    assert fresh.code == 0 and "resumed" not in fresh.err
 
 
 TWINS = "version: 1\nalgorithm: axis_parallel\ncv: {folds: 2, repeats: 1}\ndataset: "

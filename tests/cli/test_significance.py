@@ -306,11 +306,3 @@ def test_pairs_of_ten_methods_are_matrices_of_80_columns(call):
         assert (here.endswith("*"), there.endswith("*")) == (holm == a, holm == b)
         winner = named(results, "corrected resampled t", dataset="wine", first=a, second=b)["winner"]
         assert wine.rows[i][2 + j] + wine.rows[j][2 + i] == {a: "+-", b: "-+", "tie": "=="}[winner]
-
-
-def test_the_order_of_data_sets_changes_no_verdict_over_them():
-    there, back = experiment(), experiment(datasets=SETS[::-1])
-    rows = rows_of(there)
-    first, two = (judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back))
-    assert [m.matches for m in first.metrics] == [m.matches for m in two.metrics]
-    assert [m.ranking for m in first.metrics] == [m.ranking for m in two.metrics]

@@ -265,21 +265,6 @@ def test_all_problems_are_reported_at_once_in_the_order_of_the_file(refuse):
     assert [head.partition(" ")[0] for head in refuse(text)] == ["1:10", "2:7", "3:1", "4:10", "5:25", "6:13", "6:16"]
 
 
-def test_the_error_is_a_block_with_source_lines_and_markers(project):
-    path = project("x.yaml", changed("epsilon: 0.1", "epsilom: 0.1").replace("folds: 5", "folds: 1"))
-    with pytest.raises(ConfigError) as caught:
-        config.load(path)
-    assert str(caught.value).splitlines() == [
-        "configs/x.yaml:5:25 unknown key 'epsilom' in algorithm bend. Did you mean 'epsilon'?",
-        "    5 | algorithm: {name: bend, epsilom: 0.1}",
-        "                                ^^^^^^^",
-        "configs/x.yaml:6:31 cv.folds must be a whole number, at least 2. Got 1.",
-        "    6 | cv: {scheme: ordinary, folds: 1, repeats: 2}",
-        "                                      ^",
-        "2 errors.",
-    ]
-
-
 @pytest.mark.parametrize("text", ["", "- a\n- b", "just words", "# nothing"])
 def test_a_configuration_that_is_no_mapping_is_refused(text, refuse):
     assert "a configuration is a mapping of keys to values. Got" in refuse(text)[0]

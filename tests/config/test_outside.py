@@ -108,21 +108,6 @@ def test_sources_and_parquet_files_become_specs_and_names_of_the_catalogue_stay_
     assert (spec.csv, spec.target) == (str(tmp_path / "my.parquet"), "y")
 
 
-@pytest.mark.parametrize(
-    ("dataset", "message"),
-    [
-        ({"openml": "credit-g"}, "openml must be a whole number, at least 1. Got 'credit-g'."),
-        ({"sklearn": "irsi"}, "'digits', 'iris', 'wine'. Got 'irsi'. Did you mean 'iris'"),
-        ({"sklearn": "wine", "target": "x"}, "unknown key 'target' in data set of sklearn."),
-        ({"openml": 3, "name": "iris"}, "'iris' is a data set of the catalogue; give this one another name."),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_a_source_is_one_sentence(dataset, message):
-    with pytest.raises(ConfigError) as caught:
-        of(dataset=dataset)
-    assert message in str(caught.value), caught.value
-
-
 @pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL))
 def test_the_examples_of_the_page_are_good(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

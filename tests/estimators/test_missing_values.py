@@ -328,23 +328,6 @@ def test_a_missing_value_is_refused_by_column_and_by_native_growth():
     assert make("hhcart_a", missing="impute", engine="native").fit(X, y).n_leaves_ > 1
 
 
-@pytest.mark.parametrize("missing", ["impute", "drop"])
-def test_what_contradicts_itself_is_refused_before_a_run(missing):
-    learn = {"name": "hhcart_a", "missing": "learn"}
-    keep = {"name": "hepatitis", "missing": "keep"}
-    for dataset, algorithm, message in (
-        (keep, "hhcart_a", "hhcart_a takes no missing values, and data set hepatitis keeps them; set missing"),
-        (keep, "hhbut", "hhbut takes no missing values, and data set hepatitis keeps them; set missing of the"),
-        (keep, {"name": "hhcart_a", "missing": {"grid": ["learn", "error"]}}, "hhcart_a takes no missing values"),
-        ({"name": "hepatitis", "missing": missing}, learn, f"hepatitis is without missing values after {missing}"),
-        (keep, {"name": "hhbut", "missing": "learn"}, "Bottom-up trees take no missing values; set"),
-    ):
-        with pytest.raises(ConfigError, match=re.escape(message)):
-            config.from_mapping(plan(dataset, algorithm))
-    # An algorithm that could learn goes with data that has nothing missing.
-    assert config.from_mapping(plan("iris", learn)).algorithms[0].params == {"missing": "learn"}
-
-
 def test_a_csv_with_blanks_is_run_and_its_tree_shown(tmp_path, call):
     rng = np.random.default_rng(19)
     size, load = rng.normal(size=(2, 90)).round(3)

@@ -173,11 +173,6 @@ FRAME = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "word": ["a", "b", "a", "b"]}
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"word": 1}}, "'word', whose levels have no order"),
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 2}}, "must be 1, -1 or 0 for each column"),
         (FRAME[["age"]].to_numpy(), [0, 1, 0, 1], {"monotonic_cst": {"age": 1}}, "the columns of X have no names"),
-        (FRAME, [0, 1, 2, 1], {"monotonic_cst": {"age": 1}}, "one of two classes, and y has 3"),
-        (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 1}, "refine": "tao"}, "set refine to 'none'"),
-        (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 1}, "leaf_models": "logistic"}, "set leaf_models to 'none'"),
-        (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 1}, "max_terms": 1}, "set max_terms to None"),
-        (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 1}, "split_cost": 0.1}, "set split_cost to 0.0"),
         (FRAME, [0, 1, 0, 1], {"monotonic_cst": {"age": 1}, "missing": "learn"}, "set missing to 'impute'"),
     ],
 )

@@ -242,13 +242,6 @@ def test_grid_search_tunes_a_parameter(name, grid):
     assert search.best_estimator_.get_params()[name] == search.best_params_[name]
 
 
-@pytest.mark.long
-def test_grid_search_sends_the_classes_of_heuristics_to_worker_processes():
-    X, y = example(oblique_cli.HHGDTClassifier())
-    search = GridSearchCV(oblique_cli.HHGDTClassifier(), {"epsilon": [0.05, 0.9]}, cv=2, n_jobs=2).fit(X, y)
-    assert search.best_params_ == {"epsilon": 0.05}
-
-
 def test_a_part_is_reached_through_its_name_and_must_be_an_object():
     model = ObliqueTreeClassifier(PROPOSERS["hhcart_d"](), random_state=1)
     assert model.get_params()["proposer__tau"] == 0.05
@@ -337,15 +330,6 @@ def test_a_tree_is_drawn(cls):
     assert b"<svg" in written.getvalue() and len(figure.axes) == 1 and len(figure.axes[0].texts) > 2
     axes = Figure().subplots(1, 2)[1]
     assert model.plot(title="a title", ax=axes) is axes and len(axes.texts) == len(figure.axes[0].texts)
-
-
-@pytest.mark.parametrize("name", ["hhcart_a", "raf", "c45", "odt", "pathfinder", "knn"])
-def test_log_probabilities_are_logarithms(name):
-    model = fitted(ALGORITHMS[name].estimator)
-    X, _ = example(model)
-    with np.errstate(divide="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        np.testing.assert_array_equal(model.predict_log_proba(X), np.log(model.predict_proba(X)))
 
 
 def test_importances_go_by_coefficient_and_range_and_are_known_with_levels_and_gaps():

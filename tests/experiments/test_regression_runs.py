@@ -7,7 +7,6 @@ import pytest
 
 from oblique_cli import config
 from oblique_cli.data import catalogue
-from oblique_cli.errors import EXIT_DATA
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.evaluation.sheets import render
 from oblique_cli.evaluation.tables import summarize
@@ -61,20 +60,6 @@ def test_a_grid_is_chosen_by_squared_error(tmp_path):
             assert row.status == "ok", row.message
             least = min(row.inner, key=lambda entry: entry["squared_error"])
             assert row.chosen == least["params"] and "n_correct" not in least
-
-
-@pytest.mark.parametrize(
-    ("dataset", "algorithm", "message"),
-    [
-        ("auto_mpg", "gdt", "data set 'auto_mpg' is for regression, and algorithm 'gdt' predicts classes: leave it"),
-        ("iris", "retis", "data set 'iris' is for classification, and algorithm 'retis' predicts numbers: leave it"),
-    ],
-)
-def test_the_wrong_kind_of_data_is_refused_in_one_sentence(call, tmp_path, dataset, algorithm, message):
-    path = tmp_path / "mixed.yaml"
-    path.write_text(f"version: 1\ndataset: {dataset}\nalgorithm: {algorithm}\n")
-    ended = call("run", str(path), "--results", str(tmp_path))
-    assert ended.code == EXIT_DATA and message in ended.err and "Traceback" not in ended.err
 
 
 @pytest.mark.long

@@ -48,11 +48,3 @@ def test_a_data_set_is_a_file_and_an_entry(checkout):
     assert ended.code == 0 and "heavy" in ended.out and "weight" in ended.out
     tested = checkout.contracts("tests/data/test_catalogue.py", named="pebbles")
     assert tested.code == 0 and " passed" in tested.out, tested.out
-
-
-def test_a_faulty_entry_stops_what_asks_for_its_set_and_nothing_else(checkout):
-    add(checkout, ENTRY.replace("  numeric: 2\n", "").replace("licence", "license"))
-    ended = checkout.oblique("tree", "pebbles")
-    assert ended.code == 4 and "Traceback" not in ended.err
-    assert "catalogue.yaml:" in ended.err and "'license'" in ended.err and "numeric" in ended.err
-    assert checkout.oblique("tree", "iris").code == 0

@@ -94,12 +94,6 @@ def test_fit_keeps_its_model_and_predict_uses_it(installed):
     assert used.code == 0 and 0.85 < float(used.out) < 1.0, used.err
 
 
-def test_compare_takes_its_algorithms(installed):
-    words = ("--dataset", "iris", "--algorithm", "differences,nearest_mean", "--metric", "worst_recall")
-    done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--quiet")
-    assert done.code == 0 and "nearest mean" in done.out, done.err
-
-
 FURTHER = """
 import numpy as np
 from oblique_cli.api import FOLDS, Fold, Scheme, exporter, plot, pruning_rows, scheme

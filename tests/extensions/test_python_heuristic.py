@@ -68,10 +68,3 @@ def test_its_limit_cuts_the_tree_that_a_direct_fit_grows(checkout):
     (checkout.folder / "tests").symlink_to(checkout.sources / "tests")
     ended = checkout.python("-c", "import sys; sys.path.insert(0, 'tests')\n" + PATH)
     assert (ended.out, ended.err) == ("equal\n", "")
-
-
-def test_a_broken_heuristic_is_refused_with_its_file(checkout):
-    checkout.write("oblique_cli/proposers/random_directions.py", PROPOSER.replace("def propose", "def proposals"))
-    ended = checkout.oblique("list", "algorithms")
-    assert ended.code == 2 and "random_directions.py" in ended.err and "propose(node)" in ended.err
-    assert "Traceback" not in ended.err and ended.err.count("\n") == 1

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oblique_cli import data
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -462,7 +461,3 @@ def test_a_tree_is_kept_beside_a_forest(monkeypatch):
     assert fit.model.algorithm == "hhgdt_forest" and fit.tree is not None
     assert fit.tree.algorithm == "hhgdt" and fit.tree.facts["estimate"]["accuracy"] == pytest.approx(0.8)
     assert fit.path and fit.path[-1].leaves == 1
-
-
-def test_a_tree_has_no_tree_beside_it():
-    assert fitting.fit(data.load("iris"), POLICY, specs("fdt", "axis_parallel"), folds=3).tree is None

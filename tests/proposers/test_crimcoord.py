@@ -93,12 +93,6 @@ def test_the_compiled_scores_are_the_readable_ones_whatever_the_unit_of_weight(t
 
 
 @BOTH
-def test_a_feature_with_one_level_or_none_scores_zero(scores):
-    for table in ([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]], [[7.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]):
-        assert not scores(np.array(table)).any()
-
-
-@BOTH
 def test_levels_that_do_not_differ_in_their_classes_stand_apart_from_the_first(scores):
     expected = np.array([0.0, 2.0, -1.0, -1.0]) / np.sqrt(6.0)
     for of_class in ([1.0, 3.0], [2.0], [0.3, 0.1, 0.7]):

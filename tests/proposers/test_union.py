@@ -92,29 +92,6 @@ def test_a_union_with_oc1_refuses_qualitative_columns_and_one_without_takes_them
             assert model.fit(X, [0, 1, 0, 1]).score(X, [0, 1, 0, 1]) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("members", "fault"),
-    [
-        ("fdt", "Got 'fdt'"),
-        ([], "names none"),
-        (["knn"], "'knn' is no heuristic"),
-        ([{"tau": 0.1}], "no name"),
-        (["fdt", "fdt"], "fdt is there twice"),
-        ([{"name": "hhgdt", "tau": 0.0}, "hhgdt"], "hhgdt is there twice"),
-        (["fdt", "union"], "a union has no unions as members"),
-        ([UnionProposer()], "a union has no unions as members"),
-        ([{"name": "hhgdt", "tua": 0.1}], "'tau' is meant"),
-        ([{"name": "hhgdt", "tau": 7}], "tau of hhgdt must be a number in [0, 2]"),
-        ([{"name": "hhgdt", "epsilon": 0.1}], "max_misrate of the union"),
-    ],
-)
-def test_a_list_that_makes_no_union_is_one_sentence(members, fault):
-    with pytest.raises(ConfigError) as caught:
-        ALGORITHMS["union"].make(proposers=members)
-    message = str(caught.value)
-    assert message.startswith("proposers of union must be ") and fault in message and "\n" not in message
-
-
 def test_one_heuristic_with_different_parameters_may_be_there_twice():
     data = real_set("wine")
     node = node_of(data.X, data.y)

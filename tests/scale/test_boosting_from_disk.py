@@ -122,19 +122,6 @@ def test_trees_of_another_fit_and_of_other_rows_are_told(few_rows, tmp_path, mon
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", params, scratch=tmp_path / "other")
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_iter_no_change": 5}, "n_iter_no_change 5 of oblique_boosting asks rows kept from growth"),
-        ({"proposer": "svm_split_of_nothing"}, "proposer"),
-    ],
-)
-def test_what_needs_all_rows_is_refused(params, message):
-    X, y = table(1)
-    with pytest.raises(ConfigError, match=message):
-        fit_from_disk.fit(array_table(X, y), "oblique_boosting", params)
-
-
 def test_too_little_memory_and_scores_of_other_rows_are_refused(monkeypatch):
     X, y = table(1, n=1200)
     with pytest.raises(ConfigError, match=r"has to hold 1000 rows of 3 features at a time, and memory is for \d+"):

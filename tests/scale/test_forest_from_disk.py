@@ -122,11 +122,7 @@ def test_trees_of_another_fit_and_damaged_ones_are_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({}, "max_features 0.5 of hhgdt_forest draws features at every node"),
-        ({**ALL, "oob_score": True}, "oob_score True needs all rows in memory"),
         ({**ALL, "proposer": "hhbut"}, "proposer 'hhbut' needs all rows in memory, to find clusters"),
-        ({**ALL, "node_bootstrap": True}, "node_bootstrap True needs all rows in memory"),
-        ({**ALL, "probabilities": "laplace"}, "probabilities 'laplace' needs all rows in memory"),
         ({**ALL, "monotonic_cst": [1, 0, 0]}, "monotonic_cst .* needs all rows in memory"),
     ],
 )

@@ -126,20 +126,6 @@ def test_the_column_is_no_feature_whatever_it_looks_like(patients):
     assert numbers.digest != catalogue.load(DatasetSpec("iris"), groups="petal_length").digest
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "column", "says"),
-    [
-        ("", "", "pateint", "there is no column 'pateint' to use as the column of groups. Did you mean 'patient'?"),
-        ("", "", "class", "'class' is the target, it cannot be the column of groups"),
-    ],
-)
-def test_a_column_that_cannot_be_used_is_a_sentence(patients, old, new, column, says):
-    with open(patients.csv, "w") as file:
-        file.write(CSV.replace(old, new) if old else CSV)
-    with pytest.raises(DataError, match=f": {says.replace('(', '[(]').replace(')', '[)]').replace('?', '[?]')}$"):
-        catalogue.load(patients, groups=column)
-
-
 def test_a_row_without_a_group_cannot_be_filled_in_and_can_be_dropped(patients):
     with open(patients.csv, "w") as file:
         file.write(CSV.replace("p3,", ","))

@@ -513,26 +513,6 @@ def test_what_is_no_character_set_is_refused(charset):
         Columns.from_plain(plain)
 
 
-def test_parquet_and_arff_give_the_same_numbers():
-    pyarrow = pytest.importorskip("pyarrow", reason="reads Parquet")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
-    expected = read(TEXT)[0]
-    out = io.BytesIO()
-    whole = pyarrow.table({"x": NUMBERS, "café": ["été", "hiver"] * 20, "y": CLASSES})
-    parquet.write_table(whole, out)
-    for content in (out.getvalue(), gzip.compress(out.getvalue())):
-        dataset, columns, _ = read(content)
-        assert dataset.digest == expected.digest and columns.format == "parquet"
-    arff = (
-        "% a comment\n@RELATION r\n@attribute x numeric\n@attribute 'café' {'été', hiver}\n@attribute y {a,b}\n@DATA\n"
-    )
-    arff += "".join(f"{x},'{w}',{y}\n" for x, w, y in zip(NUMBERS, ["été", "hiver"] * 20, CLASSES, strict=True))
-    dataset, columns, _ = read(arff)
-    assert dataset.digest == expected.digest and columns.format == "arff"
-    # One format may be learned from and another one predicted on.
-    assert np.array_equal(next(chunks(source(out.getvalue()), columns)).X, expected.X)
-
-
 @pytest.mark.parametrize(
     ("row", "cells"),
     [

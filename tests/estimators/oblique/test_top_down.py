@@ -449,9 +449,3 @@ def test_max_features_are_drawn_at_every_node_from_its_stream():
     assert np.count_nonzero(planes.coef_, axis=1).max() <= 3
     with pytest.raises(ConfigError, match=r"^engine 'native' .*max_features 2"):
         make("axis_parallel", max_features=2, engine="native").fit(X, y)
-
-
-@pytest.mark.parametrize("name, bad", [("min_samples_split", 1), ("max_features", 0), ("min_impurity_decrease", -1.0)])
-def test_a_limit_out_of_range_is_refused_by_name_and_value(name, bad):
-    with pytest.raises(ValueError, match=rf"^{name} of axis_parallel must be .* Got {bad}\."):
-        make("axis_parallel", **{name: bad}).fit(*labeled("iris"))

@@ -336,21 +336,6 @@ def test_oblique_spectrum_adds_up(call):
     assert "of energy" in text and "component  variance captured" in text and "(mean)" in text
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (("spect", "--algorithm", "gdt"), 2, "gdt does not split on levels of single features; use one of c45, "),
-        (("spect", "--component", "1"), 2, "c45 has 0 components here, so --component 1 is none of them"),
-        (("spcet",), 2, "Did you mean 'spect'"),
-        (("auto_mpg",), 4, "is for regression"),
-        ((), 2, "give either the name of a data set"),
-    ],
-)
-def test_what_has_no_spectrum_is_said_in_a_sentence(call, words, code, message):
-    ended = call("spectrum", *words)
-    assert ended.code == code and message in ended.err and ended.out == ""
-
-
 def test_reproduce_odt_goes_on_from_its_stored_steps_and_a_part_serves_the_whole(call):
     words = ("reproduce", "odt", "--profile", "quick", "-j", "1", "--only", "dataset=house_votes")
     part = call(*words, "--only", "algorithm=c45")

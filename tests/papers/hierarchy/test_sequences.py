@@ -52,25 +52,6 @@ def test_jukes_cantor_finds_the_distance_by_which_sequences_evolved():
     np.testing.assert_allclose(estimated, 0.4, rtol=0.02)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "a FASTA file begins with a header, '>' and a name; the file is empty."),
-        ("ACGT\n>a\nACGT\n", "a FASTA file begins with a header, '>' and a name; got 'ACGT'."),
-        (">a\nACGT\n>\nACGT\n", "record 2 has no name"),
-        (">a\n\n>b\nACGT\n", "record 1, 'a', has no letters."),
-        (">a\nACGT\n>b\nACG\nE\n", "record 2, 'b', has 'E' at position 4; expected are ACGTU, ambiguity codes RYSWK"),
-        (">a\nAC\u01ffT\n", "record 1, 'a', has 'ǿ' at position 3;"),
-        (">a\nACGT\n>b\nACG\n", "record 2, 'b', has 3 sites and 'a' has 4; sequences must be aligned to the same"),
-        (">a x\nACGT\n>b\nACGT\n>a y\nACGT\n", "records 1 and 3 have 'a'."),
-    ],
-)
-def test_a_bad_file_is_refused_with_record_and_position(text, message):
-    with pytest.raises(DataError) as caught:
-        read_fasta(text, "my.fasta")
-    assert str(caught.value).startswith("my.fasta: ") and message in str(caught.value)
-
-
 def test_pairs_without_a_distance_are_named():
     with pytest.raises(DataError, match="'a' and 'c' have no site where both have a letter"):
         read_fasta(">a\nAC--\n>b\nACGT\n>c\nNNGT\n", "f").distances()

@@ -409,22 +409,3 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
     ended = call(*PART)
     assert ended.code == 6
     assert "accuracy_percent of HHCART(D) on wine agreed in the baseline" in ended.err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("report",), "there is no docs/reproduction.md here"),
-        (("5.2",), "5.2 is a published table. Reproduce it by: oblique reproduce chapter5."),
-        (("chapter33",), "Did you mean 'chapter3'"),
-        (("chapter3", "--only", "datset=wine"), "must be dataset=NAME or algorithm=NAME"),
-        (("chapter3", "--only", "dataset=wien"), "wine"),
-        (("chapter3", "--only", "algorithm=hhcrt_a"), "Did you mean 'hhcart_a'"),
-        (("chapter3", "--only", "algorithm=butif_svm"), "reproduce chapter3: --only leaves nothing of the full"),
-        (("sensitivity",), "reproduce sensitivity is now python -m studies.sensitivity, in a checkout"),
-        (("field",), "reproduce field is now oblique run field."),
-    ],
-)
-def test_a_mistake_is_one_sentence(call, words, message):
-    ended = call("reproduce", *words)
-    assert ended.code == 2 and message in " ".join(ended.err.split())
