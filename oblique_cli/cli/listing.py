@@ -118,7 +118,7 @@ def _published() -> list[dict[str, Any]]:
     from oblique_cli.evaluation.published import tables
 
     # Only tables comparable with ours; the others contain single folds and classes.
-    comparable = [table for table in tables().values() if table.level == "repetitions"]
+    comparable = [table for table in tables().values() if table.has_means]
     return [{"name": table.reference, "caption": table.caption} for table in comparable]
 
 

@@ -35,7 +35,7 @@ def schema() -> dict[str, Any]:
         **{PLURAL[singular]: _list(schema) for singular, schema in items.items()},
         "cv": {**cv, "allOf": cv_forms},
         "metrics": _list({"enum": list(METRICS)}),
-        "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
+        "published": _list({"enum": [name for name, table in tables().items() if table.has_means]}),
         "limits": _mapping(outside.LIMITS),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},

@@ -25,6 +25,8 @@ TITLES = {
     ("manwani2012", "CART-LC"): "OC1-LC",
 }
 
+CROSS_VALIDATION = "cross-validation"
+
 FOLDER = PACKAGE / extensions.PUBLISHED
 
 
@@ -32,7 +34,8 @@ FOLDER = PACKAGE / extensions.PUBLISHED
 class PublishedTable:
     """Published table.
 
-    level : content of a row: a mean over "repetitions", or one "class", "repetition" or "fold"
+    level : content of a row: a mean over "repetitions"; a mean over folds, with the SD over the folds of one
+    "cross-validation"; or one "class", "repetition" or "fold"
     configurations : the bundled configurations with its settings, separated by spaces; "" for unknown settings
     """
 
@@ -47,6 +50,11 @@ class PublishedTable:
     @property
     def reference(self) -> str:
         return f"{self.source}:{self.table}"
+
+    @property
+    def has_means(self) -> bool:
+        """Return whether its numbers are means, which can stand beside the means of a run."""
+        return self.level in ("repetitions", CROSS_VALIDATION)
 
 
 @dataclass(frozen=True)
@@ -117,8 +125,8 @@ def find(reference: str) -> PublishedTable:
 def comparable(reference: str) -> PublishedTable:
     """Return a table of means over repetitions; raise ConfigError if it is unknown or has no such means."""
     table = find(reference)
-    if table.level != "repetitions":
-        usable = ", ".join(name for name, other in tables().items() if other.level == "repetitions")
+    if not table.has_means:
+        usable = ", ".join(name for name, other in tables().items() if other.has_means)
         raise ConfigError(
             f"published table {reference} holds numbers of a single {table.level}, which cannot stand beside means "
             f"over repetitions; tables that can: {usable}."
@@ -156,6 +164,13 @@ def qualifier_values(source: str, table: str, key: str) -> tuple[str, ...]:
     """Return the values of a qualifier in a table, in the order of the file; () if no row has it."""
     qualifiers = (number.qualifiers.get(key) for number in numbers(source, table))
     return tuple(dict.fromkeys(value for value in qualifiers if value is not None))
+
+
+def unit(table: PublishedTable, dataset_name: str, metric: str) -> float:
+    """Return the unit in which a table prints a metric of a data set of our catalogue, in units of our metric."""
+    code, where = dataset_code(table.source, dataset_name), (table.source, table.table)
+    units = (n.qualifiers.get("unit") for n in numbers(*where) if (n.dataset, n.metric) == (code, metric))
+    return float(next(filter(None, units), 1.0))
 
 
 def prints(table: PublishedTable, dataset_name: str, method_title: str) -> bool:

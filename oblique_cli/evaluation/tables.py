@@ -5,6 +5,8 @@ accuracy of a repetition   correct test predictions summed over its folds / test
 leaves of a repetition     plain mean over the trees of its folds
 other metrics              as in the registry (`metrics.Metric.aggregate`)
 a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)
+Beside published tables of folds alone (`published.CROSS_VALIDATION`) a cell is the mean over all folds, and the SD is
+that over the folds of the first repetition. A metric is in the unit in which they print it.
 
 No missing number is estimated. Pooling needs every row tested once, so only complete repetitions are averaged: a
 repetition with failed or unfinished folds is excluded from the mean, and the cell has a mark and the count of its
@@ -16,8 +18,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import chain
 from math import floor, log10, sqrt
 from typing import Any
 
@@ -53,6 +56,11 @@ class TableValue:
         if self.mean is None or self.published is None or self.published.mean is None:
             return None
         return self.mean - self.published.mean
+
+    def divided(self, unit: float) -> TableValue:
+        """Return our mean and SD in a unit."""
+        mean, sd = (None if value is None else value / unit for value in (self.mean, self.sd))
+        return self if unit == 1 else replace(self, mean=mean, sd=sd)
 
 
 @dataclass(frozen=True)
@@ -332,7 +340,7 @@ def summarize(
         lines=tuple(lines),
         references=tuple(table.reference for table in tables),
         notes=(
-            *_protocol_notes(experiment, names),
+            *_protocol_notes(experiment, names, _are_of_folds(tables)),
             *_gap_notes(lines),
             *_undefined_notes(lines, names),
             *_published_notes(lines, tables),
@@ -400,7 +408,9 @@ def _line(
             whole = [done[place] for place in apparent] if completed else []
             values[name] = _value(scheme.accuracies(experiment.cv, completed, whole) if completed else [], number)
         elif not is_matrix(name):
-            values[name] = _table_value(name, completed, number, experiment, extra)
+            value = _table_value(name, completed, number, experiment, extra, _are_of_folds(deviations))
+            units = [published.unit(table, dataset, printed) for table in deviations]
+            values[name] = value.divided(max(units, default=1))
         elif completed:
             try:
                 sums = [METRICS[name].of_repetition(rows) for rows in completed]
@@ -434,18 +444,27 @@ def _line(
 
 
 def _table_value(
-    name: str, complete: list[list[Row]], number: Published | None, experiment: Experiment, extra: set[str]
+    name: str,
+    complete: list[list[Row]],
+    number: Published | None,
+    experiment: Experiment,
+    extra: set[str],
+    of_folds: bool,
 ) -> TableValue:
     """Return the value of one column. extra : names of the additional measures of the estimator"""
-    if name not in METRICS:
-        if name not in extra:
-            return TableValue(None, None, number)
+    if name not in METRICS and name not in extra:
+        return TableValue(None, None, number)
+    try:
+        if of_folds and complete:
+            of = METRICS[name].of if name in METRICS else lambda row: Fraction(row.measures[name])
+            folds = [[of(row) for row in rows] for rows in complete]
+            return replace(_value([*chain(*folds)], number), sd=_value(folds[0], number).sd)
+        if name in METRICS:
+            return _value([METRICS[name].of_repetition(rows) for rows in complete], number)
         # Exact arithmetic: the order of rows or of sums changes no digit.
         return _value(
             [weighted_sum([r.measures[name] for r in rows], [1] * len(rows)) / len(rows) for rows in complete], number
         )
-    try:
-        return _value([METRICS[name].of_repetition(rows) for rows in complete], number)
     except NotMeasured as error:
         raise not_measured(name, experiment) from error
     except Undefined:
@@ -489,6 +508,10 @@ def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:
 # -- published numbers -------------------------------------------------------------------------------------------------
 
 
+def _are_of_folds(tables: Iterable[published.PublishedTable]) -> bool:
+    return {table.level for table in tables} == {published.CROSS_VALIDATION}
+
+
 def _published(
     shown: list[published.PublishedTable], experiment: Experiment, dataset: str, title: str, metric: str
 ) -> Published | None:
@@ -520,12 +543,14 @@ def _published_clusters(shown: list[published.PublishedTable], dataset: str, tit
 # -- notes -------------------------------------------------------------------------------------------------------------
 
 
-def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
+def _protocol_notes(experiment: Experiment, names: Sequence[str], of_folds: bool) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
     scheme = schemes.SCHEMES[cv.scheme]
     pooling = scheme.pooling_of(cv)
-    if pooling == schemes.Scheme.pooling or (scheme.estimate and "accuracy" not in names):
+    if of_folds:
+        pooling, over = "mean over all folds ± SD over the folds of the first repetition, as published", ""
+    elif pooling == schemes.Scheme.pooling or (scheme.estimate and "accuracy" not in names):
         # The default depends on the metric.
         titles: dict[str, list[str]] = {"pooled": [], "averaged": [], "summed": []}
         for name in filter(METRICS.__contains__, names):

@@ -56,17 +56,13 @@ def check(call, name, specs):
     cells = [cell for cell in study.run(request).cells if cell.table in PRINTED[name] and cell.ours is not None]
     # Folds have the same keys in both commands, so the study runs none of them again.
     assert ", 0 of them now" in next(line for line in lines if line.startswith(f"{name}: "))
-    # Errors are in the unit of their row of Table 2.7; clusters are a column with all classes of a set; the folds at
-    # random beside the stratified ones are of another configuration.
-    cells = [c for c in cells if not ("in units of" in c.note or "clusters" in c.metric or "=SRS" in c.qualifier)]
+    # Clusters are a column with all classes of a set; the folds at random beside the stratified ones are of another
+    # configuration.
+    cells = [c for c in cells if not ("clusters" in c.metric or "=SRS" in c.qualifier)]
     assert cells and {(cell.dataset, cell.metric) for cell in cells} <= {key[:2] for key in of_run}
     for cell in cells:
         numbers = of_run[cell.dataset, cell.metric, cell.published, cell.published_sd]
-        wanted, least = (cell.ours, cell.ours_sd), 1e-9
-        if "SD over the folds" in cell.note:  # beside the mean over folds, which `run` weighs by their rows
-            numbers, wanted = [(mean,) for mean, _ in numbers], (cell.ours,)
-            least = 0.05 if cell.metric == "accuracy_percent" else 1e-9
-        assert any(number == pytest.approx(wanted, abs=least) for number in numbers), cell
+        assert any(number == pytest.approx((cell.ours, cell.ours_sd), abs=1e-9) for number in numbers), cell
 
 
 SMALL = [name for name, specs in QUICK.items() if specs]

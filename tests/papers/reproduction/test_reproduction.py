@@ -3,19 +3,23 @@
 import csv
 import io
 from dataclasses import replace
+from math import log
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import published
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.papers.reproduction.framework import document, printed_cells, runs, study_report
 from oblique_cli.papers.reproduction.framework.declarations import Part, Runs
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
-from oblique_cli.papers.reproduction.framework.runs import FoldScore
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.study_report import read_cells
 from oblique_cli.papers.reproduction.studies import chapter3, chapter5, tprti
 from studies import power, sensitivity
 
@@ -151,17 +155,30 @@ def test_reasons_of_counts_hold_for_their_own_cells():
     assert len(checked) == 24
 
 
-def test_the_unit_of_an_error_is_chosen_by_the_other_methods_of_its_row():
-    score = {m: {"mse": FoldScore(v, 0.1, None)} for m, v in (("TPRTI-A", 1.5), ("TPRTI-B", 1.9), ("RETIS", 1.6))}
-    scores = {("breiman_levels", method): result for method, result in score.items()}
-    units = {tprti.OWN: 1.0, "the variance of the response": 20.0, "its squared range": 400.0}
-    assert tprti.unit_of(scores, "breiman_levels", units) == "the variance of the response"
-    # An error that is far off in every unit cannot choose one for itself.
-    scores["breiman_levels", "TPRTI-B"] = {"mse": FoldScore(40.0, 0.1, None)}
-    assert tprti.unit_of(scores, "breiman_levels", units, "TPRTI-B") == "the variance of the response"
-    # Errors printed as 0 have no say: on dataset #2 only M5 is not.
-    scores["one_bend", "RETIS"] = {"mse": FoldScore(1e-5, 0.0, None)}
-    assert tprti.unit_of(scores, "one_bend", units) == tprti.OWN
+def test_the_unit_of_an_error_is_the_nearest_to_the_errors_of_the_other_methods_of_its_row():
+    cells = read_cells(Path(__file__).parents[3] / "results" / "reproduction" / "tprti.csv")
+    table = published.find("amalaman2015:2.7")
+    cells = [c for c in cells if (c.table, c.metric) == (table.reference, "mse") and c.ours and c.published]
+    for name in dict.fromkeys(cell.dataset for cell in cells if catalogue.entry(cell.dataset).generated):
+        y = catalogue.load(DatasetSpec(name)).y
+        unit, units = published.unit(table, name, "mse"), (1.0, np.var(y), np.ptp(y) ** 2)
+        assert unit == pytest.approx(min(units, key=lambda other: abs(other - unit)), rel=1e-12)
+        for judged in cells:
+            row = [c for c in cells if c.dataset == name == judged.dataset and c.method != judged.method]
+            away = {each: sum(abs(log(c.ours * unit / each / c.published)) for c in row) for each in units}
+            assert not row or min(away, key=away.get) == pytest.approx(unit)
+
+
+def test_a_report_names_each_cell_whose_verdict_moved(tmp_path):
+    before = tmp_path / "deviations.csv"
+    other, third = (replace(CELL, dataset=name) for name in ("wine", "glass"))
+    assert study_report.moved(before, [CELL]) == []
+    before.write_text(study_report.verdicts([CELL, replace(other, ours=90.0), replace(third, ours=90.0)]))
+    lines = study_report.moved(before, [replace(CELL, ours=95.0), other, replace(third, ours=91.0)])
+    assert [line[len(CELL.table) + 2 : line.index(" (published 63.00 ± 2.00)")] for line in lines] == [
+        "bupa, HHCART(A), accuracy_percent: agreed, deviates now with 95.00 ± 1.00",
+        "wine, HHCART(A), accuracy_percent: deviated with 90.00 ± 1.00, agrees now with 64.00 ± 1.00",
+    ]
 
 
 @pytest.mark.parametrize(

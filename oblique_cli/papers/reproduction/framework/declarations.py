@@ -41,13 +41,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a study for a request, by group and part, under one reading. is_stored : a stored run stands for all
-    groups, and no data are loaded"""
+    """The runs of a study for a request, by group and part, under one reading."""
 
     request: StudyRequest
     done: Mapping[str, Mapping[Part, Outcome]]
     reading: str = ""
-    is_stored: bool = False
 
     def of(self, *groups: str) -> list[Outcome]:
         """Return the runs of some groups in the order of the parts; [] if the request leaves them out."""
@@ -141,7 +139,7 @@ class Declaration:
         """Return the function for the numbers of a table in a stored run, which stands for every configuration."""
         request = StudyRequest("full", run.experiment.seed, 1, "", None, {}, lambda line: None)
         done = {group: {Part(run.experiment.name): run} for group in self.parts}
-        return self.tables[table](Runs(request, done, is_stored=True))
+        return self.tables[table](Runs(request, done))
 
     def cells(self, done: Runs) -> Sequence[Cell]:
         """Return the cells of all tables."""

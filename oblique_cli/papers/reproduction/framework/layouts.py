@@ -26,7 +26,7 @@ from oblique_cli.papers.reproduction.framework.runs import Ours, Outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
 from oblique_cli.schemes import is_stratified
 
-LEVELS = ("repetitions", "class", "repetition", "fold")  # of the tables that a run can fill
+LEVELS = ("repetitions", published.CROSS_VALIDATION, "class", "repetition", "fold")  # of the tables that a run can fill
 ALL_FOLDS = "all"  # value of `fold` of a mean and SD over folds, which are printed in two rows
 
 # Attribute of a number -> its value: a field of `Published` or a qualifier.

@@ -173,7 +173,8 @@ def cells(
 
 
 # Qualifiers that describe how a number was computed but do not identify it.
-DESCRIPTIVE = ("sd_over", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel", "printed_code")
+DESCRIPTIVE = ("sd_over", "unit", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel",
+               "printed_code")  # fmt: skip
 
 
 def qualifier(number: Published) -> str:
@@ -343,12 +344,12 @@ class FoldScore:
     over_folds: float | None
     over_repeats: float | None
 
-    def number(self) -> Number:
-        """Return the number for a cell, with the SD over folds."""
+    def number(self, unit: float = 1.0) -> tuple[float, float | None, str]:
+        """Return the number for a cell in a unit, with the SD over folds."""
         note = "SD over the folds of one cross-validation"
         if self.over_repeats is not None:
             note += f"; over repetition means {self.over_repeats:.3g}"
-        return self.mean, self.over_folds, note
+        return self.mean / unit, None if self.over_folds is None else self.over_folds / unit, note
 
 
 def fold_score(rows: Sequence[Row], score: Score) -> FoldScore:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from math import log
 
-import numpy as np
-
-from oblique_cli.data import catalogue
-from oblique_cli.evaluation.published import Published, numbers
-from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.evaluation.published import Published, find, numbers, unit
 from oblique_cli.papers.reproduction.framework import runs
 from oblique_cli.papers.reproduction.framework.declarations import Declaration, Runs, declare
-from oblique_cli.papers.reproduction.framework.runs import FoldScore, FoldScores, Number, Ours, Score
+from oblique_cli.papers.reproduction.framework.runs import FoldScores, Number, Ours, Score
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable
 
 SOURCE = "amalaman2015"
@@ -24,6 +18,7 @@ NOT_RUN = dict.fromkeys(COPIED, "printed numbers of another paper")
 # RETIS has no printed number on kin8nm.
 DATASETS = ("three_pieces", "one_bend", "breiman_levels", "sine_product", "friedman", "abalone", "auto_mpg",
             "boston_housing", "auto_mpg_zscore", "stock", "tecator", "kin8nm")  # fmt: skip
+TABLE = find(TABLES[1])
 MEASURES: Mapping[str, Score] = {"mse": lambda row: row.measures["mse"], "n_leaves": lambda row: row.n_leaves}
 OUTCOMES = ("wins", "ties", "losses")
 
@@ -36,18 +31,10 @@ def _is_whole(scores: FoldScores) -> bool:
     return all((dataset, method) in scores for dataset in DATASETS for method in METHODS.values())
 
 
-def _units(done: Runs) -> dict[str, Mapping[str, float]]:
-    """Return `units_of` each data set; errors of a stored run keep their unit."""
-    load = (done.request.data_dir, done.request.offline)
-    specs = [spec for run in done.of("trees") for spec in run.experiment.datasets]
-    return {spec.name: {OWN: 1.0} if done.is_stored else units_of(spec, *load) for spec in specs}
-
-
 def _of_table_2_6(done: Runs) -> Ours:
     scores, counts = _scores(done), {}
     if _is_whole(scores):
-        units = {name: each[unit_of(scores, name, each)] for name, each in _units(done).items()}
-        counts = duels(scores, units)
+        counts = duels(scores)
 
     def ours(number: Published, dataset: str) -> Number | None:
         count = counts.get((number.method, number.qualifiers["versus"]))
@@ -58,14 +45,11 @@ def _of_table_2_6(done: Runs) -> Ours:
 
 def _of_table_2_7(done: Runs) -> Ours:
     """Return a function for errors, in the unit of their row of Table 2.7, and leaves."""
-    scores, units_by = _scores(done), _units(done)
+    scores = _scores(done)
 
     def ours(number: Published, dataset: str) -> Number | None:
         value = scores.get((dataset, number.method), {}).get(number.metric)
-        if value is None or number.metric != "mse":
-            return value.number() if value else None
-        units = units_by[dataset]
-        return _in_unit(value, unit_of(scores, dataset, units, number.method), units)
+        return value.number(unit(TABLE, dataset, number.metric)) if value else None
 
     return ours
 
@@ -74,47 +58,6 @@ def _of_table_2_8(done: Runs) -> Ours:
     scores = _scores(done)
     best = best_combinations(scores, DATASETS) if _is_whole(scores) else {}
     return lambda number, _: (best[number.method], None, "counted from the means") if number.method in best else None
-
-
-OWN = "its own units"
-
-
-@cache
-def units_of(policy: DatasetSpec, data_dir: str | None, offline: bool) -> Mapping[str, float]:
-    """Return the possible units of a printed error by name: 1, the variance of the response, its squared range."""
-    y = catalogue.load(policy, data_dir, offline).y
-    return {OWN: 1.0, "the variance of the response": float(np.var(y)), "its squared range": float(np.ptp(y)) ** 2}
-
-
-def unit_of(scores: FoldScores, dataset: str, units: Mapping[str, float], judged: str | None = None) -> str:
-    """Return the unit in which the errors of a row of Table 2.7 are nearest to the printed ones, in logarithms.
-
-    judged  a method whose error is ignored, so that no cell chooses its own unit; None for the unit of the whole row
-
-    Errors printed as 0 are ignored too.
-    """
-    names = runs.dataset_names(SOURCE)
-    pairs = [
-        (scores[dataset, number.method]["mse"].mean, number.mean)
-        for number in numbers(SOURCE, "2.7")
-        if names.get(number.dataset) == dataset
-        and number.metric == "mse"
-        and number.method != judged
-        and number.mean
-        and "mse" in scores.get((dataset, number.method), {})
-    ]
-
-    def away(name: str) -> float:
-        return sum(abs(log(ours / units[name] / printed)) for ours, printed in pairs if ours > 0)
-
-    return min(units, key=away)
-
-
-def _in_unit(value: FoldScore, unit: str, units: Mapping[str, float]) -> Number:
-    mean, sd, note = value.number()
-    if unit == OWN or mean is None:
-        return mean, sd, note
-    return mean / units[unit], None if sd is None else sd / units[unit], f"{note}; in units of {unit}"
 
 
 def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[str, tuple[float, float]]) -> list[int]:
@@ -129,12 +72,12 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
     return counts
 
 
-def duels(scores: FoldScores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
-    """Return (method, versus) -> wins, ties, losses of TPRTI-A and -B. units : data set -> divisor of our errors"""
+def duels(scores: FoldScores) -> dict[tuple[str, str], list[int]]:
+    """Return (method, versus) -> wins, ties, losses of TPRTI-A and -B."""
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), score_of in scores.items():
-        unit, mse = units[dataset], score_of["mse"]
-        means.setdefault(method, {})[dataset] = (mse.mean / unit, (mse.over_folds or 0.0) / unit)
+        mean, sd, _ = score_of["mse"].number(unit(TABLE, dataset, "mse"))
+        means.setdefault(method, {})[dataset] = (mean, sd or 0.0)
     names = runs.dataset_names(SOURCE)
     for number in numbers(SOURCE, "2.7"):
         if number.method in COPIED and number.metric == "mse" and number.mean is not None:
