@@ -30,7 +30,7 @@ from oblique_cli.data import Entry, catalogue, files
 __all__ = ["call", "checkout", "finished", "finished_folder", "forking", "opened"]
 
 # No test looks at the clock: what is slow here may only be a busy machine. Every run draws other examples.
-settings.register_profile("oblique", deadline=None, max_examples=30)
+settings.register_profile("oblique", deadline=None, max_examples=20)
 settings.load_profile("oblique")
 
 # The names of the parameters of a class, which scikit-learn reads from its constructor at each `get_params`: two fifths

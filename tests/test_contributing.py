@@ -18,30 +18,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 # What stands for a name of one's own in a path of the table.
 PLACEHOLDER = re.compile(r"NAME|FAMILY")
-KINDS = {
-    "a split heuristic in Python",
-    "a native split heuristic",
-    "a criterion of the core",
-    "a data set",
-    "a cross-validation scheme",
-    "a pruning rule",
-    "a metric",
-    "an algorithm",
-    "a forest of a heuristic that the core grows",
-    "a forest with a split of its own, in C++",
-    "how an estimator of a new kind lies in a model file",
-    "a format of `oblique export`",
-    "a plot of stored runs",
-    "a study of published tables",
-    "a figure",
-    "a command",
-    "an example at the end of a command's help",
-    "a run of a command in continuous integration",
-    "a configuration",
-    "a published table",
-    "a benchmark",
-    "a plugin, outside this repository",
-}
 
 
 def rows() -> dict[str, tuple[list[str], str]]:
@@ -52,10 +28,6 @@ def rows() -> dict[str, tuple[list[str], str]]:
 
 
 ROWS = rows()
-
-
-def test_the_table_has_every_kind_of_extension():
-    assert {what.partition(" (")[0] for what in ROWS} == KINDS
 
 
 @pytest.mark.parametrize("what", ROWS)

@@ -10,37 +10,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 import oblique_cli
 from oblique_cli.ground import extensions
 from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, walk_executed
 
-FLOORS = {
-    "errors": -2,  # the ground: whatever fails on floor 0 says so in these
-    "foreign": -1,
-    "ground": 0,
-    "parameters": 1,
-    "_core": 1,
-    "tree": 2,
-    "proposers": 3,
-    "drawing": 3,
-    "estimators": 4,
-    "data": 4,
-    "schemes": 4,
-    "evaluation": 5,
-    "models": 5,
-    "plugins": 5,
-    "config": 6,
-    "experiments": 6,
-    "fitting": 7,
-    "scale": 7,
-    "report": 7,
-    "api": 8,  # names what is below it, and loads it on first use
-    "cli": 8,
-    "_start": 9,  # the entry point: looks at versions, then loads `cli`
-    "papers": 9,  # used as a plugin is, by `ground/extensions.py`
-    "__main__": 10,  # `python -m oblique_cli`
-}
+RULES = yaml.safe_load(Path(__file__).with_name("floors.yaml").read_text(encoding="utf-8"))
+FLOORS, CORE_FLOORS = RULES["floors"], RULES["core_floors"]
 
 MODULES = modules()
 COMMANDS_OF_PAPERS = tuple(p.as_posix() for p in MODULES if p.parts[0] == "papers" and p.stem.endswith("_command"))
@@ -176,75 +153,19 @@ def test_a_circle_is_found():
     assert not circle({"a": {"a.x.thing"}, "a.x": {"a.y.thing", "b"}, "a.y": {"b"}, "b": {"numpy.a"}})
 
 
-# Names that stand more than once: each means one thing wherever it stands.
-REPEATED = {
-    "algorithms.py": "a room's entries of the table of algorithms",
-    "gdt.py": "the algorithm GDT: its heuristic, and the study of its paper",
-    "growing.py": "growth of a tree, from rows in memory and from blocks",
-    "hhcart.py": "the algorithm HHCART: its heuristic, and its forest",
-    "machines.py": "linear machines: their estimators, and how these lie in model files",
-    "mpsvm.py": "the algorithm MPSVM: its forest, and the study of its paper",
-    "refined.py": "tree alternating optimization, of a tree and of a forest",
-}
-
-
 def test_no_two_files_of_one_name_mean_different_things():
     names = [path.name for path in MODULES if path.name != "__init__.py"]
     repeated = {name for name in names if names.count(name) > 1}
-    assert repeated == set(REPEATED), "rename one of them, or say what both mean"
+    assert repeated == set(RULES["repeated"]), "rename one of them, or say what both mean"
 
 
 def test_every_floor_is_lived_on():
     assert {room(path) for path in MODULES} | {"_core"} >= set(FLOORS) - {"__main__"}
 
 
-@pytest.mark.parametrize(
-    ("library", "allowed"),
-    [
-        ("click", ("cli/", *COMMANDS_OF_PAPERS)),
-        ("joblib", ("experiments/", "papers/reproduction/", "estimators/n_jobs.py")),
-        ("tabulate", "evaluation/"),
-        (
-            "threadpoolctl",
-            (
-                "experiments/",
-                "papers/reproduction/",
-                "estimators/oblique/clusters.py",
-                "papers/discrete/fourier_classifiers.py",
-            ),
-        ),
-        ("sqlite3", ("experiments/store/", "data/own/frames.py")),
-        ("distributed", ("experiments/cluster.py", "scale/workers.py", "estimators/n_jobs.py")),
-        ("urllib", "data/fetch.py"),
-        ("http", "data/fetch.py"),
-        ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own/frames.py", "data/parquet.py", "scale/disk_tables.py")),
-        # The nearest pair and the nearest change; distances and UPGMA; distributions; the generalized eigenproblem of
-        # GEPSVM; sparse paths; logarithms of the gamma function; factors of covariances as scikit-learn takes them;
-        # working memory of its linear algebra, before there is a limit; least squares with signs.
-        # The exact test of two models.
-        (
-            "scipy",
-            (
-                "proposers/cline.py",
-                "papers/hierarchy/",
-                "report/two_models.py",
-                "evaluation/significance_tests.py",
-                "estimators/machines.py",
-                "estimators/fitted.py",
-                "ground/nodes.py",
-                "estimators/oblique/mixtures.py",
-                "estimators/outside/child.py",
-                "models/explaining/nearest.py",
-                "models/explaining/scored.py",
-                "models/verifying/polyhedra.py",
-                "tree/description_length.py",
-                "tree/monotone_models.py",
-            ),
-        ),
-    ],
-)
-def test_a_library_is_used_in_one_place(library, allowed):
+@pytest.mark.parametrize("library", RULES["libraries"])
+def test_a_library_is_used_in_one_place(library):
+    allowed = (*RULES["libraries"][library], *(COMMANDS_OF_PAPERS if library == "click" else ()))
     assert {user for user in users_of(library) if not user.startswith(allowed)} == set()
 
 
@@ -311,24 +232,6 @@ def test_only_the_bindings_know_python():
         if path.parent.name != "bindings":
             text = path.read_text(encoding="utf-8")
             assert "nanobind" not in text and "Python.h" not in text, path.name
-
-
-# Rooms of the core; a room includes what is in rooms below its own, or in itself.
-CORE_FLOORS = {
-    "common": 0,
-    "tree": 1,
-    "hierarchy": 1,
-    "pathfinder": 1,
-    "linear": 1,
-    "shapley": 1,
-    "split": 2,
-    "refinement": 2,
-    "model_tree": 3,
-    "rows": 4,
-    "heuristic": 5,
-    "grow": 6,
-    "bindings": 7,
-}
 
 
 def test_a_room_of_the_core_includes_from_lower_floors_or_itself():

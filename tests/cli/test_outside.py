@@ -81,18 +81,6 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
 
 
 @pytest.mark.long
-def test_a_metric_that_needs_probabilities_says_so_in_the_cell(folder):
-    (folder / "mine.yaml").write_text(
-        f"{HEAD}algorithms: [axis_parallel, {{class: sklearn.svm.LinearSVC}}]\nmetrics: [accuracy, roc_auc]\n{CV}"
-    )
-    ended = run(folder, "run", "mine.yaml", "--quiet")
-    assert ended.code == 0
-    assert "mine, linearsvc: AUC is undefined in 3 of 3 folds (sklearn.svm.LinearSVC gives no class probabilities)" in (
-        ended.out.replace("rows, linearsvc", "mine, linearsvc")
-    )
-
-
-@pytest.mark.long
 def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
     (folder / "mine.yaml").write_text(
         f"{HEAD}algorithms:\n"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,19 +18,7 @@ from oblique_cli.ground.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "site"]
 
-ARFF = """% Credits, made up.
-@RELATION credits
-@ATTRIBUTE id NUMERIC
-@ATTRIBUTE 'checking status' {none,'no account',rich}
-@ATTRIBUTE duration INTEGER
-@ATTRIBUTE code {1,2,3}
-@ATTRIBUTE class {good,bad}
-@DATA
-1,none,12,1,good
-2,'no account',24,2,bad
-3,?,6,3,good
-4,rich,?,1,bad
-"""
+ARFF = (Path(__file__).parents[1] / "files" / "credits.arff").read_text(encoding="utf-8")
 
 
 def described(site, content: str = ARFF, **changes) -> None:

@@ -1,38 +1,11 @@
 """The executor of the pages notices what is wrong with a page."""
 
+from pathlib import Path
+
 import pytest
 from document_support import Block, Reader, blocks_of, matches
 
-PAGE = """\
-Text.
-
-```sh
-oblique list schemes   # those there are
-oblique list \\
-  criteria
-```
-
-<!-- output -->
-```text
-...
-gini
-...
-```
-
-1. In a list:
-
-   <!-- file: my/own.yaml -->
-   ```yaml
-   version: 1
-   dataset: iris
-   algorithm: hhgdt
-   ```
-
-<!-- not run: it takes an hour -->
-```sh
-oblique run bupa_hhgdt --fresh
-```
-"""
+PAGE = (Path(__file__).parents[1] / "files" / "page.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

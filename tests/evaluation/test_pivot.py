@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,21 +38,7 @@ mean of 2                77.5        ▲ 80.0    75.0
 mean rank                2.00        ▲ 1.75    2.25
 wins/ties/losses        2/1/2         2/2/1   1/1/2
 """
-LATEX = r"""
-\label{tab:three-accuracy}
-\begin{tabular}{lrrr}
-\toprule
-{}data set & M0 & M1 & M2 \\
-\midrule
-{}bupa & 60.0 $\pm$ 1.0 & \textbf{70.0 $\pm$ 1.5} & \textbf{70.0} \\
-{}iris & \textbf{95.0 $\pm$ 1.0} & 90.0 $\pm$ 1.5 & 80.0 \\
-{}wine & \textbf{90.0 $\pm$ 1.0} & 88.0 $\pm$ 1.5 & --- \\
-\midrule
-{}mean of 2 & 77.5 & \textbf{80.0} & 75.0 \\
-{}mean rank & 2.00 & \textbf{1.75} & 2.25 \\
-{}wins/ties/losses & 2/1/2 & 2/2/1 & 1/1/2 \\
-\bottomrule
-"""
+LATEX = (Path(__file__).parents[1] / "files" / "pivot.tex").read_text(encoding="utf-8")
 
 
 def words(text) -> list[list[str]]:

@@ -102,7 +102,7 @@ def serves(path: Path, edit: str, call: Callable[..., Any]) -> bool:
 def test_an_edited_model_is_one_sentence_or_serves_every_command(name, documents, call):
     path, rng = call.folder / "model.json", seeded(f"edited {name}")
     (write_numbers if documents[name]["task"] == "regression" else write_table)(call.folder)
-    n = many(25, 2000)
+    n = many(12, 2000)
     with counted("model files") as counts:
         for number in range(n):
             path.write_text(json.dumps(edited(documents[name], rng, documents)))

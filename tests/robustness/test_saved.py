@@ -5,7 +5,7 @@ from robustness_support import DEGENERATE, NAMES, degenerate, same_when_loaded
 
 
 @pytest.mark.sample(37)
-@pytest.mark.covered(2)
+@pytest.mark.covered(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", DEGENERATE)
 @pytest.mark.parametrize("name", NAMES)

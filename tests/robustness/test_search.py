@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robustness_support import DISCRETE, NAMES, REGRESSION, at_most, learned, many, same_when_loaded
+from robustness_support import DISCRETE, NAMES, REGRESSION, SOAK, at_most, learned, many, same_when_loaded
 
 MOST_CPU_SECONDS = 60
 BLOCK = 8  # cases of one test
@@ -75,7 +75,7 @@ def case(number: int) -> tuple[str, np.ndarray, np.ndarray]:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("first", range(0, many(16, 4000), BLOCK))
+@pytest.mark.parametrize("first", range(0 if SOAK else BLOCK, many(2 * BLOCK, 4000), BLOCK))
 def test_a_fit_ends_with_predictions_that_its_file_repeats_or_with_a_sentence(tmp_path, first):
     made = 0
     for number in range(first, first + BLOCK):

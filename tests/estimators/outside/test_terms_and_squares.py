@@ -16,51 +16,10 @@ from oblique_cli.estimators.outside.sizes import Sizes, nested, sizes_of, togeth
 from oblique_cli.evaluation.metrics import METRICS, Undefined, n_terms
 
 X, Y = load_iris(return_X_y=True)
+FILES = Path(__file__).parents[2] / "files"
 
-LMT = """
-f2 <= 1.9: LM_1:2/2 (30)
-f2 > 1.9
-|   f3 <= 1.7: LM_2:2/4 (25)
-|   f3 > 1.7: LM_3:2/4 (20)
-
-Number of Leaves  : 	3
-
-Size of the Tree : 	5
-LM_1:
-Class 0 :
-1.9  +
-[f2] * -0.66
-
-Class 1 :
--1.9 +
-[f2] * 0.66
-
-LM_2:
-Class 0 :
-1.9  +
-[f2] * -0.66 +
-[f0] * 3
-
-Class 1 :
--1.9 +
-[f2] * 0.66 +
-[f0] * -3
-"""
-LOGISTIC = """
-Coefficients...
-                            Class
-Variable                       c0                    c1
-=======================================================
-f0                        86.7516               93.8184
-f1                              0              126.9896
-Intercept                251.2976               281.615
-
-
-Odds Ratios...
-Variable                       c0                    c1
-=======================================================
-f0           4.739693575291586E37  5.556835479491364E40
-"""
+LMT = (FILES / "weka_lmt.txt").read_text(encoding="utf-8")
+LOGISTIC = (FILES / "weka_logistic.txt").read_text(encoding="utf-8")
 
 
 def fitted(path, params=None, prepare="", X=X, Y=Y):

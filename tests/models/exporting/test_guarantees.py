@@ -77,7 +77,7 @@ def answers(format: str, source: str | bytes, model: Model, rows: np.ndarray, fo
 
 
 @pytest.mark.sample(10)
-@pytest.mark.covered(3)
+@pytest.mark.covered(2)
 @pytest.mark.parametrize("format", ["python", "javascript", "c", "sql", "onnx"])
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, format, tmp_path):

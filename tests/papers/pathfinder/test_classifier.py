@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import oblique_cli._core as _core
 from oblique_cli import config
 from oblique_cli.data import load
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments.running import run
@@ -325,11 +324,6 @@ def test_a_range_beyond_the_largest_number_splits_as_a_small_one_does():
     assert small.n_leaves_ > 1
     assert large.tree_.to_dict() == small.tree_.to_dict()
     np.testing.assert_array_equal(large.predict(rows * 2.0**1023), small.predict(rows))
-
-
-def test_alpha_beyond_theta_is_refused():
-    with pytest.raises(ConfigError, match=r"alpha of PathfinderClassifier must not exceed theta, 80\. Got 90"):
-        PathfinderClassifier(alpha=90, theta=80).fit(np.zeros((4, 2)), [0, 1, 0, 1])
 
 
 def test_defaults_are_those_of_the_paper():

@@ -417,11 +417,6 @@ def test_a_reason_by_the_matrix_of_coefficients_names_draws_that_have_the_printe
     assert all(f"{row['least']} to {row['largest']}" in text for row in (whole, part))
 
 
-def test_the_contradiction_of_iris_is_in_the_printed_thresholds():
-    printed = [n.mean for n in published.numbers("amalaman2015", "5") if n.metric == "purity_threshold"]
-    assert printed == [0.333, 0.5, 0.96, 0.979, 1.0]
-
-
 def test_a_reason_by_ties_of_classes_names_the_range_that_has_the_printed_changes():
     rows = {row["data set"]: row for row in stored("taxonomy_ties") if row["method"] == "NJ"}
     reasons = reasons_by("taxonomy_ties")
@@ -455,11 +450,6 @@ def test_a_reason_by_resampled_data_sets_names_the_stored_range_of_differences()
         assert f"{float(row['published']) - float(row['ours']):.3f}" in text
     # What no sample of data sets explains stays unexplained.
     assert {row["method"] for row in by_method.values() if row["within"] == "no"} == {"MPRaF-N"}
-
-
-def test_most_sizes_of_m5_are_those_of_m5rules():
-    rules = [row["met"] for row in stored("weka_sizes") if row["program"] == "M5Rules"]
-    assert rules.count("yes") > len(rules) / 2  # "M5" of the printed tables is M5Rules (docs/algorithms/tprti.md)
 
 
 def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
