@@ -81,10 +81,10 @@ def parameter(
 ) -> Any:
     """Declare a parameter, as in ``tau: float = parameter(default=0.0, allowed=Real(0.0, 2.0), help="...")``.
 
-    also : the name that papers and stored results have for it
-    kw_only : whether it is given by name alone, where the class says otherwise
+    also : its name in papers and stored results
+    kw_only : whether it is a keyword-only argument, if that differs from the class
 
-    What is left out is that of the parameter of the same name in a base class.
+    Omitted arguments are those of the parameter of the same name in a base class.
     """
     other = Alias(also) if isinstance(also, str) else also
     return Parameter(default, allowed, help, other, UNSET, kw_only)
@@ -99,15 +99,15 @@ def as_in(owner: type[Any], name: str) -> Any:
 class Declared:
     """A class whose parameters are its fields made by `parameter`.
 
-    A subclass has those of its bases too, unless it says `takes`, a list of the inherited ones to keep, or sets a name
-    to something else than a parameter. With ``kw_only=True`` all but those that say otherwise are given by name, and
-    those that a class adds stand before the inherited ones; else they follow, as in a dataclass.
+    A subclass also has the parameters of its bases, unless it has `takes` (a list of the inherited parameters to keep)
+    or sets a name to a plain value. With ``kw_only=True`` parameters are keyword-only unless declared otherwise, and
+    those that a class adds precede the inherited ones; else they follow, as in a dataclass.
 
-    A class with an `__init__` of its own is left as it is: its `constraints` and `aliases` are its own too. A class
+    A class that defines `__init__` stays unchanged: it defines its `constraints` and `aliases`, too. A class
     that has `constraints` in its body keeps these.
 
     parameters    name -> `Parameter`
-    constraints   name -> what it may be
+    constraints name -> allowed values
     aliases       name -> its other name
     """
 

@@ -33,7 +33,7 @@ _FILES: dict[str, None] = {}  # imported files, in order
 class Imported:
     """Record of imports in this process; unpickled in another process, it imports the same modules first.
 
-    The rest of the same message may then refer to objects that an import registers.
+    So objects that are unpickled next may refer to what these modules register.
     """
 
     installed: bool

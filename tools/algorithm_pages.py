@@ -319,7 +319,7 @@ def _published(page: str) -> str:
                 words = metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
                 rows.setdefault(reference, []).append(f"{words} {result.agree} of {result.compared}")
     if not rows:
-        return "No reproduced paper has results of it.\n"
+        return "No results in the reproduced papers.\n"
     lines = [(f"{_source(name)}, {name.partition(':')[2]}", ", ".join(counts)) for name, counts in rows.items()]
     return _table(("table", "cells that agree"), lines)
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Fitted:
     """Fitted estimator with its training data.
 
-    X, y : training rows as the estimator received them; encoder : made X from the rows of the data set, None if X is
-    those rows
+    X, y : training rows as the estimator received them; encoder : that encoded the rows of the data set as X, None if X
+    is not encoded
     notes : sentences on automatic changes to the user's data and tree, or on how the fold was tested
     """
 

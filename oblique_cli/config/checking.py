@@ -139,7 +139,7 @@ class _Checking(Walk):
         return digests
 
     def may_be_imported(self) -> bool:
-        """Return whether an unknown name may be registered by files that are not, or must not be, imported."""
+        """Return whether files that are not imported, or must not be, may register an unknown name."""
         return self.imports and self.code != outside.ALLOW
 
     def may_be_registered(self, value: YamlValue, constraint: Constraint) -> bool:
@@ -317,8 +317,8 @@ class _Checking(Walk):
     def only_present(
         self, algorithm: AlgorithmSpec | None, items: Sequence[YamlValue], datasets: Sequence[DatasetSpec | None]
     ) -> AlgorithmSpec | None:
-        """Return the algorithm without the parameters of absent data sets. Note such a data set, unless a base of the
-        file names it and the file has other data sets than its base."""
+        """Return the algorithm without parameters for absent data sets. An absent data set is noted as a problem,
+        unless a base of the file names it and the file replaces the data sets of its base."""
         names = [dataset.name for dataset in datasets if dataset]
         if algorithm is None or None in datasets or algorithm.per_dataset.keys() <= set(names):
             return algorithm

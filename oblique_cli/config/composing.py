@@ -133,7 +133,7 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
 
 
 def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
-    """Return `above` merged over `below`, its keys last (`is_from_below`); lists and scalars replace as a whole."""
+    """Return `above` merged over `below`, its new keys last (`is_from_below`); lists and scalars replace as a whole."""
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above
     entries = dict(below.data)

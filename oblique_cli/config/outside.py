@@ -105,7 +105,7 @@ def _params(check: Walk, value: YamlValue | None, path: str) -> dict[str, Any]:
 
 
 def _permit(check: Walk, entry: YamlValue, path: str, params: Mapping[str, Any], name: str, value: Any) -> None:
-    """Note a parameter of a known class that affects more than the fit, unless that is allowed."""
+    """Note a parameter of a known class that affects more than the fit (such as a file), unless that is allowed."""
     if check.code != ALLOW and path in known.CLASSES and (fault := known.refused(path, params, name, value)):
         check.problems.add(entry.key, f"{fault} For anything else, {ALLOWED}.")
 

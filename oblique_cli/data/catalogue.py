@@ -238,7 +238,7 @@ def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> Table:
 
 
 def _disagreements(known: Entry, table: Table, rows: Mapping[str, int]) -> Iterator[str]:
-    """Yield what an entry says otherwise than its table, with rows of each file, as texts that follow the place."""
+    """Yield the differences between an entry and its table, with rows of each file, as texts that follow the place."""
     *features, last = table.header
     if last != known.target:
         name = next(iter(known.files.values())).name

@@ -141,7 +141,7 @@ def breiman_levels(rng: np.random.Generator) -> DrawnNumbers:
     """750 points, x1 in {-1, 1}, nine more in {-1, 0, 1}; a linear function for each x1.
 
     The CART data set of Table 2.3. Noise is uniform in [-2, 2], as the text says, which alone is a squared error of
-    1.33; the printed errors, below 0.1, must come from less noise."""
+    1.33; the printed errors, below 0.1, need less noise."""
     X = np.c_[rng.choice([-1.0, 1.0], 750), rng.integers(-1, 2, (750, 9))]
     _, x2, x3, x4, x5, x6, x7 = X.T[:7]
     y = np.where(X[:, 0] > 0, 3 + 3 * x2 + 2 * x3 + x4, -3 + 3 * x5 + 2 * x6 + x7)

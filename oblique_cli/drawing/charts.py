@@ -1,7 +1,7 @@
 """Charts of results: boxes, points with a Pareto front, curves with bands, reliability diagrams, confusion matrices,
 times. Their input is plain numbers and names; their width is a column of print.
 
-Colors and shapes are those of `canvas`, so that either identifies a method; text is never smaller than 6 points at
+Colors and markers are those of `canvas`, and each identifies a method; text is never smaller than 6 points at
 the requested width.
 """
 

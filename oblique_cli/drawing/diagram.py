@@ -93,6 +93,6 @@ def drawn(view: TreeView, ax: Axes | None = None) -> Any:
 
 
 def yes_or_no(left: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:
-    """Return the labels of the lines of a binary tree whose conditions lead to the left."""
+    """Return the labels of the edges of a binary tree in which a true condition leads to the left child."""
     first = {int(child) for child in left if child >= 0}
     return ["", *("yes" if node in first else "no" for node in range(1, len(left)))]

@@ -98,7 +98,7 @@ def file(place: str) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Return JSON for a data script, in which no HTML parser finds the end of its element."""
+    """Return JSON for a script element of data, without text that would end the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

@@ -1,8 +1,8 @@
 """A tree as one HTML page, which works offline and, with scripts blocked, still shows a picture and rules.
 
-The page is one template with a few places, so `string.Template` fills it and no template engine is needed. User
-content enters in two ways only: as escaped text of the picture and the rules, and as JSON in a data script, where "<"
-is written as an escape, so that no name ends it. Scripts insert it as text, never as markup. A content security policy
+The page is one template with a few fields, so `string.Template` fills it without a template engine. User content
+enters in two ways only: as escaped text of the picture and the rules, and as JSON in a data script, where "<" is
+written as an escape, so that no name ends it. Scripts insert it as text, never as markup. A content security policy
 with the digests of our script and style forbids all others, and every connection.
 """
 

@@ -407,7 +407,7 @@ def _without_repeats(points: list[tuple[float, float]]) -> list[tuple[float, flo
 def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True) -> Scene:
     """Return the picture of a tree.
 
-    sideways : the root on the left; by default if the tree would be too wide
+    sideways : whether the root is on the left; by default only if the tree would otherwise be too wide
     heading  : whether title, notes and classes are above the tree
     """
     splits = sum(not node.is_leaf for node in view.nodes)

@@ -53,7 +53,7 @@ class NodeView:
     n_rows     training rows, -1 if unknown
     terms      of a sum of several features, or of levels: the largest first
     brief      the equation of a leaf with its largest terms only, "" if it is short
-    idle       terms of the split that move no training row and are not shown
+    idle       terms of the split that change the side of no training row and are not shown
     scores     class scores of a leaf with a model, or ()
     condition  condition of the first child, in one line
     rule       routing rule as plain data for the page, see `page.py`; {} if the page has none

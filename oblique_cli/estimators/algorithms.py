@@ -34,7 +34,7 @@ P = TypeVar("P", bound=type[Proposer])
 class ModelFamily:
     """What kind of model an algorithm makes.
 
-    growth        how that comes about; algorithms of one kind share most parameters
+    growth how the model is built; algorithms of one kind share most parameters
     task          "classification" or "regression": what it predicts, as a data set says what it is for
     makes_tree    whether a fitted estimator has one `tree_` to show
     hyperplanes   whether that tree is a `Tree` of hyperplanes with classes in its leaves
@@ -72,7 +72,7 @@ class Algorithm:
 
     @property
     def __wrapped__(self) -> type[Any]:
-        """Class of the estimators, by which the registry finds the algorithm's file."""
+        """Class of the estimators; the registry gets the algorithm's file from it."""
         return self.estimator
 
     @cached_property
@@ -469,7 +469,7 @@ def algorithm(
     unused: tuple[str, ...] = (),
     **fixed: Any,
 ) -> Callable[[C], C]:
-    """Decorator that registers an estimator class as the algorithm `name`; ConfigError for one that is broken.
+    """Decorator that registers an estimator class as the algorithm `name`; ConfigError for an invalid class.
 
     title, source   method name in tables; where the algorithm is from
     task            "classification" or "regression"

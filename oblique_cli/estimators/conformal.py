@@ -132,7 +132,7 @@ def _whole(X: Any) -> Any:
 
 
 class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, unused-ignore]
-    """A classifier with sets of classes that hold the true one for a share of new rows.
+    """A classifier with sets of classes that contain the true class for a given share of new rows.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
 
 
 class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unused-ignore]
-    """A regressor with intervals that hold the true number for a share of new rows.
+    """A regressor with intervals that contain the true number for a given share of new rows.
 
     Attributes
     ----------

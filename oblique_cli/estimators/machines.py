@@ -52,10 +52,10 @@ class _Machine(Declared, ClassifierMixin, BaseEstimator, kw_only=True):
 
 
 class GEPSVMClassifier(_Machine, kw_only=True):
-    """GEPSVM: a plane for each class, near its rows and far from the others; the nearer plane decides.
+    """GEPSVM: a plane for each class, near its rows and far from the others; the nearest plane gives the class.
 
-    Mangasarian & Wild (2006), IEEE PAMI 28(1), 69-74, written from its description in Manwani & Sastry (2012), section
-    II, and from common knowledge of the method; the article was not at hand. The plane (w, g) of a class minimizes
+    Mangasarian & Wild (2006), IEEE PAMI 28(1), 69-74, implemented from its description in Manwani & Sastry (2012),
+    section II, and from general knowledge of the method, without the article. The plane (w, g) of a class minimizes
     (||A w - e g||^2 + d ||(w, g)||^2) / ||B w - e g||^2, A the rows of the class, B all others, d the regularization:
     the leading vector of a generalized eigenproblem. With a kernel K, A and B become K(A, C) and K(B, C), C all rows,
     and the distance of x to a surface is |K(x, C) u - g| / sqrt(u' K(C, C) u).
@@ -156,10 +156,11 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
 
 
 class SupportVectorClassifier(_Machine, kw_only=True):
-    """scikit-learn's support vector machine, on scaled features unless told otherwise.
+    """scikit-learn's support vector machine, by default on scaled features.
 
-    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
-    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs."""
+    Manwani & Sastry (2012), section IV, use LIBSVM, which scikit-learn contains. They state that it separates each
+    class from the rest, but LIBSVM separates pairs of classes; their printed accuracy on balance scale is that of
+    pairs."""
 
     kernel: str = parameter(default="gaussian")
     cost: float = parameter(

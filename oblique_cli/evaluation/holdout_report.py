@@ -48,7 +48,7 @@ def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
 
 
 def thresholds(shares: Array, positive: NDArray[np.bool_]) -> dict[str, list[Any]]:
-    """Return rows that are predicted positive from a share `at` on: those that are (`true`), and the others (`false`).
+    """Return the numbers of true positives (`true`) and of false positives (`false`) at each threshold `at`.
 
     shares : (n,) of the positive class; positive : (n,) whether a row is of this class
     """

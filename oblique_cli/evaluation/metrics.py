@@ -131,7 +131,7 @@ class Metric:
         return self.task in (task, ANY_TASK)
 
     def evaluate(self, scored: Scored) -> Any:
-        """Return the value on the test rows of a fold, a float or lists of counts; raise Undefined without one."""
+        """Return the value on the test rows of a fold, a float or lists of counts; raise Undefined if it has none."""
         if self.needs == MODEL:
             result = self.function(scored.model, scored.X)
         else:
@@ -374,7 +374,7 @@ def _accuracy_of_row(row: Row) -> Fraction:
     published="accuracy_percent",
 )  # fmt: skip
 def accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
-    """Share of the test rows that are classified right."""
+    """Share of the test rows that are classified correctly."""
     first, second, counts = _cells(y, predicted, weights)
     return 100.0 * float(sk.accuracy_score(first, second, sample_weight=counts))
 
@@ -386,7 +386,7 @@ def _balanced_accuracy_of_row(row: Row) -> Fraction:
 
 @_of_labels("balanced_accuracy", title="balanced accuracy", unit="%", from_row=_balanced_accuracy_of_row, decimals=1)
 def balanced_accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
-    """Mean recall of the classes that the test rows have."""
+    """Mean recall of the classes among the test rows."""
     first, second, counts = _cells(y, predicted, weights)
     # balanced_accuracy_score, without its warning for predicted classes that have no rows.
     how: dict[str, Any] = {"average": "macro", "sample_weight": counts, "zero_division": 0.0}
@@ -401,13 +401,13 @@ def _f1(y: Codes, predicted: Codes, weights: Array | None, average: str) -> floa
 
 @_of_labels("f1_macro", title="F1 macro")
 def f1_macro(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
-    """Mean F1 of the classes that test rows or predictions have; a class that is only predicted counts 0."""
+    """Mean F1 of the classes among the test rows or the predictions; a class without test rows counts 0."""
     return _f1(y, predicted, weights, "macro")
 
 
 @_of_labels("f1_weighted", title="F1 weighted")
 def f1_weighted(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
-    """Mean F1 of the classes, each by its share of the test rows."""
+    """Mean F1 of the classes, each weighted by its share of the test rows."""
     return _f1(y, predicted, weights, "weighted")
 
 
@@ -442,7 +442,7 @@ ECE_BINS = 15
 
 @_of_shares("roc_auc", title="AUC", larger_is_better=True, aggregate=MEAN)
 def roc_auc(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
-    """Area under the ROC curve, one class against the rest, mean over the classes that the test rows have."""
+    """Area under the ROC curve, one class against the rest, mean over the classes among the test rows."""
     _two_classes(y, weights)
     present = np.unique(y if weights is None else y[weights > 0])
     areas = [sk.roc_auc_score(y == k, probabilities[:, k], sample_weight=weights) for k in present]
@@ -451,15 +451,15 @@ def roc_auc(y: Codes, probabilities: Array, weights: Array | None = None) -> flo
 
 @_of_shares("log_loss", title="log loss", unit="nats")
 def log_loss(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
-    """Mean negative logarithm of the share of a row's class; scikit-learn raises shares to 2.2e-16, so 36 at most."""
+    """Mean negative logarithm of the probability of a row's class; scikit-learn limits it to 36."""
     return float(sk.log_loss(y, probabilities, labels=np.arange(probabilities.shape[1]), sample_weight=weights))
 
 
 @_of_shares("brier", title="Brier score")
 def brier(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
-    """Mean over rows of the squared distance of the shares from the truth, summed over classes: 0 to 2 (Brier 1950).
+    """Mean over rows of the squared error of the probabilities, summed over classes: 0 to 2 (Brier 1950).
 
-    For two classes it is twice scikit-learn's `brier_score_loss`, which has a multiclass form in new versions alone.
+    For two classes it is twice scikit-learn's `brier_score_loss`, which has a multiclass form only in new versions.
     """
     truth = np.eye(probabilities.shape[1])[y]
     each = sk.mean_squared_error(truth, probabilities, sample_weight=weights, multioutput="raw_values")
@@ -468,7 +468,7 @@ def brier(y: Codes, probabilities: Array, weights: Array | None = None) -> float
 
 @_of_shares("ece", title="ECE")
 def ece(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
-    """Expected calibration error in 15 bins: how far the largest share is from the accuracy, on average.
+    """Expected calibration error in 15 bins: mean difference between the largest probability and the accuracy.
 
     Guo et al. (2017), eq. 3: bins ((m - 1)/15, m/15] of the largest share; sum of weight times |accuracy - mean share|.
     """
@@ -596,7 +596,7 @@ def rmse(y: Array, predicted: Array, weights: Array | None = None) -> float:
 
 @_of_numbers("r2", title="R2", larger_is_better=True, ratio=False)
 def r2(y: Array, predicted: Array, weights: Array | None = None) -> float:
-    """1 - MSE over the variance of the test rows; of a constant target 1 without error and 0 with any."""
+    """1 - MSE / (variance of the test rows); for a constant target 1 without any error, else 0."""
     # r2_score divides sums, not means, and has no value for a single row.
     variance = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
     error = mse(y, predicted, weights)
@@ -715,13 +715,13 @@ def tune(row: Row) -> float:
 
 @_of_rows("fit", title="fit s", unit="s")
 def fit(row: Row) -> float:
-    """Seconds to fit the model that is tested, the choice of its parameters left out."""
+    """Seconds to fit the model that is tested, without the choice of its parameters."""
     return row.fit_seconds
 
 
 @_of_models("cpu", title="CPU s", unit="s")
 def cpu(model: Any, X: NDArray[Any]) -> float:
-    """Seconds that processors worked for the fit, of a model that has a process of its own (`limits`)."""
+    """Processor seconds of the fit, for a model that is fitted in a separate process (`limits`)."""
     seconds = getattr(model, "cpu_seconds_", None)
     if seconds is None:
         raise Undefined("the model had no process of its own; give limits")

@@ -122,7 +122,7 @@ def wilcoxon(differences: Sequence[float]) -> Wilcoxon:
 
 @dataclass(frozen=True)
 class SignTest:
-    """Wins of both methods over n data sets with ties split evenly, and the number of wins for significance."""
+    """Wins of both methods over n data sets, ties split evenly, and the number of wins that is significant."""
 
     n: int
     wins: int

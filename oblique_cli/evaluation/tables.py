@@ -653,7 +653,7 @@ def pruning_notes(experiment: Experiment) -> Iterator[str]:
 
 
 def edge_notes(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a warning for each tuned number that is the smallest or largest of its grid in most folds.
+    """Yield a warning for each tuned parameter whose chosen value is the smallest or largest of its grid in most folds.
 
     An end that is also the limit of the parameter causes no warning.
     """

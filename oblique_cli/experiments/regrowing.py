@@ -21,7 +21,7 @@ from oblique_cli.ground.nouns import Experiment, Row
 
 @dataclass(frozen=True, eq=False)
 class Regrown:
-    """Estimator of a fold. X, y : its training rows as it received them; encoder : made X, or None"""
+    """Estimator of a fold. X, y : its training rows as it received them; encoder : that encoded X, or None"""
 
     case: Case
     row: Row

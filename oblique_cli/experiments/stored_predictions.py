@@ -1,8 +1,8 @@
 """Predictions of a fold, packed into bytes: ids of its test rows, the class of each, and optional probabilities.
 
 A 10 x 10 run on Letter has 200,000 tested rows per algorithm. Row ids are stored as gaps, codes in the smallest
-sufficient type, probabilities as the distinct rows and the index of each row's (rows of one leaf have the
-same), bytes of equal weight together, all compressed by zlib. Every number is restored exactly.
+sufficient type, probabilities as a table of distinct rows with an index for each row (rows of one leaf share
+probabilities), bytes of equal significance together, all compressed by zlib. Every number is restored exactly.
 """
 
 from __future__ import annotations

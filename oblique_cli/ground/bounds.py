@@ -1,4 +1,4 @@
-"""Limits on the size of files, against archives and lists that fill the memory, each with a variable to raise it.
+"""Limits on the size of files, so that no archive or list fills the memory; an environment variable raises each limit.
 
 A limit is checked while a file is read, so the excess never enters memory. docs/reliability.md#limits lists them.
 """
@@ -35,7 +35,7 @@ class Bound:
 
     @property
     def advice(self) -> str:
-        """Advice for a file that is intentionally so large."""
+        """Advice for a user whose file is intentionally above the limit."""
         return f"set {self.variable} to read more"
 
 

@@ -39,7 +39,7 @@ class Constraint(ABC):
 
 @dataclass(frozen=True)
 class Real(Constraint):
-    """A finite number between `low` and `high`; `open_low` and `open_high` leave an end out."""
+    """A finite number between `low` and `high`; `open_low` and `open_high` exclude an end."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -74,7 +74,7 @@ class Real(Constraint):
 
 
 def rows_of(limit: float, total: float) -> float:
-    """Return the least number of rows, or of their weight, that `limit` stands for; a limit below 1 is a share of
+    """Return the least number, or weight, of rows that `limit` means; a limit below 1 is a share of
     `total`, rounded up to a whole row, as in scikit-learn."""
     return math.ceil(limit * total) if limit < 1 else float(limit)
 

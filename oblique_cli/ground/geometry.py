@@ -193,7 +193,7 @@ def crimcoord(table: Array) -> Array:
     `level_table`
 
     The scores are the unit vector a that maximizes a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
-    1997; thesis eq. 3.7.3 and 4.1.4), its first component that is not 0 positive. Levels without weight get 0."""
+    1997; thesis eq. 3.7.3 and 4.1.4), with a positive first nonzero component. Levels without weight get 0."""
     scores = np.zeros(len(table))
     present = table.sum(axis=1) > 0
     if present.sum() < 2:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """Options for reading a file; what an option leaves open is derived from the file.
+    """Options for reading a file; an option that is not set is derived from the file.
 
     header       "first" if the first row has the names of the columns, "none" if there are none
     skip         lines above the header; skip_end : lines below the table that are not empty; 0 turns detection off
@@ -351,7 +351,7 @@ class Row:
     packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for one that is
                           read back, whose predictions `Store.packed` reads
 
-    The last two take no part in comparing rows."""
+    The last two are ignored when rows are compared."""
 
     key: str
     dataset: str

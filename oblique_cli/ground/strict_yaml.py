@@ -129,7 +129,7 @@ class Problems:
         self._count = self._of_data = 0
 
     def add(self, place: Place, message: str, of_data: bool = False) -> None:
-        """Note a problem. of_data : whether a file of data is missing, with a configuration that is right"""
+        """Note a problem. of_data : whether the problem is a missing file of data, not a wrong key or value"""
         self._count += 1
         self._of_data += of_data
         if len(self._entries) < MAX_STORED:
@@ -147,7 +147,7 @@ class Problems:
     def error(self) -> ConfigError | DataError:
         """Return one error that counts the problems and shows the first ones, by file and line.
 
-        It is a DataError if nothing is wrong but that files of data are missing."""
+        It is a DataError if the only problems are missing data files."""
         blocks = [place.show(message) for place, message in self.by_place()[:MAX_SHOWN]]
         count = self._count
         first = f" (the first {MAX_SHOWN} are shown)" if count > MAX_SHOWN else ""

@@ -133,7 +133,8 @@ PLAIN = Scalar(
 
 @dataclass(frozen=True)
 class Whole(Codec):
-    """A whole number, at least `low`, and below a number or the size of a name. gives : the size that it states"""
+    """A whole number, at least `low`, and below `below`: a number or a named size. gives : name of the size that it
+    sets"""
 
     low: int = 0
     below: Size = 2**53
@@ -346,7 +347,7 @@ class Labels(Codec):
 
 @dataclass(frozen=True)
 class Shared(Codec):
-    """An object that another part of the model holds under this name; nothing is written."""
+    """A reference to an object that another part of the model writes under this name."""
 
     name: str
 
@@ -363,7 +364,7 @@ class Shared(Codec):
 
 @dataclass(frozen=True)
 class Keep(Codec):
-    """A form whose object `Shared` of this name refers to."""
+    """The form of an object to which `Shared` of this name refers."""
 
     name: str
     codec: Codec

@@ -25,7 +25,7 @@ from oblique_cli.models.serialize import EstimatorPredictor, Fitted
 
 @dataclass(frozen=True)
 class Threshold:
-    """For a model of two classes: `label` is predicted from this share of it on, the other class below it."""
+    """For a model of two classes: `label` is predicted if its probability is at least `share`, else the other class."""
 
     label: str
     share: float
@@ -158,8 +158,8 @@ class Model:
         """Return labels, or numbers in regression, (n,); of k outputs (n, k).
 
         X : (n, p) float64, columns as in `feature_names`: numbers, NaN for an empty cell, codes for levels. A model of
-        a table gives labels as text, one of arrays those it was fitted on. A data frame will do too, with words as they
-        are: a model that encodes its columns finds them by their names, and any other model hands it to its estimator.
+        a table returns labels as text, a model of arrays the labels of its fit. X may be a data frame with texts: a
+        model that encodes its columns finds them by name, and any other model passes the frame to its estimator.
         """
         if self.threshold is not None:
             place = self.classes.index(self.threshold.label)
@@ -188,7 +188,7 @@ class Model:
         return self._predictor(rows).apply(rows)
 
     def predict_quantiles(self, X: Any, q: Any) -> Array:
-        """Return quantiles of the target in the rows' leaves, (n, k), without a promise for new rows.
+        """Return quantiles of the target in the rows' leaves, (n, k), without a coverage guarantee for new rows.
 
         q : (k,) rising shares. ConfigError for a model that is no regression tree, or kept no residuals of its leaves
         """
@@ -232,7 +232,7 @@ class Model:
     def cells(self, X: Any) -> Any:
         """Return a data frame as the cells of a table, (n, p): NaN where one is empty, codes of levels.
 
-        Whatever else X is comes back as it is, and so does a data frame if the model knows no table.
+        Any other X is returned unchanged, as is a data frame if the model has no table.
         ConfigError for a column that is not there, or a word where the model takes numbers
         """
         from oblique_cli.estimators.categorical import as_frame, cells_of, is_frame
@@ -247,7 +247,7 @@ class Model:
         return cells_of(X, self.columns.levels, "the model")
 
     def _check(self) -> None:
-        """Hold sizes to each other; ConfigError."""
+        """Raise ConfigError if sizes contradict each other."""
         state = self.fitted.state
         if self.columns is not None:
             of_table = self.columns.feature_names, self.columns.classes, self.columns.task
@@ -276,7 +276,7 @@ class Model:
             raise ConfigError(f"the estimator has {len(known)} classes, and there are {len(self.classes)} labels.")
 
     def _check_levels(self) -> None:
-        """Hold what encoder and estimator know of levels to the levels of the table; ConfigError."""
+        """Raise ConfigError if the levels of encoder or estimator contradict the levels of the table."""
         levels, encoder = self.columns.levels, self.encoder
         scored = dict(self.fitted.state.get("levels_") or {}) if encoder is None else {}
         if encoder is not None and encoder.levels is not None:
@@ -314,8 +314,8 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
     """Write a `Model`, or a fitted estimator, as JSON; return the files written.
 
     A second file, `path` with ".npz" behind it, is written where arrays are large. Both belong together.
-    What is to be written is read back first. With training `rows` (as `Model.predict` takes them), it must also
-    predict some of them as the estimator does. Otherwise nothing is written, and the file at `path` stays.
+    The content is read back before it is written. With training `rows` (as `Model.predict` takes them), the file must
+    also predict some of them as the estimator does. Otherwise nothing is written, and the file at `path` stays.
     ConfigError for an estimator that is not fitted, has no form in model files, or does not come back from its file as
     it was; DataError if a file cannot be written
     """

@@ -77,7 +77,8 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Request:
-    """Requested outputs beside the prediction. abstain : None in place of a prediction whose set has not one class"""
+    """Requested outputs beside the prediction. abstain : whether a prediction is None unless its set has exactly one
+    class"""
 
     proba: bool = False
     leaf: bool = False

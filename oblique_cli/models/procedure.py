@@ -70,8 +70,8 @@ Lane = tuple[Term, ...]
 class Split:
     """A row goes left iff the sum of its terms is at most the threshold.
 
-    A single lane of terms is added up from its first term on. Four lanes are each added up so, and their sums as
-    (0 + 1) + (2 + 3); a lane may be empty.
+    A lane of terms is added up from its first term on. The sums of four lanes are added as (0 + 1) + (2 + 3); a lane
+    may be empty.
     """
 
     lanes: tuple[Lane, ...]
@@ -101,8 +101,8 @@ class Scaled:
     """A column in standard deviations: (x - center) / scale, moved to the nearest number of [low, high].
 
     x is the number in a cell, or with a level 1 if the cell has that level and 0 otherwise. A missing number gives 0.
-    A factor of squares and products has the limits of -FARTHEST_SQUARED and FARTHEST_SQUARED. A hinge has its knot as
-    center and 0 as low; its scale is negative on the side below the knot.
+    A factor of squares and products has the limits -FARTHEST_SQUARED and FARTHEST_SQUARED. A hinge has its knot as
+    center and 0 as low; its scale is negative if it acts below the knot.
     """
 
     cell: int
@@ -230,7 +230,7 @@ class Steps:
         return split
 
     def taken(self) -> Iterator[tuple[int, int, bool]]:
-        """Yield cell and level of all terms, and whether a row without the number gets no prediction."""
+        """Yield cell and level of each term, and whether a row that lacks the number has no prediction."""
         for term in chain.from_iterable(self.rotated):
             yield term.cell, term.level, True
         for split in filter(None, self.splits):
@@ -512,7 +512,7 @@ class Classes:
     n: int
 
     def spread(self, values: Sequence[float]) -> tuple[float, ...]:
-        """Return values of the estimator's classes as values of all classes of the model."""
+        """Return values of the estimator's classes as values of all classes of the model, 0 for the others."""
         by_code = dict(zip(self.known, map(float, values), strict=True))
         return tuple(by_code.get(code, 0.0) for code in range(self.n))
 

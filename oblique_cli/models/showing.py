@@ -154,7 +154,7 @@ class Shown:
     def view(self, precision: int, raw: bool, depth: int | None, full: bool = False, rows: bool = True) -> TreeView:
         """Return the view of the tree.
 
-        raw : weights in the features' own units; depth : levels of splits; full : every term that the tree has
+        raw : weights in the features' own units; depth : levels of splits; full : all terms of the tree
         rows : whether to compute histograms of the training rows, which text does not show
         """
         notes = [sentence(printable(remark)) for remark in self.remarks]

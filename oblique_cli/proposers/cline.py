@@ -23,11 +23,11 @@ SAME = 1e-12  # means or rows closer than this, relative to the largest range of
 class Cline(Proposer):
     """The two heuristics of the Cline family that thesis 2.4 describes, and the better of both.
 
-    Where the text is silent: distances are those of the features as they are; rows that occur in both classes are not
-    a pair; of equally near pairs the first in lexicographic order counts; if the means are the same there is no
-    discriminant and the normal is that of the pair. With more than two classes the text separates one class from
-    another by a classifier for each pair. Here a node tries the planes of all pairs of its classes, each from the rows
-    of both, and the criterion over all classes keeps one, so that the result is one tree. scikit-learn's
+    Choices that the thesis leaves open: distances are in the units of the features; rows that occur in both classes are
+    not a pair; of equally near pairs the first in lexicographic order is used; with equal means there is no
+    discriminant, so the normal is the difference of the pair. With more than two classes the thesis builds a classifier
+    for each pair of classes. Here a node tries the planes of all pairs of its classes, each fitted to the rows of both,
+    and the criterion over all classes chooses one plane, so that the result is one tree. scikit-learn's
     `OneVsOneClassifier` around this estimator votes over a tree for each pair."""
 
     title = "Cline"

@@ -13,9 +13,10 @@ from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 class FDT(Proposer):
     """Fisher's decision tree: project all rows on Fisher's direction and search the threshold along it (thesis 2.3).
 
-    Where the text is silent: with more than two classes the direction is that of the largest class against the rest
-    and the threshold is searched over all classes. A singular within-class scatter is met through the eigenvectors of
-    the scatter of all rows (`whiten`). Classes of equal means have no direction, which makes the node a leaf."""
+    Choices that the thesis leaves open: with more than two classes the direction separates the largest class from the
+    rest, and the threshold is scored with all classes. If the within-class scatter is singular, the direction is
+    computed from the eigenvectors of the scatter of all rows (`whiten`). If the class means are equal there is no
+    direction, and the node is a leaf."""
 
     title = "FDT"
     source = "López-Chau, Cervantes, López-García & Lamont (2013); Wickramarachchi (2015), section 2.3"

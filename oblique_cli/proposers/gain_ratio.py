@@ -10,11 +10,11 @@ from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, fr
 
 @PROPOSERS.register("gain_ratio")
 class GainRatio(Proposer):
-    """C4.5's choice among cuts of features: gain beside the information of the division itself.
+    """C4.5's choice among cuts of features: the largest ratio of gain to split information.
 
-    Each feature has its best cut by gain. Of the features whose cuts gain at least the average of all that have one,
-    less 0.001, the one of the largest ratio is taken; of equal ones the first. The gain is that of the criterion,
-    entropy in bits by default. The correction of release 8 for the number of cuts is left out."""
+    Each feature proposes its cut of largest gain. Among the cuts whose gain is at least the average gain of these cuts
+    minus 0.001, the cut with the largest ratio is taken, the first of equals. The gain is the criterion's, by default
+    the decrease of entropy in bits. C4.5's correction of release 8 for the number of cuts is not applied."""
 
     title = "Gain ratio"
     source = "Quinlan (1993), C4.5: Programs for Machine Learning"

@@ -57,7 +57,7 @@ def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Arr
 
 def better_bisector(node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane) -> Array | None:
     """Return the bisector of larger gain over all classes (with "super" over the largest class against the rest), the
-    first on a tie and if neither gains; None without a bisector."""
+    first on a tie or if neither has a gain; None without a bisector."""
     planes = bisectors(node, plane_of)
     if not planes:
         return None

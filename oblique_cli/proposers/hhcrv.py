@@ -17,7 +17,7 @@ from oblique_cli.tree.splitting import PROPOSERS, Node
 class HHCRV(Reflecting):
     """Reflect along the representative vector of each class: the main direction of its rows, each of unit length.
 
-    Rows far from the class mean count as much as those near it, which makes the vector robust to outliers (thesis
+    Rows far from the class mean have the same influence as rows near it, so the vector is robust to outliers (thesis
     5.3). Classes with fewer than two distinct rows give no vector; if no class gives one, the original axes are
     searched, as in HHCART (thesis 3.6)."""
 

@@ -12,9 +12,9 @@ from oblique_cli.tree.splitting import PROPOSERS
 class LogisticSplit(LinearSplit):
     """Logistic split: each class at the node against the rest by logistic regression, thresholds searched.
 
-    The ridge penalty keeps coefficients finite where a plane tells a class apart without error. Only the direction is
-    kept: the threshold is the best of all along it, for all classes. A class of the same mean as the rest gives none;
-    where no class gives one the node is a leaf."""
+    The ridge penalty keeps coefficients finite where a plane separates a class without error. Only the direction is
+    used; the threshold along it is searched with all classes. A class with the same mean as the rest gives no
+    direction; if no class gives one, the node is a leaf."""
 
     title = "Logistic split"
     source = "Truong (2009), Fast growing and interpretable oblique trees via logistic regression models"

@@ -47,7 +47,7 @@ class HillClimbing(TwoSources):
 
 @PROPOSERS.register("oc1")
 class OC1(HillClimbing):
-    """OC1: perturb coefficients until nothing improves, jump in random directions, and start again elsewhere.
+    """OC1: perturb coefficients until nothing improves, jump in random directions, and restart from random hyperplanes.
 
     Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state."""
 
@@ -109,8 +109,8 @@ class OC1(HillClimbing):
 class CARTLC(HillClimbing):
     """OC1-LC: the linear combinations of CART, one deterministic climb from the axis-parallel split.
 
-    For each feature the best of three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched.
-    Nothing is drawn at random. docs/algorithms/oc1.md has other readings than the defaults."""
+    For each feature the best of three steps (gamma -0.25, 0 and 0.25) is taken, then the threshold is searched.
+    Nothing is drawn at random. docs/algorithms/oc1.md has other interpretations of the article."""
 
     title = "OC1-LC"
     classifier = "OC1LCClassifier"

@@ -22,14 +22,14 @@ TIE = 1e-9  # squared distances closer than this, relative to the largest, are e
 class QUEST(Proposer):
     """QUEST with linear combination splits or splits on one feature, estimated priors, unit costs (thesis 2.3, 3.9.3).
 
-    Classes are grouped into two super-classes by 2-means clustering of their means. The thesis gives no more; decided
-    here: the clustering starts from the two most distant means, a class halfway between goes to the first group, and
-    distances are those of the principal components scaled to unit variance, so that nothing depends on the units of
-    features. Components are those of all rows of the node, not of the pooled classes: the direction is the same if
-    both have full rank, and a direction without any variance inside the classes is kept. Of the two roots of the
+    Classes are grouped into two super-classes by 2-means clustering of their means. Choices that the thesis leaves
+    open: the clustering starts from the two most distant means, a class halfway between them goes to the first group,
+    and distances are those of the principal components scaled to unit variance, so that nothing depends on the units of
+    features. Components are those of all rows of the node, not of the pooled classes: the direction is the same if both
+    have full rank, and a direction without any variance inside the classes remains available. Of the two roots of the
     quadratic equation the one nearer to the first mean is taken (it is the nearer one to the second mean too). The cut
     is halfway between the means if there is no real root, if a super-class has no variance, or if the root leaves a
-    side empty. Super-classes of equal means have no direction, which makes the node a leaf."""
+    side empty. If the means of the super-classes are equal there is no direction, and the node is a leaf."""
 
     title = "QUEST"
     source = "Loh & Shih (1997); Wickramarachchi (2015), sections 2.3 and 3.9.3"

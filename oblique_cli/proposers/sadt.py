@@ -19,14 +19,16 @@ ON_PLANE = 1e-9  # rows this close to the plane are on it, and so on its left
 
 @PROPOSERS.register("sadt")
 class SADT(Proposer):
-    """Change one random coefficient by U(-0.5, 0.5) at a time; accept what is worse by d with probability exp(-d / T).
+    """Change one random coefficient by U(-0.5, 0.5) at a time; accept a loss d of score with probability exp(-d / T).
 
-    Thesis 2.2 leaves the schedule, the end and the coordinates open. Decided here: features have mean 0 and variance 1
-    at the node, so that a change of 0.5 means the same for all of them; the start is the plane through the mean with
-    all coefficients 1, which is parallel to no axis; features that are constant at the node keep the coefficient 0; the
-    offset is one of the coefficients; an empty side scores 0; the best plane of the whole walk counts, offset and all.
+    Thesis 2.2 leaves the schedule, the end and the coordinates open. Choices of this package: features have mean 0 and
+    variance 1 at the node, so that a change of 0.5 means the same for all of them; the start is the plane through the
+    mean with all coefficients 1, which is parallel to no axis; features that are constant at the node keep the
+    coefficient 0; the offset is one of the coefficients; an empty side scores 0; the best plane of the whole walk
+    counts, offset and all.
 
-    The random numbers of a node do not depend on its rows, so neither their order nor doubled rows change anything."""
+    The random numbers of a node do not depend on its rows, so neither the order of rows nor duplicated rows change the
+    split."""
 
     title = "SADT"
     source = "Heath, Kasif & Salzberg (1993); Wickramarachchi (2015), section 2.2"

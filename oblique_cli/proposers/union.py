@@ -107,15 +107,15 @@ def _fault(member: Any) -> str:
 
 @PROPOSERS.register("union")
 class UnionProposer(Proposer):
-    """Union: at every node the best split of all that several heuristics propose.
+    """Union: at every node the best split among the proposals of several heuristics.
 
-    One rule decides: the greatest gain by the criterion of the tree. A direction without an offset is worth its best
-    threshold; a plane that a member gives with its offset (GDT, Cline, QUEST, OC1) is worth what it divides as it is.
-    Of equal gains, by the tie rule of every search, the one that stands first wins: that of the earlier member. A
-    member without a proposal leaves the node to the others; the node is a leaf if no member has one.
+    The split with the largest gain by the tree's criterion wins. A direction without an offset competes with its best
+    threshold, a plane with an offset (GDT, Cline, QUEST, OC1) with that offset. Of equal gains, by the tie rule of
+    every search, that of the earlier member wins. A member without a proposal leaves the node to the others; the node
+    is a leaf if no member has one.
 
-    The tree grows in the compiled core where all members do. A member that draws random numbers draws what it would
-    draw alone with the same seed of the tree."""
+    The tree grows in the compiled core if all members can. A member that draws random numbers draws the same numbers as
+    alone with the same seed of the tree."""
 
     title = "Union"
     classifier = "UnionClassifier"

@@ -60,7 +60,7 @@ def model_card(
     beside   a tree that is kept beside a model that is none
     command  what made the model
 
-    Raises DataError for a model whose facts make no sense.
+    Raises DataError for a model whose facts are invalid.
     """
     model = as_model(model)
     X = None if rows is None else np.asarray(model.cells(rows), dtype=np.float64)
@@ -160,7 +160,7 @@ class _Card:
         return "".join(parts) + self._compared()
 
     def _thresholds(self, facts: Mapping[str, Any]) -> str:
-        """Return what each threshold gives, from the rows that the estimate predicted."""
+        """Return the results of each threshold, from the rows that the estimate predicted."""
         first, second = self.model.classes
         stated, threshold = 0.5, self.model.threshold
         if threshold is not None:
@@ -519,7 +519,7 @@ def _numbers_of(shape: Shape, name: str, labels: Sequence[str], marks: Sequence[
 
 
 def _thresholds(facts: Mapping[str, Any], others: str, stated: float, command: str) -> str:
-    """Return curves of what each threshold on the share of a class gives, and data for the script that chooses one.
+    """Return curves over the threshold on the probability of a class, and data for the script that chooses a threshold.
 
     facts : label, at, true and false of `holdout_report.thresholds`; others : label of the other class; stated : the
     share from which the model predicts the class; command : that fits the model again

@@ -38,7 +38,7 @@ GRID = 300  # points per side, of decision regions
 
 @KINDS.register("calibration")
 def calibration(material: Material, request: Request) -> Plot:
-    """Draw reliability: how often a prediction of a given probability is right."""
+    """Draw a reliability diagram: how often predictions of a given probability are correct."""
     classes_only(material, "calibration")
     panels = []
     for dataset in material.datasets[:MOST_PANELS]:
@@ -74,7 +74,7 @@ def calibration(material: Material, request: Request) -> Plot:
 
 @KINDS.register("confusion")
 def confusion(material: Material, request: Request) -> Plot:
-    """Draw which class was taken for which."""
+    """Draw the confusion matrix: predicted against true classes."""
     classes_only(material, "a confusion matrix")
     dataset = _only_dataset(material, "a confusion matrix is")
     classes, counts_of = confusions(material, dataset)

@@ -1,5 +1,5 @@
-"""Two models on the rows of one table, on one page: scores with their paired difference, sizes, curves, and the rows to
-which they give different answers. It is one file that needs no network, and is readable without scripts.
+"""Two models on the rows of one table, on one page: scores with their paired difference, sizes, curves, and the rows
+with different predictions. It is one file that needs no network, and is readable without scripts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def target_of(model: Model) -> str:
 
 
 def check(first: str, of_first: Model, second: str, of_second: Model) -> None:
-    """Raise ConfigError for models, from files of these names, whose answers cannot be compared row by row."""
+    """Raise ConfigError for models, from files of these names, whose predictions cannot be compared row by row."""
     targets = [quoted(target_of(model)) for model in (of_first, of_second)]
     if targets[0] != targets[1]:
         raise ConfigError(
@@ -94,7 +94,7 @@ def two_models(first: Read, second: Read, table: str) -> str:
 
 
 def _differ(answers: Sequence[NDArray[Any]], labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Return whether the answers differ, (n,); of numbers by more than a hundredth of their standard deviation."""
+    """Return whether predictions differ, (n,); for numbers, by more than a hundredth of their standard deviation."""
     if labels:
         return np.asarray(answers[0] != answers[1])
     return np.asarray(np.abs(answers[0] - answers[1]) > 0.01 * max(float(np.std(answers[0])), 1e-300))
@@ -224,7 +224,7 @@ def _overlaid(names: Sequence[str], column: str, shapes: Mapping[int, Shape], la
 
 
 def _differing(names: Sequence[str], first: Read, answers: Sequence[NDArray[Any]], labels: Sequence[str]) -> str:
-    """Return the table of rows with different answers; of numbers those that differ most."""
+    """Return the table of rows with different predictions; for numbers, those that differ most."""
     rows = np.flatnonzero(_differ(answers, labels))
     if not len(rows):
         return '<p class="soft">Both models give every row the same answer.</p>'

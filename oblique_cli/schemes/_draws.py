@@ -39,9 +39,9 @@ def draw_share(dataset: Dataset, cv: CVSpec, rows: np.ndarray, k: int, seed: int
 
 
 def pruning_rows(dataset: Dataset, cv: CVSpec, train: np.ndarray, seed: int, *names: str | int) -> np.ndarray:
-    """Draw the pruning part of `train`: its `pruning_fraction`, at least one row, and at least one left to grow on.
+    """Draw the pruning rows: a share `pruning_fraction` of `train`, at least one row; at least one is left for growth.
 
-    Of a data set with groups, whole groups. A single group, of which no part may be drawn, gives its last row, and an
+    In a data set with groups they are whole groups. A single group cannot be divided: it gives its last row, and an
     estimator that needs pruning rows refuses it (`experiments.fits.fit_on`)."""
     if dataset.groups is not None:
         groups = dataset.groups[train]

@@ -1,7 +1,7 @@
 """Folds of a scheme, checked before and verified after they are drawn.
 
-A scheme may be a user's file. Its folds are checked against the scheme's declarations, so that a mistake in it gives an
-error that names scheme and fold, and never a number in a table.
+A scheme may be a user's file. Its folds are checked against the scheme's declarations, so that a mistake in the file
+gives an error that names scheme and fold, and never a wrong number in a table.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def expected_places(experiment: Experiment, dataset: str) -> Places:
 
 
 def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
-    """Raise ConfigError, in one sentence with a way out, if `dataset` cannot be divided as `cv` asks.
+    """Raise ConfigError, in one sentence with a remedy, if `dataset` cannot be divided as `cv` requires.
 
     tuned   whether the tuning pairs, if the scheme has them, are needed"""
     made = SCHEMES[cv.scheme]

@@ -44,7 +44,7 @@ class Scheme(ABC):
     keys              its own keys of `cv`, name -> what the value may be; `CVSpec` has a field for some, the others
                       are in `CVSpec.options`
     required          those of them that must be given
-    unused            key of another scheme -> why this one has no use for it, as it follows "..., "
+    unused            key of another scheme -> why this scheme does not use it, as text that follows "..., "
     fixed             key -> the value that the name of the scheme stands for; another one is refused
     defaults          key -> what a configuration without it means, where that is not the default of `CVSpec`
     tuning            "" if it carries no tuning pairs, so that an algorithm may not have a grid; else NESTED or SHARED

@@ -21,16 +21,16 @@ ALL_ROWS = (0, 1)  # place of the tree that is grown and tested on all rows
 
 @scheme("bootstrap")
 class Bootstrap(Scheme):
-    """R bootstrap samples, each tested on the rows it lacks; the accuracy is the .632 (or .632+) estimate.
+    """R bootstrap samples, each tested on the rows not drawn; the accuracy is the .632 (or .632+) estimate.
 
     Efron (1983): error = .368 x resubstitution error + .632 x out-of-bag error. The resubstitution error is that of one
-    more tree, grown and tested on all rows (Wickramarachchi 2015, eq. 1.9.1); the out-of-bag error the mean of the
-    samples' own. `plus: true` is the .632+ estimate of Efron and Tibshirani (1997), which gives the out-of-bag error
-    more weight the more a tree overfits.
+    more tree, grown and tested on all rows (Wickramarachchi 2015, eq. 1.9.1); the out-of-bag error is the mean over the
+    samples. `plus: true` is the .632+ estimate of Efron and Tibshirani (1997), which gives the out-of-bag error more
+    weight the more a tree overfits.
 
-    A row that is drawn twice is two training rows, since not every algorithm takes weights. Pruning rows are drawn
-    from the different rows of a sample, and all copies of one leave growth together. Stratified: every class is drawn
-    from by itself, as often as it has rows."""
+    A row that is drawn twice occurs twice in the training rows, since not every algorithm takes weights. Pruning rows
+    are drawn from the distinct rows of a sample, and no copy of a pruning row is used for growth. Stratified: each
+    class is sampled separately, with as many draws as it has rows."""
 
     keys: ClassVar[dict[str, Constraint]] = {"plus": Boolean()}
     unused: ClassVar[dict[str, str]] = {"folds": "cv.repeats is the number of its samples"}

@@ -44,10 +44,10 @@ def _too_few(dataset: Dataset, n_groups: int, v: int, whose: str, remedy: str) -
 class Group(CrossValidation):
     """R x v-fold cross-validation that keeps equal values of the column `groups` together; may tune as nested does.
 
-    For rows that are no independent draws, such as several of one patient: the column is no feature, no group is on
-    both sides of a test, of a tuning fold or of a division inside a fit, and the folds are as equal in size as whole
-    groups in random order allow. Pruning rows are whole groups. As many folds as groups leave one group out each, in
-    every repetition the same one, so there is one repetition."""
+    For dependent rows, such as several rows of one patient. The column is not a feature; no division into training and
+    test, tuning or pruning rows separates a group; and the folds are as equal in size as whole groups in random order
+    allow. Pruning rows are whole groups. With as many folds as groups, each fold holds out one group, so all
+    repetitions would be equal and there is only one."""
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "groups": Text()}
     required: ClassVar[tuple[str, ...]] = ("groups",)

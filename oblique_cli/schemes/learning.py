@@ -22,9 +22,9 @@ STEPS = 4  # 1/8, 1/4, 1/2 and all of the training rows
 class Learning(CrossValidation):
     """R x v-fold cross-validation in which every training set is halved again and again: a learning curve.
 
-    The test sets are those of scheme `ordinary`. A fold's training sets lie inside each other: `steps` of them, the
-    last one whole, each other one half of the next. What a table shows is the mean over all of them, the height of the
-    curve; `oblique plot learning` draws the curve itself."""
+    The test sets are those of scheme `ordinary`. A fold has `steps` nested training sets: the last one is the whole
+    training set, every other one half of the next. Tables show the mean over all of them, the height of the curve;
+    `oblique plot learning` draws the curve."""
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "steps": Integer(2, 12)}
     disjoint: ClassVar[bool] = False

@@ -17,8 +17,8 @@ from oblique_cli.schemes._scheme import Dataset, Places, Scheme, scheme
 class LeaveOneOut(Scheme):
     """n-fold cross-validation of n rows: every row is tested by a tree grown on all the others.
 
-    Wickramarachchi (2015), section 1.9 [1]: of high variance, useful where few rows can be spared. Repetitions, one
-    unless more are asked for, differ in pruning rows and seeds only."""
+    Wickramarachchi (2015), section 1.9 [1]: the estimate has a high variance, and is useful for few rows. Repetitions
+    (one by default) differ in pruning rows and seeds only."""
 
     unused: ClassVar[dict[str, str]] = {"folds": "it has a fold for every row"}
     defaults: ClassVar[dict[str, Any]] = {"repeats": 1}

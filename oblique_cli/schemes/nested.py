@@ -13,9 +13,9 @@ from oblique_cli.schemes._scheme import NESTED, Dataset, scheme
 
 @scheme("nested")
 class Nested(CrossValidation):
-    """R x v-fold cross-validation; inside each training set another one chooses the parameters.
+    """R x v-fold cross-validation; inside each training set another cross-validation chooses the parameters.
 
-    Wickramarachchi (2015), appendix B: the test rows never meet the choice."""
+    Wickramarachchi (2015), appendix B: the choice never uses the test rows."""
 
     tuning: ClassVar[str] = NESTED
 

@@ -18,7 +18,8 @@ from oblique_cli.schemes._scheme import SHARED, Dataset, scheme
 class TwoStage(CrossValidation):
     """One cross-validation over all rows chooses the parameters once, then R x v-fold on new partitions.
 
-    Wickramarachchi (2015), sections 1.9 [4] and 5.2. The choice has seen every test row: optimistic, as published."""
+    Wickramarachchi (2015), sections 1.9 [4] and 5.2. The choice uses every test row, so the accuracy is optimistic, as
+    in the thesis."""
 
     tuning: ClassVar[str] = SHARED
 

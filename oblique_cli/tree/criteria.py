@@ -55,15 +55,15 @@ def criterion(name: str, gain: Gain | None = None) -> Callable[[Value], Value]:
 
     The function takes left, right : (m, K) float64, the weights of the K classes of a node on either side of m cuts,
     and returns (m,) finite numbers, of which the largest wins. Weights are 0 or more, in units of the smallest weight
-    of a row; both sides of a cut hold some, though none of a class may be left. A class without rows on a side can have
-    a rounding error of sums as its weight there. Exchanging the sides must not change a value, and no value may depend
-    on another row, on randomness or on earlier calls: any thread calls it.
+    of a row. Each side of a cut has a positive total weight, but possibly no weight of some classes. A class without
+    rows on a side can have a rounding error of sums as its weight there. Exchanging the sides must not change a value,
+    and no value may depend on another row, on randomness or on earlier calls: any thread calls it.
     gain : a function of (values (m,), totals (K,)) that returns published scores, linear in the values and growing
-    with them; a cut is worth making where its score is above 0. Without it the score is the value
+    with them; a node is split only if the score is above 0. Without it the score is the value
 
     There is one call for every direction of a node, and one for every cut in the climbs of OC1 and in tables of
-    blocks; docs/extending.md has what that costs. ConfigError, with the file, if the name is taken or the function
-    breaks this on a few small tables."""
+    blocks; docs/extending.md has what that costs. ConfigError, with the file, if the name is in use or the function
+    violates these rules on a few small tables."""
 
     def keep(function: Value) -> Value:
         CRITERIA.register(name)(Criterion(function, gain))

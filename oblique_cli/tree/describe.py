@@ -26,8 +26,8 @@ def export_text(
     precision     : significant digits of coefficients and thresholds; 17 give them to the bit
     level_names   : qualitative feature -> a name for each level code; the codes themselves without it
 
-    A leaf with a model of the classes says their scores, of two classes the log odds of the second against the first. A
-    leaf of a regression tree says its equation: "y = 100 - 1 x1  (180 rows, RMSE 0)". One split, with four training
+    A leaf with a model of the classes shows their scores; for two classes the log odds of the second against the first.
+    A leaf of a regression tree shows its equation: "y = 100 - 1 x1 (180 rows, RMSE 0)". One split, with four training
     rows of class a on its left, one of a and three of b on its right:
 
         if 0.6 height - 0.8 width <= 1.5:

@@ -128,7 +128,7 @@ class FarthestTurn(AllTurns):
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
-    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1, whose order depends on content only."""
+    """Return the tree grown on rows X (n, p), y (n,), n >= 1, in an order that depends on their content only."""
     noise, fit = PERFECT * float(((y - y.mean()) ** 2).sum()), partial(fit_in_order, signs=settings.signs)
 
     def divide(rows: Rows, depth: int, path: int, state: tuple[Held, Proposals]) -> Division | None:

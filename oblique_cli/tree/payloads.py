@@ -1,6 +1,6 @@
 """Payload of a tree: what its nodes predict (class shares or linear models of classes, numbers or linear models).
 
-A tree is hyperplanes and one payload. Growing, pruning, refining, describing, saving and drawing ask the payload for
+A tree is hyperplanes and one payload. Growth, pruning, refinement, descriptions, files and drawings use the payload for
 the parts that differ: its predictions, the cost of its nodes as leaves, and its part for the nodes of a smaller tree.
 """
 

@@ -73,7 +73,7 @@ def complexity_path(tree: Tree, errors: Array) -> PruningPath:
 
 def critical_value_path(tree: Tree) -> PruningPath:
     """Return the sequence by critical values of the split score (Mingers 1987): a branch is a leaf if the scores of all
-    its splits are at most alpha. A split above is kept for the sake of one better split below it."""
+    its splits are at most alpha. A split of low score is retained if a split below it has a higher score."""
     strongest = np.where(tree.is_leaf, -np.inf, tree.gains)
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:
         strongest[node] = max(strongest[node], strongest[tree.left[node]], strongest[tree.right[node]])
@@ -231,7 +231,7 @@ NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 
 
 class RuleParameters(Declared, kw_only=True):
-    """Parameters of the rules here, which trees have as well; a parameter of several rules has one meaning."""
+    """Parameters of the rules in this module, and of trees; a parameter of several rules has one meaning."""
 
     pruning_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv".')
     pruning_repeats: int = parameter(
@@ -269,10 +269,10 @@ class RuleParameters(Declared, kw_only=True):
 
 
 class PruningRule(Declared, BaseEstimator, ABC):
-    """A way to prune. A subclass is one rule; it is registered in PRUNINGS and says about itself:
+    """A way to prune. A subclass is one rule, registered in PRUNINGS. Its class attributes:
 
-    rows         which rows it needs besides the tree: NO_ROWS; KEPT_ROWS, kept from growth, at least one; or
-                 TRAINING_ROWS, which it divides by cross-validation
+    rows which rows it needs besides the tree: NO_ROWS; KEPT_ROWS, held out from growth, at least one; or TRAINING_ROWS,
+                 which it divides by cross-validation
     as_grown     whether it returns every tree as it is
 
     Its docstring begins with its summary, and each of its parameters is declared once (`oblique_cli.parameters`).
@@ -451,7 +451,7 @@ class Pessimistic(PruningRule):
 
         Half an error is added per leaf; a branch with E errors and L leaves has E' = E + L / 2 with standard error
         sqrt(E' (n - E') / n). It becomes a leaf if its root's own errors + 1/2 are at most E' plus that, from the root
-        down, so that a collapsed branch is not looked into."""
+        down, so nodes below a collapsed node are not examined."""
         totals = tree.counts.sum(axis=1)
         errors = tree.errors.copy()
         leaves = np.ones(tree.n_nodes)
@@ -477,7 +477,7 @@ class CrossValidatedComplexity(
         """Cut the trees of the folds at the geometric mean of neighboring complexities of the main tree.
 
         The member of least total error is chosen by the c-SE rule. Errors of a row in several repetitions are averaged;
-        the standard error is that of so many rows as there are, since repetitions add none."""
+        the standard error is that of the number of rows, since repetitions add no rows."""
         path = cost_complexity_path(tree)
         folds = min(self.pruning_folds, len(rows.rows.X))
         if folds < 2 or len(path.alphas) < 2:
@@ -518,8 +518,9 @@ class MinimumError(RuleParameters, PruningRule, takes=("prior_weight",)):
         """Return the tree without branches that are not expected to err less.
 
         At a node of n rows, n_k of class k, class k has probability (n_k + m P_k) / (n + m), where P_k is the share of
-        class k at the root (Niblett and Bratko 1986: other probabilities). A leaf errs with 1 minus the probability of
-        its class, which is the most frequent of its rows here; theirs is the most probable one."""
+        class k at the root (Niblett and Bratko 1986: other probabilities). The error of a leaf is 1 minus the
+        probability of its class. Here that is the most frequent class of its rows, in the paper the most probable
+        class."""
         n, m = tree.counts.sum(axis=1), self.prior_weight
         prior = tree.counts[0] / n[0]
         at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
@@ -535,9 +536,10 @@ class DescriptionLength(RuleParameters, PruningRule, takes=("tree_weight",)):
     rows = NO_ROWS
 
     def prune(self, tree: Tree, rows: None) -> Tree:
-        """Return the tree without branches that take more bits than they save.
+        """Return the tree without branches that need more bits than they save.
 
-        One bit a node, the hyperplane of a split and the classes of the rows of a leaf. A larger weight of the tree's
-        bits never gives a larger tree; Quinlan (1993, chapter 5) has 1/2, as codes for theories are too long."""
+        The code consists of one bit per node, the hyperplanes of splits, and the classes of the rows of leaves. A
+        larger weight of the tree's bits never gives a larger tree; Quinlan (1993, chapter 5) uses 1/2, because codes of
+        trees are too long."""
         as_leaf = self.tree_weight * NODE + class_bits(tree.counts)
         return cheapest(tree, as_leaf, self.tree_weight * (NODE + split_bits(tree)), 1e-9)

@@ -80,7 +80,7 @@ def _below(branch: _Branch) -> list[_Branch]:
 
 
 class Problem(Space):
-    """Training rows X (n, p), y (n,), and the kind and limits of leaves. A state is a mutable tree, by its root."""
+    """Training rows X (n, p), y (n,), and the kind and limits of leaves. A state is the root of a mutable tree."""
 
     def __init__(self, X: Array, y: Array, settings: Settings) -> None:
         self.X, self.y, self.settings = X, y, settings

@@ -33,10 +33,10 @@ class Node:
     """The node as a heuristic sees it. Read only.
 
     X : (n, p) float64 C order; y : (n,) int32 codes; weights : (n,) or None; n_classes : of the whole problem
-    seed, path : what random numbers of the node are named after: the tree's seed, and the turns taken from the root as
-        bits behind a leading one, right being 1 (in a tree grown bottom-up, the number of the merge). A node made by
-        hand has no seed unless given one
-    signs, bounds : the order that answers keep, and what they may be here (monotone.py); None without"""
+    seed, path : key of the node's random numbers: the tree's seed, and the turns from the root as bits behind a leading
+        1, where 1 is right (in a tree grown bottom-up, the number of the merge). A node made by hand has no seed by
+        default
+    signs, bounds : monotone constraints, and the bounds of predictions at this node (monotone.py); None without"""
 
     X: Array
     y: NDArray[np.int32]
@@ -83,8 +83,8 @@ class Node:
 
         names : purpose of the numbers, if one stream is not enough: rng("restart", 3). Equal names give equal numbers
 
-        The stream depends only on the tree's seed, the node's path and the names. So a node draws the same numbers
-        whichever other nodes are split, in any order, and a tree that stops earlier is the top of the larger one."""
+        The stream depends only on the tree's seed, the node's path and the names. So a node's draws do not depend on
+        other nodes or their order, and a tree that stops earlier is the top of the larger tree."""
         return seeds.generator(self.tree_seed, "node", f"{self.path:x}", *names)
 
     def of_class(self, code: int) -> tuple[Array, Array | None]:
@@ -105,10 +105,10 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """A group of directions in which to look for a split, searched in the order they are proposed.
+    """A group of directions in which to search a split, in the order in which they are proposed.
 
-    Make one with `axes()`, `reflection(u)` or `directions(D, thresholds)`. A reflection is handed over as its vector
-    u: the search projects on it once and reaches all p axes of the reflected space from there."""
+    Make one with `axes()`, `reflection(u)` or `directions(D, thresholds)`. A reflection is given by its vector u: the
+    search projects the rows on u once and computes all p axes of the reflected space from that."""
 
     spec: tuple[Any, ...]
 
@@ -169,7 +169,7 @@ class Split(NamedTuple):
 
 
 class Proposer(Declared, BaseEstimator, ABC):
-    """A split heuristic: proposes where to look; the search decides.
+    """A split heuristic: it proposes directions; the search chooses the split.
 
     Subclasses implement `propose` and declare each of their parameters by one `oblique_cli.parameters.parameter`. The
     class attributes describe the algorithm that the heuristic makes:
@@ -190,7 +190,7 @@ class Proposer(Declared, BaseEstimator, ABC):
     draws_tree_seed only for OC1, whose published trees depend on it: the seed of a tree is the next number of the
                     generator that draws pruning rows, instead of being named after the fit
 
-    A heuristic that draws does so from `node.rng()`; nothing declares it."""
+    A heuristic that draws random numbers uses `node.rng()`, without a declaration."""
 
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -290,7 +290,7 @@ def best_split(
 ) -> Split | None:
     """Return the first of the best splits among all proposals, as refined by `finish`, or None if none has a positive
     score. The tie rule is that of docs/core.md, without tolerances of a node with `ties="strict"`. `exhaustive=True`
-    sorts every direction instead of bounding it, with the same result."""
+    sorts the rows along every direction instead of computing bounds, with the same result."""
     split = search(node, proposed(proposer, node), min_leaf, exhaustive)
     return finished(node, proposer, split, min_leaf, finish) if split and finish else split
 

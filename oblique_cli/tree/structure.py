@@ -49,8 +49,8 @@ class Tree:
 
     `children_left`, `feature`, `threshold`, `value` and the other names of scikit-learn's trees are here as well.
 
-    A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
-    whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there."""
+    A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, including NaN, is an unseen level with
+    score 0. NaN in a feature that a hyperplane does not use changes nothing there."""
 
     left: Ints
     right: Ints

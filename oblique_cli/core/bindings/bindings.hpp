@@ -48,7 +48,7 @@ using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device:
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// An array argument, taken without a conversion; or one that may be None, as it is by default.
+// An array argument that is not converted; `_maybe`: one that may be None, which is its default.
 inline auto operator""_array(const char* name, size_t) { return nb::arg(name).noconvert(); }
 inline auto operator""_maybe(const char* name, size_t) { return operator""_array(name, 0).none() = nb::none(); }
 
@@ -82,7 +82,7 @@ nb::object column_of(const std::vector<Item>& items, T Item::*member) {
   return array(std::move(values));
 }
 
-// The value of a limit, after which it is `value`, if there is one.
+// Returns the value of a limit, and replaces it by `value`, if given.
 inline size_t exchanged(std::atomic<size_t>& limit, std::optional<size_t> value) {
   return value ? limit.exchange(*value) : limit.load();
 }
@@ -123,7 +123,7 @@ inline Levels levels_of(const std::optional<Codes>& levels, size_t p) {
   return Levels(std::move(counts));
 }
 
-// The order that answers keep, none if `signs` is None.
+// The monotone constraints on predictions, none if `signs` is None.
 inline std::optional<Signs> signs_of(const std::optional<Codes>& signs, size_t p, size_t n_classes) {
   if (!signs) return std::nullopt;
   require(signs->shape(0) == p && n_classes == 2,

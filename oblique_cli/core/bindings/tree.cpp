@@ -132,7 +132,7 @@ class Walker {
   Levels levels_;
   std::vector<int32_t> axis_;
   FlatTree view_;
-  // Built when a call has enough rows to repay it.
+  // The faster walk, built at the first call whose rows repay the time of building it.
   mutable std::once_flag laid_out_;
   mutable std::optional<BlockWalk> walk_;
 };

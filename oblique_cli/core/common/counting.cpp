@@ -257,7 +257,7 @@ struct Chunks {
   // per digit extends the mask of rows up to b from its trailing digits.
   OBLIQUE_SLICED void count() {
     __m512i low[32], all[32];
-    __m512i digits[5];  // [d]: one chunk in each part
+    __m512i digits[5];  // [d]: digit d of the bins, one chunk of rows in each 64 bits
     turn(digits);
     low[0] = digits[0];
     int n = 1;

@@ -22,8 +22,8 @@ class SymmetricEigen {
   // a : (p, p), symmetric, read only; NaN if an entry is not finite. Throws if the iteration does not converge, which
   // no finite input has caused.
   void solve(const double* a, int p);
-  // For callers that need only the largest eigenvalue: computes that one alone, or all if another lies within
-  // kRepeated of it, relatively, or if it is not well above zero compared with the least.
+  // For callers that need only the largest eigenvalue: computes it alone, or all if another lies within a share
+  // kRepeated of it, or if it is not well above zero compared with the least.
   void solve_dominant(const double* a, int p);
   const double* vector(int i) const { return vectors.data() + static_cast<size_t>(i) * p_; }
   double* vector(int i) { return vectors.data() + static_cast<size_t>(i) * p_; }

@@ -249,7 +249,7 @@ class NumberLoss : public FollowedRows {
 
   const NumberLossOptions loss_;
   std::vector<double> residual_;
-  std::optional<LeafRidge> ridge_;  // from the first fit on, for linear leaves
+  std::optional<LeafRidge> ridge_;  // set at the first fit if leaves are linear
 };
 
 namespace {

@@ -39,7 +39,7 @@ struct NumberedRows : BoostedRows {
   const double* y;
 };
 
-// A loss for numeric targets. quantile : share of rows below the prediction; the absolute loss is twice that of 0.5.
+// A loss for numeric targets. quantile : share of rows below the prediction; absolute loss: twice the loss of 0.5.
 struct NumberLossOptions {
   bool squared = true;
   double quantile = 0.5;

@@ -108,7 +108,7 @@ class DrawnNodes {
 
   void end_search(bool) {}
 
-  // If a sample chose the split, the sides of all rows of the node are computed: the present ones are of the sample.
+  // If a sample chose the split, only the sides of its rows are known; this computes the sides of all rows of the node.
   bool divide(const Place& place, DrawnSplit& split, Place& left, Place& right) {
     if (is_sampled_) {
       bag_ = rows_.bag(place);

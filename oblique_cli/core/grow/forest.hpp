@@ -25,7 +25,7 @@ class Forest {
   // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
   void vote(const double* x, size_t n, bool shares, int n_threads, double* votes) const;
 
-  // Votes on the training rows by the trees that did not draw them. rows : how the trees drew
+  // Votes on the training rows by the trees that did not draw them. rows : the rule by which trees draw rows
   void vote_out_of_bag(const double* x, size_t n, const RowDraw& rows, bool shares, int n_threads, double* votes) const;
 
   // How often each of n rows is drawn for each of the next `more` trees, (more, n).

@@ -46,7 +46,7 @@ concept GrowingRows = requires(R& rows, typename R::Place& place, Team* team) {
 template <class S, class Place>
 concept NodeSampler = requires(S& sampler, Place& place, typename S::Found& split) {
   { sampler.take(place, uint64_t{}) } -> std::same_as<bool>;  // false if there is nothing to choose from
-  sampler.end_search(bool{});                                 // whether permanently: buffers are freed
+  sampler.end_search(bool{});                                 // true: for good, so buffers are freed
   // Divides all rows of the node into the places of the left and the right child; false if one of them has no rows.
   { sampler.divide(place, split, place, place) } -> std::same_as<bool>;
 };

@@ -13,7 +13,7 @@ class OutputComponents {
       : data_(data), n_outputs_(data.n_outputs()), mean_(n_outputs_), covariance_(n_outputs_ * n_outputs_),
         value_(data.x.n) {}
 
-  // Computes the components of some rows. draws : how often each row is drawn; a row counts as often, by its weight
+  // Computes the components of some rows. draws : how often each row is drawn, which multiplies its weight
   void find(const std::vector<uint32_t>& rows, const std::vector<uint32_t>& draws) {
     const auto weight = [&](uint32_t i) {
       return static_cast<double>(draws[i]) * (data_.weights.empty() ? 1.0 : data_.weights[i]);
@@ -143,7 +143,7 @@ class HistogramGrower {
     return std::move(growth.tree);
   }
 
-  // Finds planes by a small tree, the least weight of whose children is the same share of its rows as in the large one.
+  // Finds planes by a small tree. Its children weigh at least the same share of its rows as those of the large tree.
   void find_planes(uint64_t tree_seed, size_t round) {
     const uint64_t seed = Stream(tree_seed, 0, kSmallTree).next();
     if (!small_) return directions_.add(small_tree(seed, round / kEvery, data_.targets.data(), 0.0), round);
@@ -177,7 +177,7 @@ class HistogramGrower {
     how.rows = {false, 0};
     how.features_seed = features_seed;
     ForestTreeGrower grower(few, how);
-    // The number of rows of mean weight in a child that is the same share of the small tree's rows.
+    // The least weight of a child: the same share of the rows as in the large tree, for rows of mean weight.
     const double share = static_cast<double>(codes.size()) / static_cast<double>(drawn);
     grower.require(std::max(1.0, share * min_leaf_ * total / static_cast<double>(codes.size())));
     return grower.grow(seed, number);

@@ -76,7 +76,7 @@ double ClassMoments::largest_square(size_t p, size_t n) {
 
 void ClassMoments::scale_to_unit_length(size_t p, size_t n, double largest) {
   largest_square(p, n);  // computes all squares, in length_
-  // The mean has rounding errors, so a row on it may differ slightly.
+  // The mean has rounding errors, so a row equal to the mean may have a small length.
   const double least = kOnTheMean * std::sqrt(largest);
   for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
   for (size_t j = 0; j < p; ++j)

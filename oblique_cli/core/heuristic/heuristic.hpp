@@ -37,8 +37,8 @@
 //   }  // namespace
 //   }  // namespace oblique
 //
-// A heuristic that looks no further than sums over rows derives from SumsProposer (moments.hpp): it names the
-// sums and proposes from them, and tables beyond memory are grown by it as well. Any other needs all rows of a node.
+// A heuristic that needs only sums over rows derives from SumsProposer (moments.hpp): it names the sums and proposes
+// directions from them, so it also grows trees of tables larger than memory. Others need all rows of a node.
 #pragma once
 
 #include "common/options.hpp"

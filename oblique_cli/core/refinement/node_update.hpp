@@ -396,7 +396,7 @@ class NodeUpdate {
     fit.b = solution.b;
   }
 
-  // Whether the length of a plane alone rules it out.
+  // Whether the penalty of a plane alone makes it worse than `best`, or than the present cost.
   bool too_dear(double cost, const PlaneCandidate& best) const {
     if (cost >= enough_ + kSlack * (weight_ + options_.penalty)) return true;
     return !best.w.empty() && cost >= best.wrong + options_.penalty * best.length - kLess * weight_;

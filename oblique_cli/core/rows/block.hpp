@@ -68,7 +68,7 @@ struct WantedCell {
   size_t part, width;
 };
 
-// Start of the search for a row among the cells of a bin: the guide stores it at start + place on the ruler.
+// Where the search for the cell of a row begins in a bin: the array of starts has it at start + place on the ruler.
 struct Guide {
   Ruler ruler;
   size_t start;

@@ -200,8 +200,8 @@ class Cubes {
     return with;
   }
 
-  // One cube; of a linear leaf the sum of the constant cube game and, for each free feature, that which contains it
-  // too.
+  // The values of one cube: the cube game of the constant, and for each free feature of a linear leaf the cube game in
+  // which this feature is in, too.
   Both leaf(size_t node) {
     Both sums;
     const size_t a = n_in_, b = n_out_;
@@ -247,7 +247,7 @@ class Cubes {
     return sums;
   }
 
-  // The cube game of the fixed features, a free one, and `more` other free ones.
+  // Adds the cube game of the fixed features, one free feature, and `more` other free features.
   void add_gap(size_t feature, size_t k, double gap, std::array<double, K>& sum, size_t more = 0) {
     sum[k] += gap;
     to(feature, k) += gap * weights_(n_in_ + more, n_out_);
@@ -258,7 +258,7 @@ class Cubes {
     for (size_t k = 0; k < K; ++k) sums[k] += values[k] * weight;
   }
 
-  // Pairs of a free feature of a linear leaf with the fixed ones.
+  // Adds the pairs of a free feature of a linear leaf with the fixed features.
   void add_pairs_of(size_t feature, size_t k, double gap, size_t more) {
     const size_t a = n_in_ + more, b = n_out_;
     for (const size_t other : ins_) add_pair(feature, other, k, gap * weights_(a - 1, b));

@@ -9,7 +9,7 @@
 namespace oblique {
 
 // A feature under search. rank : nullptr unless ranks are used; keys : the node's rows in order, as in SortedRows, or
-// nullptr; facts : of every training row, its class in the upper 16 bits and its weight in the lower
+// nullptr; facts : class (upper 16 bits) and weight (lower 16 bits) of every training row
 struct AxisFeature {
   const double* x;
   const uint32_t* rank;

@@ -200,7 +200,7 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
 
 namespace {
 
-// A plane under search. axis : the feature of an original axis, else -1; threshold : nullptr to search all
+// A plane under search. axis : the feature of an original axis, else -1; threshold : nullptr to search all thresholds
 struct Looked {
   const Vector& normal;
   ptrdiff_t axis;
@@ -208,7 +208,7 @@ struct Looked {
   int way;
 };
 
-// The part of a normal that agrees with a direction across the plane, scaled to unit length.
+// A normal without the coefficients of constrained features that contradict a crossing direction, of unit length.
 Vector agreeing(const Vector& normal, const Signs& signs, int way) {
   Vector part = normal;
   for (size_t j = 0; j < part.size(); ++j)

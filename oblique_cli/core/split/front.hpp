@@ -51,7 +51,7 @@ class Front {
     std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
   }
 
-  // The bar after an offer of a cut of this value.
+  // The least value that can win after an offer of a cut of this value.
   double bar_after(double value) const {
     const double slack = relative_ * (value - base_) + (relative_ > 0.0 ? noise_ : 0.0);
     return std::max({bar_, value - slack, base_ + noise_});

@@ -12,7 +12,7 @@ namespace oblique {
 // have the same rare rows on the left, and their value is convex in the number of common rows on the left
 // (criteria.hpp), so it is largest at one end of the stretch, directly behind one rare row or directly before the next.
 // Hence no cut is better than the best of the cuts next to rare rows, assuming that each of these places has room for a
-// cut. They depend only on the number of common rows below each rare row: m n comparisons for m rare rows and n common
+// cut. Bounds need only the number of common rows below each rare row: m n comparisons for m rare rows and n common
 // ones, and only the rare rows are sorted.
 template <class Criterion>
 class RareTactic final : public Tactic {
@@ -56,7 +56,7 @@ class RareTactic final : public Tactic {
     uint32_t below[kMost], class_of[kMost];
     double rare[kMost];
     size_t m = 0;
-    // Rows with equal keys may come in any order: nearer to each other than `distinct`, they are on one side of a cut.
+    // Rows with equal keys may come in any order: they differ by less than `distinct`, so no cut separates them.
     const double scale = 2.0 / d.distinct;
     for (int k = 0; k < rows.n_classes; ++k) {
       if (k == common_) continue;

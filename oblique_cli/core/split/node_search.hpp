@@ -46,7 +46,7 @@ class NodeSearch {
   virtual void reflected_direction(int64_t order, const double* x, const double* w, double c, double distinct) = 0;
   // A cut with a fixed threshold: left is z <= threshold, and both sides must have weight of at least `least`.
   virtual void fixed_cut(int64_t order, const double* z, double threshold, double least) = 0;
-  // Whether nothing can beat the best cut so far, if only this direction and later ones remain: a perfect cut.
+  // Whether the best cut so far is perfect, so that neither this direction nor a later one can beat it.
   virtual bool is_over(int64_t order) const = 0;
   // The published score of a cut of this value.
   virtual double gain(double value) const = 0;

@@ -81,8 +81,8 @@ class SlotSearchOf final : public SlotSearch {
       if (!fill(d)) continue;
       for (int b = 0; b < last_; ++b) {
         if (!table_.filled(b) || bound_of(b) < edges.needed(-1)) continue;
-        // An edge is most likely a cut, and no bin below its value can win; otherwise `wanted` continues with the
-        // others.
+        // This assumes that every edge is a cut, so no bin with a bound below its value can win. `wanted` opens the
+        // other bins if the assumption was wrong.
         double s = 0.0;
         for (size_t c = 0; c < of_class_.size(); ++c) s += left_[c] = table_.of_class(static_cast<int>(c))[b + 1];
         if (std::min(s, totals_.n - s) < min_leaf_ - 1e-12 * totals_.n || !(s > 0.0) || !(s < totals_.n)) continue;

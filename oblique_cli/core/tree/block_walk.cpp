@@ -345,7 +345,7 @@ bool BlockWalk::leaves_of(const T* x, size_t n, int n_threads, size_t block_rows
   return finite;
 }
 
-// The rows of one block; whether all are finite.
+// Finds the leaves of the rows of one block; returns whether all rows are finite.
 template <class T>
 bool BlockWalk::walk(const T* x, size_t n, Buffers& buffers, int32_t* leaf) const {
   buffers.right.resize(n);

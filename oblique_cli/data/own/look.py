@@ -40,7 +40,7 @@ LISTS = ("drop", "keep", "features", "qualitative")  # lists of column names; a 
 class Reading(TableOptions):
     """Reading options of the user.
 
-    algorithms   task of the chosen algorithms: it settles an unclear guess of the task, and contradicts a clear one
+    algorithms   task of the chosen algorithms: it decides an unclear task; a clear task of another kind is an error
     groups       column of groups (equal cells belong together); it is no feature
     weights      column of row weights, numbers from 0 up; it is no feature, and rows of weight 0 are dropped"""
 

@@ -151,8 +151,8 @@ def family_features(estimator: Any, p: int) -> dict[str, Any]:
 class BaggedForestClassifier(ForestClassifier, kw_only=True):
     """A forest of unpruned oblique trees by any heuristic with native growth, or of bottom-up trees.
 
-    The future work of thesis 6.8 is an ensemble of bottom-up trees: each finds the clusters of its own bootstrap
-    sample, in which a row drawn twice is there twice.
+    The future work of thesis 6.8 is an ensemble of bottom-up trees: each tree finds the clusters of its own bootstrap
+    sample, which contains a row as often as it was drawn.
 
     Attributes
     ----------
@@ -160,8 +160,8 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
 
     Notes
     -----
-    Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. A row lighter
-    than the heaviest by more than 2^200 counts as that light. Rows are drawn alike and count by their weight.
+    Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. A weight below
+    2^-200 of the largest is raised to this share. Rows are drawn with equal probability and enter with their weight.
     Bottom-up trees take no unequal weights."""
 
     proposer: str | Proposer | BottomUpTreeClassifier | Sequence[str | Proposer | BottomUpTreeClassifier] = parameter(

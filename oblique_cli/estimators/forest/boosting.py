@@ -241,11 +241,11 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
 class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     """Gradient boosting of the log loss with oblique trees, one tree a round for all classes.
 
-    Round by round every row weighs by the gradient of its own class, 1 - p, a heuristic grows a small tree on the class
-    labels of the rows so weighted, and each of its leaves takes a Newton step in the scores of all classes. For two
-    classes the Gini criterion on these weights is the gain of a regression tree on gradients, the sum of G^2 / W over
-    the children, G being the gradients' sum and W that of their sizes; so any heuristic for classes and its exact
-    search serve (docs/ensembles.md).
+    In each round the weight of a row is the size of the gradient of its true class, 1 - p; a heuristic grows a small
+    tree on the class labels with these weights, and each leaf takes a Newton step in the scores of all classes. For two
+    classes the Gini criterion on these weights is the gain of a regression tree on gradients: the sum of G^2 / W over
+    the children, where G is the sum of the gradients and W the sum of their sizes. So any heuristic for classes can be
+    used, with its exact search (docs/ensembles.md).
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
+    Stochasticity. One integer is drawn from `random_state`; it seeds the streams of rows, features and heuristics of
     each tree, and of the validation rows."""
 
     def fit(

@@ -20,11 +20,11 @@ SQUARED, ABSOLUTE, QUANTILE = "squared_error", "absolute_error", "quantile"
 class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     """Gradient boosting of numbers with oblique trees.
 
-    Round by round a tree is grown on the gradients of the loss, its cuts being those of least squares along axes and
-    along planes. The planes are those of small trees of a heuristic for classes, which tells rows of positive gradients
-    from rows of negative ones, weighted by their size (the two classes of Loh 2002). A leaf steps to the mean of its
-    residuals, or to their quantile (Friedman 2001, algorithms 2 and 3). With linear leaves it takes a ridge regression
-    on them in place of the mean, cut off at the least and the largest of its residuals.
+    In each round a tree is grown on the gradients of the loss, by least-squares cuts along axes and along planes. The
+    planes come from small trees of a heuristic for classes, which separates rows of positive gradients from rows of
+    negative ones, weighted by their size (the two classes of Loh 2002). A leaf steps to the mean of its residuals, or
+    to their quantile (Friedman 2001, algorithms 2 and 3). With linear leaves the step is a ridge regression on the
+    residuals, limited to their range.
 
     Attributes
     ----------

@@ -40,9 +40,9 @@ class HeterogeneousForestClassifier(ForestClassifier, kw_only=True):
     """A random forest whose splits are the best of several linear classifiers (Katuwal, Suganthan & Zhang 2020).
 
     At a node of `max_features` drawn features the classes are grouped into two sides in several ways: each class
-    against the rest, and the two hyper-classes of the Bhattacharyya distance. The groupings that would leave the least
-    Gini impurity if they were separated are taken, on each of them every classifier makes a plane, and the plane of the
-    least Gini impurity splits the node. Where no plane has rows on both sides, the best axis-parallel cut does.
+    against the rest, and the two hyper-classes of the Bhattacharyya distance. The groupings whose exact separation
+    leaves the least Gini impurity are used. Every classifier fits a plane to each of them, and the plane of least Gini
+    impurity splits the node. If no plane has rows on both sides, the best axis-parallel cut splits it.
 
     Attributes
     ----------

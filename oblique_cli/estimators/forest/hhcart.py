@@ -11,11 +11,11 @@ from oblique_cli.parameters import parameter
 
 
 class HHCARTForestClassifier(ForestClassifier, kw_only=True):
-    """A random forest of HHCART trees, which Wickramarachchi (2015) leaves to future work.
+    """A random forest of HHCART trees, future work of Wickramarachchi (2015).
 
-    At each node `max_features` features are drawn, and `reflections` eigenvectors among those of the covariances that
-    the classes of the node have in these features. Each is reflected to the first axis, and the best Gini cut along the
-    axes of the reflected features splits the node (section 3.5 of the thesis). Trees are grown until leaves are pure.
+    At each node `max_features` features are drawn, and `reflections` of the eigenvectors of the class covariances in
+    these features. Each is reflected to the first axis, and the best Gini cut along the axes of the reflected features
+    splits the node (section 3.5 of the thesis). Trees are grown until leaves are pure.
 
     Attributes
     ----------

@@ -35,18 +35,18 @@ from oblique_cli.tree.structure import Tree
 class LogisticForestClassifier(
     Watched, LogProbabilities, TakesFrames, SeveralTrees, ClassifierMixin, BaseEstimator, kw_only=True
 ):
-    """A bag of logistic model trees, whose size and ridge are chosen for all by the rows that trees did not draw.
+    """A bag of logistic model trees, with one size and ridge penalty for all trees, chosen on out-of-bag rows.
 
     Each tree is grown on a bootstrap sample (Breiman 1996) by a heuristic, in turn, and every node gets a linear model
-    of the classes that goes on from the model of its parent, as in `LogisticTreeClassifier` (after Landwehr, Hall
-    & Frank 2005). The complexity at which all trees are cut, the ridge of all models and whether they have squares are
-    those of least loss on the rows that trees did not draw. The probabilities of the trees are averaged.
+    of the classes that starts from the model of its parent, as in `LogisticTreeClassifier` (after Landwehr, Hall &
+    Frank 2005). The pruning complexity of all trees, the ridge penalty of all models, and whether models have squares,
+    are those of least loss on out-of-bag rows. The probabilities of the trees are averaged.
 
     Attributes
     ----------
     trees_ : list of `Tree`, models in their leaves; rows and counts are those drawn
     choice_ : ForestChoice
-        What the trees have in common, and all that was tried. Model files leave it out.
+        The common settings of the trees, and all candidates. Model files leave it out.
     classes_ : (C,) class labels
     n_features_in_ : int
     encoding_ : what becomes of a data frame with words or gaps, None if trees see the columns as they are
@@ -55,7 +55,7 @@ class LogisticForestClassifier(
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows and heuristics of a tree."""
+    Stochasticity. One integer is drawn from `random_state`; it seeds the streams of rows and heuristics of a tree."""
 
     needs_pruning_rows: ClassVar[bool] = False
 

@@ -17,10 +17,10 @@ SCALINGS = ("range", "deviation", "none")
 class MPSVMForestClassifier(ForestClassifier, kw_only=True):
     """RaF, RoF, RRoF and their MPSVM variants (Zhang & Suganthan 2014).
 
-    At a node of an MPSVM tree the classes are grouped into two hyper-classes by the Bhattacharyya distance, each of two
-    clustering hyperplanes lies close to one of them and far from the other, and the rows are split by the better of the
-    planes' two bisectors. Where all rows fall on one side of both, the best axis-parallel split is taken. Trees are
-    grown until their leaves are pure.
+    At a node of an MPSVM tree the classes are grouped into two hyper-classes by the Bhattacharyya distance. Each of two
+    clustering hyperplanes is close to one hyper-class and far from the other, and the better of their two bisectors
+    splits the rows. If neither bisector has rows on both sides, the best axis-parallel split is taken. Trees are grown
+    until their leaves are pure.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`. Everything else is drawn from streams named after it, the
-    number of the tree, and what is drawn: the bootstrap sample, the groups, the sample of each group, the features of
+    Stochasticity. One integer is drawn from `random_state`. All other draws come from streams named after this integer,
+    the number of the tree, and the purpose: the bootstrap sample, the groups, the sample of each group, the features of
     each node."""
 
     base: str = parameter(

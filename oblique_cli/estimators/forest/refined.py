@@ -32,7 +32,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
 
     Attributes
     ----------
-    As in `MPSVMForestClassifier`; the rows of a tree are drawn from the streams that those of other forests are."""
+    As in `MPSVMForestClassifier`; the rows of a tree come from the same streams as in other forests."""
 
     max_features = None
     min_samples_leaf = 1
@@ -91,7 +91,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
 
 
 def refined_start(forest: Any, start: Tree, space: PlaneSpace, **options: Any) -> Tree:
-    """Return a tree of the rows of `space`, refined as the parameters of a forest say. options : of `space.tree`"""
+    """Return a tree of the rows of `space`, refined by the parameters of a forest. options : of `space.tree`"""
     if start.n_leaves == 1:
         return start
     penalty = 1.0 / len(space.Z) if forest.penalty is None else float(forest.penalty)

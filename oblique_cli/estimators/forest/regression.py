@@ -38,15 +38,15 @@ class Grown(NamedTuple):
 class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     """A bag of oblique trees that predict numbers, with means or linear models in their leaves.
 
-    Each tree is grown on a bootstrap sample, its cuts being those of least squares along axes and along planes of its
-    own. The planes are those of four small trees of a heuristic for classes on up to 256 of the tree's rows, each of
-    which tells the rows above the number of some row from those below it, weighted by their distance to it (the two
-    classes of Loh 2002). The prediction is the mean of the trees' (Breiman 2001). With linear leaves a leaf has a ridge
-    regression on its rows, whose predictions are cut off at the least and the largest number of these rows.
+    Each tree is grown on a bootstrap sample, by least-squares cuts along axes and along planes of this tree. The planes
+    come from four small trees of a heuristic for classes on up to 256 of the tree's rows. Each separates the rows above
+    the target of some row from those below it, weighted by their distance to it (the two classes of Loh 2002). The
+    prediction is the mean of the trees' (Breiman 2001). A linear leaf has a ridge regression on its rows, with
+    predictions limited to the range of their targets.
 
-    With a y of k columns each tree is one for all of them, whose leaves say k numbers. A cut lowers the sum of squares
-    over all outputs, as they are given: scale outputs of other units first. Each small tree takes a principal component
-    of the outputs of the tree's rows, drawn by its variance, and tells the rows above some number along it from the
+    If y has k columns, each tree predicts all of them: a leaf has k numbers. A cut lowers the sum of squares over all
+    outputs in their given units, so scale outputs of different units first. Each small tree uses a principal component
+    of the outputs of the tree's rows, drawn by its variance, and separates the rows above some number along it from the
     others.
 
     Attributes
@@ -64,9 +64,9 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
+    Stochasticity. One integer is drawn from `random_state`; it seeds the streams of rows, features and heuristics of
     each tree. Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. Rows are
-    drawn alike and count by their weight."""
+    drawn with equal probability and enter with their weight."""
 
     refines: ClassVar[bool] = False  # whether grown trees are refined
 

@@ -77,18 +77,19 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     """A tree built from its leaves: clusters of each class, merged two by two (thesis chapter 6, algorithm 10).
 
     A Gaussian mixture divides the rows of each class into clusters, which become the leaves. The two nodes of different
-    classes whose centroids are nearest are merged into a node of a new class, again and again until the root is left.
-    At each merge a hyperplane is fitted between the rows of the two children. There is no pruning, and with two or more
-    classes the tree has exactly as many leaves as there are clusters, whatever fits the hyperplanes. A row is given the
-    class of the cluster whose leaf it reaches.
+    classes with the nearest centroids are merged into a node of a new class, until only the root is left. At each merge
+    a hyperplane is fitted between the rows of the two children. There is no pruning. With two or more classes the tree
+    has one leaf for each cluster, whatever method fits the hyperplanes. The prediction for a row is the class of the
+    cluster whose leaf it reaches.
 
     Attributes
     ----------
     tree_ : Tree
-        Counts are those of the rows in the clusters of a node, not of those that the hyperplanes send there. Gains are
-        scores of the two children as classes, 0 for planes of a support vector machine.
+        Counts are of the rows in the clusters of a node, not of the rows that the hyperplanes send there. Gains are the
+        scores of splits with the two children as classes, 0 for planes of a support vector machine.
     n_clusters_ : dict
-        Class label -> number of its clusters. A single class is not divided: there is nothing to tell it apart from.
+        Class label -> number of its clusters. A single class is not divided, because there is no other class to
+        separate it from.
     overlap_ : (K,)
         With `merging="overlap"` or a `hybrid_overlap`, the degree of overlap of every cluster with clusters of other
         classes, 0 (apart) to 1 (the same), in the order of `n_clusters_`: its greatest Bhattacharyya coefficient.
@@ -97,9 +98,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     n_features_in_ : int
     n_leaves_, n_nodes_, depth_ : int
     seconds_saved_ : float
-        By which this fit was shorter because the fit before it, in the same process, had found the same clusters.
+        Seconds that this fit saved by using clusters of an earlier fit in the same process.
 
-    There is no `sample_weight`: mixtures as scikit-learn fits them know none.
+    There is no `sample_weight`: mixtures as scikit-learn fits them have no weights.
 
     Notes
     -----
@@ -341,7 +342,8 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return the predictions of fits with each value of `cost`, from the clusters and merges of this fit.
 
-        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which keeps its training rows."""
+        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", whose model holds its training
+        rows."""
         trees = self._path(values)
         rows = self._rows(X)
         return np.stack([self.classes_.take(tree.labels[tree.apply(rows)]) for tree in trees], axis=1)

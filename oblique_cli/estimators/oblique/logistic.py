@@ -52,11 +52,11 @@ class LogisticTreeClassifier(
 ):
     """A small tree of hyperplanes with a linear-logistic model in every leaf (after Landwehr, Hall & Frank 2005).
 
-    Trees are grown by several heuristics. Every node gets a linear model of the classes that goes on from the model of
+    Trees are grown by several heuristics. Every node gets a linear model of the classes that starts from the model of
     its parent, and a tree is pruned by cost-complexity with the errors of these models. Cross-validation inside the
     training rows chooses the heuristic, the size and the penalty of the models. A single leaf, which is logistic
-    regression, is among what it chooses from. With ``refine="tao"`` it may also choose a tree that was refined as a
-    whole, the models in its leaves (tree alternating optimization).
+    regression, is one of the candidates. With ``refine="tao"`` cross-validation may also choose a tree that was refined
+    as a whole, with models in its leaves (tree alternating optimization).
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class LogisticTreeClassifier(
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the folds and the draws of each start."""
+    Stochasticity. One integer is drawn from `random_state`; it seeds the folds and the draws of each start."""
 
     starts: ClassVar[Starts] = Starts({"several": SEVERAL, "multiway": MULTIWAY})
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(starts)}

@@ -56,13 +56,13 @@ class TAOClassifier(
 ):
     """A tree of hyperplanes, grown by a heuristic and then optimized as a whole (Carreira-Perpinan & Tavallali 2018).
 
-    Tree alternating optimization goes through the nodes from the deepest to the root, again and again. At each it keeps
-    all other nodes as they are, and looks for the hyperplane with which the tree gets the fewest training rows wrong:
-    rows that both branches answer alike do not care, each of the others has a side. An l1-penalized logistic
-    regression, the best cut of each feature and the constants propose, and the objective decides, which is the
-    misclassified share of the weight plus `penalty` times the sum of |w|_1 over all nodes, |w|_2 = 1 and features
-    standardized. It never rises. Nodes that are not worth their price disappear, so a tree becomes smaller as it
-    becomes better.
+    Tree alternating optimization visits the nodes from the deepest to the root in repeated sweeps. At each node it
+    searches the hyperplane with which the tree misclassifies the fewest training rows while all other nodes stay fixed.
+    Only rows that exactly one of the two branches classifies correctly matter; each prefers that branch. Candidates are
+    hyperplanes of l1-penalized logistic regressions, the best cut of each feature, and sending all rows to one side.
+    The candidate with the least objective is taken: the misclassified share of the weight plus `penalty` times the sum
+    of |w|_1 over all nodes, with |w|_2 = 1 and standardized features. It never rises. Nodes that save less than their
+    penalty are removed, so the tree also becomes smaller.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class TAOClassifier(
         As in `ObliqueTreeClassifier`. Gains are decreases of the Gini impurity.
     refinement_ : Refined
         ``start``, the tree before; ``path``, the trees and runs of rising penalties, of which the last is `tree_`;
-        ``penalties`` and ``chosen``, what cross-validation had to choose from and what it said of each. A run has the
+        ``penalties`` and ``chosen``, the candidates of cross-validation and their errors. A run has the
         objective after every update of a node. Model files leave it out.
 
     Notes

@@ -139,7 +139,7 @@ class ObliqueTreeClassifier(
         return min(FeatureCount.of(self.max_features, self.n_features_in_), self.n_features_in_)
 
     def _in_python(self) -> str:
-        """Return the parameter and value that native growth does not have, empty if there is none."""
+        """Return a parameter and its value that native growth does not support, empty if there is none."""
         in_python = {"engine": "reference", "max_features": self.max_features, "min_impurity_decrease": 0.0}
         for name, value in in_python.items():
             if value is not None and getattr(self, name) == value:
@@ -202,9 +202,9 @@ class ObliqueTreeClassifier(
     def cost_complexity_pruning_path(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Bunch:
         """Return the sequence of minimal cost-complexity pruning of the tree that is grown on these rows.
 
-        Arguments are those of `fit`. ``ccp_alphas`` (m,) rises from 0, the whole tree, to that of the root alone;
-        ``impurities`` (m,) are the shares of the weight that the trees get wrong, in place of scikit-learn's impurity:
-        `ccp_alpha` is in their units. The tree with `ccp_alpha` at one of these values is that of the sequence"""
+        Arguments are those of `fit`. ``ccp_alphas`` (m,) rises from 0 (the whole tree) to the value for the root alone;
+        ``impurities`` (m,) are the misclassified shares of the weight, in place of scikit-learn's impurity: `ccp_alpha`
+        is in these units. A fit with `ccp_alpha` at one of these values gives the tree of the sequence"""
         grown = clone(self).set_params(pruning="none", ccp_alpha=0.0, path=False).fit(X, y, sample_weight).tree_
         path = cost_complexity_path(grown)
         members = [0, *(k for k, alpha in enumerate(path.alphas) if alpha > 0.0)]
@@ -446,7 +446,7 @@ class ObliqueTreeClassifier(
         return best_first(tree, worths, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)
 
     def _rule(self) -> PruningRule:
-        """Return the rule that `pruning` is or names, with the estimator's parameters for it."""
+        """Return the pruning rule that `pruning` is or names, with the estimator's parameters of the rule."""
         if isinstance(self.pruning, PruningRule):
             for name in RuleParameters.parameters:
                 if getattr(self, name) != self.parameters[name].default:

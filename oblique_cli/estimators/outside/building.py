@@ -131,7 +131,7 @@ class Model:
     """An estimator between class codes of a data set and what other libraries expect.
 
     Several libraries want labels 0 to k - 1 without gaps; the training rows of a fold may lack a class. Labels are
-    therefore numbered anew for every fit, and predictions are turned back."""
+    therefore numbered for every fit, and predictions are converted back."""
 
     def __init__(self, path: str, params: Mapping[str, Any], prepare: str, regression: bool, seed: int | None) -> None:
         self._path, self._params, self._prepare = path, dict(params), prepare

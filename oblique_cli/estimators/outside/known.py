@@ -101,7 +101,7 @@ SHORT = {
 
 
 def class_of_word(word: str) -> str | None:
-    """Return the known class that a usual name means, None without one: "random_forest" or "rf" -> RandomForest..."""
+    """Return the known class for a usual name, None if there is none: "random_forest" or "rf" -> RandomForest..."""
     plain = re.sub(r"[^a-z0-9]", "", word[:80].lower())
     wanted = SHORT.get(plain, plain)
     return next((path for path in CLASSES if path.rpartition(".")[2].lower() in (wanted, f"{wanted}classifier")), None)

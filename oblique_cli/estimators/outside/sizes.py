@@ -14,9 +14,9 @@ from oblique_cli.ground.registry import Registry, fault_of_function
 class Sizes(NamedTuple):
     """Leaves and nodes of all trees of a model, and the longest path, zeros for a model that is no tree; and terms.
 
-    terms : what there is to read, as `evaluation.metrics.n_terms` counts it: leaves and coefficients of planes; of a
-        linear model its coefficients and 1, as of a tree of one leaf; of a machine the numbers of its support vectors.
-        0 for a model that does not say it"""
+    terms : size for a reader, as `evaluation.metrics.n_terms` counts it: leaves and coefficients of planes; for a
+        linear model its coefficients and 1, as for a tree of one leaf; for a support vector machine the numbers in its
+        support vectors; 0 if unknown"""
 
     leaves: int
     nodes: int

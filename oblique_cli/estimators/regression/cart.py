@@ -41,9 +41,9 @@ FOLDS = 10
 class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read.
 
-    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these. With a y of k columns
-    there is one tree for all of them, whose cuts lower the sum of squares over all outputs, as they are given: scale
-    outputs of other units first. `monotonic_cst` is for one output.
+    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these. If y has k columns, one
+    tree predicts all of them. Its cuts lower the sum of squares over all outputs in their given units, so scale outputs
+    of different units first. `monotonic_cst` is for one output.
 
     Parameters
     ----------

@@ -109,9 +109,10 @@ class ModelTreeRegressor(TreeRegressor, kw_only=True):
 class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     """A regression tree with linear leaves, cut at turning points (TPRTI; Amalaman 2015, chapter 2).
 
-    Turning points are found once: along each feature, rows are cut into windows, and a window's centroid is one if the
-    line through the centroids in the plane of that feature and y turns there. At a node, variant A scores a cut at
-    every turning point it still has; variant B scores the coordinates of the one farthest from the node's model.
+    Turning points are computed once. Along each feature, rows are cut into windows; the centroid of a window is a
+    turning point if the line through the centroids, in the plane of the feature and y, turns there. At a node, variant
+    A scores a cut at every turning point inside the node; variant B scores cuts at the coordinates of the turning point
+    farthest from the node's model.
 
     Attributes
     ----------
@@ -187,7 +188,7 @@ class RETISRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
 
     As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. One pass over the sorted
-    rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3)."""
+    rows scores all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3)."""
 
     def _proposals(self, X: Array, y: Array) -> Proposals:
         return EveryValue()
@@ -197,8 +198,8 @@ class M5StyleRegressor(ModelTreeRegressor, kw_only=True):
     """A regression tree grown by the variance of the target, cut at means, with linear leaves, pruned (after M5).
 
     Growth as Amalaman (2015), section 2.1, describes M5; pruning by Quinlan's estimate of the error, mean absolute
-    residual times (n + v) / (n - v). Of M5 as Quinlan (1992) and Weka have it, three things are not done: leaving terms
-    out of a leaf's model, smoothing along the path, and searching all values of a feature."""
+    residual times (n + v) / (n - v). Three parts of M5 as in Quinlan (1992) and WEKA are missing: dropping terms of a
+    leaf's model, smoothing along the path, and searching all values of a feature."""
 
     min_node_percent: float = parameter(default=1)
     min_improvement_percent: float = parameter(

@@ -38,13 +38,13 @@ class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
     """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
 
     At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
-    directions for these two classes, HHCART by reflecting along the eigenvectors of each. Among all cuts along all
-    directions, the one is taken after which the models of the two sides leave the least residual sum of squares.
+    directions for these two classes, HHCART by reflecting along the eigenvectors of each. Of all cuts along all
+    directions, the cut is taken after which the models of both sides have the least residual sum of squares.
 
-    With a y of k columns there is one tree for all of them, whose leaves say k numbers. The residual sum of a cut is
-    that of all outputs, as they are given: scale outputs of other units first. Rows are above the node's model if their
-    residuals are, along their first principal component. `refine`, `monotonic_cst` and `leaf_residuals` are for one
-    output.
+    If y has k columns, one tree predicts all of them: a leaf has k numbers. The residual sum of a cut is over all
+    outputs in their given units, so scale outputs of different units first. Rows are above the node's model if their
+    residuals are positive along the first principal component of the residuals. `refine`, `monotonic_cst` and
+    `leaf_residuals` are for one output.
 
     Attributes
     ----------

@@ -15,8 +15,8 @@ class PILOTRegressor(TreeRegressor, kw_only=True):
     """A linear model tree that is grown by boosting models of one feature (Raymaekers et al. 2024).
 
     At a node, a constant, a line, a cut with a constant on each side, a line that bends and a line on each side of a
-    cut are fitted to the residuals, each along the feature where it is best, and the least BIC decides. A line alone
-    goes on at the same node. No leaf is pruned, and a leaf's equation is the sum of the models on the way to it.
+    cut are fitted to the residuals, each on its best feature, and the model of least BIC is taken. After a line the
+    same node continues. There is no pruning, and the equation of a leaf is the sum of the models on its path.
 
     Attributes
     ----------

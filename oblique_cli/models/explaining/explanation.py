@@ -179,8 +179,8 @@ def explain(
     model      a `Model`, or a fitted estimator
     row        (p,) as `Model.predict` takes it: numbers, NaN for a missing cell, codes of levels
     reference  (n, p) training rows, for means and standard deviations; without it those of the fit
-    fix        names of columns that the change must leave as they are; columns of levels, missing cells and columns of
-               one value always stay
+    fix names of columns that the change must not alter; columns of levels, missing cells and constant columns never
+               change
     to         class that the change must lead to; any other than the predicted one without it
 
     The change is the exact solution of a quadratic program for each leaf of another class: of all rows that stay at
@@ -188,7 +188,7 @@ def explain(
     distance in standard deviations. Whole numbers may become fractions, which the result marks. In a tree with
     models in its leaves there is a program for each leaf and class, the row's own leaf included, and more inequalities:
     one for each class that the score must exceed. With squares or products among these the nearest of several searches
-    is taken, and `at_least` says how near any change can be.
+    is taken, and `at_least` is a lower bound on the distance of every change.
 
     Raises ConfigError for a model without a tree, a forest, a row that does not fit or an unknown name.
     """

@@ -151,7 +151,7 @@ def _by_exchange(model: Model, X: Array, y: NDArray[Any]) -> Importances | None:
     """Return permutation importances (Breiman 2001) of at most `ROWS` training rows: the loss of accuracy, or the
     increase of the squared error over the variance.
 
-    Stochasticity: the order of the cells of a column has a seed named after its place.
+    Stochasticity: the permutation of a column has a seed named after the column's position.
     """
     row_index = sample(model, X, ROWS)
     if not len(row_index):

@@ -48,7 +48,7 @@ class Factor(NamedTuple):
 
     @property
     def knots(self) -> list[float]:
-        """Numbers where the variable brings it to a limit."""
+        """Values of the variable at which the factor reaches a limit."""
         ends = [(end - self.start) / self.rate for end in (self.low, self.high) if abs(end) < FARTHEST and self.rate]
         return sorted(end for end in ends if np.isfinite(end))
 
@@ -83,7 +83,7 @@ class Lead:
 
     @property
     def separable(self) -> Lead:
-        """A lead that is nowhere less and has no products of two columns."""
+        """A lead without products of two columns that is an upper bound of this one."""
         bends = list[Bend]()
         for amount, factors in self.bends:
             pair = len(set(factors)) > 1
@@ -202,7 +202,7 @@ def regions(
 def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[tuple[Candidate, Solve]]:
     """Yield rows of a region, the safest last: the exact nearest row of a polyhedron, else the results of searches.
 
-    With each comes the program that searches the region with further half-spaces
+    With each row comes the program that searches the region under further half-spaces
     """
     for margin in MARGINS:
 

@@ -77,12 +77,12 @@ def shap_values(
     over the background, of the model at rows that have the row's cells in the coalition and the background row's
     elsewhere (Lundberg et al. 2020). The mean is exact, nothing is sampled.
 
-    A linear leaf with bounds (`truncate`) is explained as the sum that its bounds hold back, so rows that a bound moves
-    are refused, among the background too: no sum of columns is the prediction there.
+    A linear leaf with bounds (`truncate`) is explained without its bounds. Rows whose prediction a bound changes are
+    refused, also in the background: their prediction is no sum over columns.
 
     Raises ConfigError for a model without trees, for an output that is not piecewise linear (probabilities of models in
-    leaves), for rows that do not fit, for a background of fewer than two rows, and where planes of many features leave
-    more coalitions to tell apart than there is time for.
+    leaves), for rows that do not fit, for a background of fewer than two rows, and for hyperplanes of so many features
+    that there are too many coalitions to distinguish.
     """
     n_threads = n_jobs or os.cpu_count() or 1
     values = shapley_values(model, X, background, output=output, interactions=interactions, n_threads=n_threads)

@@ -34,7 +34,7 @@ def export(model: Any, format: str, *, name: str = "", precision: int | None = N
                choice without it
     precision  significant digits in formats that are read rather than run; 17 give numbers to the bit
 
-    Raises ConfigError for a model that the format cannot hold, or an option that it has no use for.
+    Raises ConfigError for a model that the format cannot hold, or an option that does not apply.
     """
     form = FORMATS[format]
     if name and not form.named:

@@ -77,7 +77,7 @@ C = TypeVar("C", bound=type)
 def model_kind(
     name: str, *, state: Mapping[str, Codec], optional: Collection[str] = (), left_out: Mapping[str, Any] | None = None
 ) -> Callable[[C], C]:
-    """Decorator that says how fitted estimators of a class lie in a model file: `Kind`, without a predictor.
+    """Decorator that declares how a model file stores fitted estimators of a class: a `Kind` without a predictor.
 
     state     fitted attribute -> its form; begin with `CLASSIFIER` or `REGRESSOR`
     optional, left_out   as in `Kind`

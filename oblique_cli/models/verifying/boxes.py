@@ -97,7 +97,7 @@ class Box:
                 yield rival, self.boxes.frame.score(scores, weights.tolist(), self.lacking)
 
     def keeps(self, procedure: Procedure, code: int) -> bool:
-        """Return True if the vote of a forest keeps its class in the box: its least leads add up to > 0.
+        """Return True if the vote of a forest keeps its class in the box: the sum of its least leads is above 0.
 
         Each tree may have its least lead at another row, so False proves nothing.
         """

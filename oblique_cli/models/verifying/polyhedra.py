@@ -131,7 +131,7 @@ class Form:
 
     @property
     def size(self) -> float:
-        """Its change over a standard deviation, the scale of tolerances."""
+        """The change of the form over a standard deviation, the scale of tolerances."""
         steep = sum(abs(product.amount * factor.rate) for product in self.products for factor in product.factors)
         return float(np.abs(self.vector).max(initial=0.0) + steep)
 
@@ -391,7 +391,7 @@ class Program:
     def bounded(self, form: Form, box: Box, enough: float) -> tuple[Array, float] | None:
         """Return the maximizing row and maximum of a form in a box, with lines and planes above products.
 
-        Values far beyond `enough` are cut off, so that there is an end. None if there is no row.
+        Values far above `enough` are limited, so that the search ends. None if there is no row.
         """
         vector, constant = form.vector.copy(), form.constant
         low, high = self.low.copy(), self.high.copy()

@@ -41,9 +41,8 @@ class Counterexample:
 
     row, changed    (p,) cells, as `Model.predict` takes them
     before, after   labels, or numbers in regression
-    shares          of the class `of`, for both rows; the numbers in regression
-    of              the class that MONOTONE is about, otherwise `before`; "" in regression
-    replayed        how both rows were replayed
+    shares of the class `of`, for both rows; the numbers in regression of the class that MONOTONE is about, otherwise
+    `before`; "" in regression replayed how both rows were replayed
     """
 
     row: Array
@@ -122,7 +121,7 @@ def verify(
     model       a `Model`, or a fitted estimator: a tree of hyperplanes or a forest, with constant or linear leaves
     monotone    columns of numbers: 1 where the share of class `of`, or the number predicted, may not fall as the column
                 grows, -1 where it may not rise; texts say "age", "age:+" or "age:-"
-    never_uses  columns that must not change any answer: shares, label or number
+    never_uses  columns that must not change any prediction: probabilities, label or number
     robust      the reach within which each of `rows` must keep its class, every number moved by at most that much, in
                 standard deviations of the training rows if they are known, else in units of the columns
     rows        (n, p) rows as `Model.predict` takes them, for `robust`
@@ -130,11 +129,13 @@ def verify(
     of          the class of two whose share `monotone` is about; the second one without it
     reference   (m, p) training rows, for the standard deviations; without it those that the model file has
 
-    A proof holds for rows with all numbers in place, but for what is thinner than 1e-7 standard deviations, where
-    roundings decide. A counterexample is replayed by `predict` and by the exported C. For a forest PROVED means
-    that it holds for each tree, and UNDECIDED that this is not so and no counterexample of the vote was found.
+    A proof holds for rows without missing numbers, except for regions thinner than 1e-7 standard deviations, where
+    rounding decides. A counterexample is replayed by `predict` and by the exported C. For a forest PROVED means that
+    the property holds for each tree; UNDECIDED means that it does not, and that no counterexample of the vote was
+    found.
 
-    Raises ConfigError for a model without such trees, for an unknown column, and for what the model has no use for.
+    Raises ConfigError for a model without such trees, for an unknown column, and for a property that does not apply to
+    the model.
     """
     model = as_model(model)
     procedure = procedure_of(model)

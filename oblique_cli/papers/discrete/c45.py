@@ -4,8 +4,8 @@ Quinlan (1993), C4.5: Programs for Machine Learning, for discrete features. A ro
 feature of a split goes down all branches, its weight divided as the weight of the other rows (chapter 3 of the book):
 the gain counts known values only, times their share of the weight, and unknown values are one more branch of the split
 information. Where the book leaves a choice, this module follows the widely used free implementation (J48): a test needs
-a gain of at least the average gain less 0.001, and a subtree is replaced if the estimate of its errors is not 0.1
-errors better.
+a gain of at least the average gain less 0.001, and a subtree is replaced unless its estimated number of errors is lower
+by at least 0.1.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class C45(Growth, BaseEstimator):
 
 
 def _total(numbers: Iterable[float]) -> float:
-    """Return the sum from the first number on; from Python 3.12 on `sum` rounds differently."""
+    """Return the sum, added up from the first number on; from Python 3.12 on `sum` rounds differently."""
     return reduce(add, numbers, 0.0)
 
 

@@ -1,9 +1,9 @@
 """Trees over discrete features as plain steps: every multiway branch becomes binary comparisons.
 
-A node of m branches becomes m - 1 comparisons of a code, which halve its range. Where codes are bins, this compares
-the number with an end of a bin; where they are values, the number is coded first (`Coded`), because a number that
-training did not have takes the most frequent code. Where it goes down all branches instead, the code after the last has
-a branch of its own, which combines the trees below.
+A node of m branches becomes m - 1 comparisons of a code, which halve its range. If codes are bins, the number is
+compared with an end of a bin. If codes are values, the number is coded first (`Coded`), because a number not seen in
+training gets the most frequent code. If such a row goes down all branches instead, the code after the last has a
+separate branch, which combines the trees below.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_NODES = 20_000  # of all trees, with branches for unknown levels
 
 @dataclass(frozen=True)
 class _Mixture:
-    """Where a row with an unknown code of `feature` is: in each branch of a node, by its share."""
+    """The place of a row with an unknown code of `feature`: all branches of a node, each with its share of the row."""
 
     feature: int
     branches: tuple[tuple[float, _Place], ...]

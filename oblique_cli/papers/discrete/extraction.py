@@ -6,7 +6,7 @@ those partitions that hold k and any of the features on the path to n (lemma 4):
 
     w_j += |n| / |domain| * (1 / lambda_k) sum_i F(child i) psi_{j_k}(i) * prod psi_{j_a}(b_a) over path features a in j
 
-This is the paper's ExtractFS with all nodes of the tree worked on at once. The number of terms is the sum over internal
+This is the paper's ExtractFS, applied to all nodes of the tree at once. The number of terms is the sum over internal
 nodes of (lambda_k - 1) prod of the lambdas on the path, about 2^depth a node for two values, whatever the number of
 features in the domain. If the tree uses few features, a table of all their values and a fast Walsh-Hadamard transform
 (for more than two values, Fourier) are quicker.

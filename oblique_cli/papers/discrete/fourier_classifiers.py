@@ -98,9 +98,9 @@ class FourierTreesClassifier(Spectra, Bag, Samples, C45Parameters, BaggedTreesCl
 
 
 class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
-    """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
+    """RFT: the Fourier spectrum of each bagged tree loses its smallest coefficients and is converted back to a tree.
 
-    Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
+    Kargupta et al. (2006), sections 5 and 7. The converted trees vote.
 
     Attributes
     ----------

@@ -6,8 +6,8 @@ largest information gain of these averages.
 
 The bookkeeping is the paper's, bottom-up: at a node the spectrum is that of the function restricted to h. When a
 feature is fixed, every coefficient that holds this feature is multiplied by its basis value, added to the coefficient
-without the feature, and removed. Averages of order 1 are therefore always at hand, every coefficient is visited once a
-level until it is used up, and a path ends where only the constant is left.
+without the feature, and removed. So averages of order 1 are always available, every coefficient is visited once per
+level until it is removed, and a path ends when only the constant is left.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class _DrawnEdit(_Edited):
 
 
 class WilsonClassifier(_Edited, kw_only=True):
-    """Nearest neighbors after Wilson editing: rows that the others' k-NN rule gets wrong are dropped."""
+    """Nearest neighbors after Wilson editing: rows that the k-NN rule of the other rows misclassifies are dropped."""
 
     voting: str = parameter(
         default="uniform",

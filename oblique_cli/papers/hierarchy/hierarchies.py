@@ -219,9 +219,10 @@ def divisive(condensed: Condensed, codes: ArrayLike) -> Hierarchy:
     one without its algorithm. codes : (n,) classes from 0
 
     As in section 5.1 each step leaves the purest clustering of neighbors, here of neighbors in the minimum spanning
-    tree: a node is divided by taking away one edge, after which the majorities of both sides have most objects; among
-    equals the sum of distances between the sides is largest (equation 3). Sums within 1e-9 are equal, and the first in
-    the order of a walk from object 0 is taken. O(n^2) numbers of memory, O(n^2) time per level of the hierarchy."""
+    tree: a node is divided by removing the edge after which the majority classes of both sides have most objects; among
+    equals the edge with the largest sum of distances between the sides (equation 3). Sums within 1e-9 are equal; of
+    equal edges the first in a walk from object 0 is removed. O(n^2) numbers of memory, O(n^2) time per level of the
+    hierarchy."""
     labels = np.asarray(codes, dtype=np.int64)
     n = number_of_objects(condensed)
     if labels.shape != (n,):

@@ -29,15 +29,16 @@ BLOCK = 1000  # rows to predict at once, to bound memory
 
 
 class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEstimator, kw_only=True):
-    """The k-nearest-neighbor rule over all training rows, or those that an editor keeps (Amalaman 2015, chapter 6).
+    """The k-nearest-neighbor rule over all training rows, or those that an editor retains (Amalaman 2015, chapter 6).
 
-    Of rows at one distance the first is the nearer; of classes with equally many votes that of the nearest row wins.
+    Of rows at equal distances the first counts as nearer; of classes with equally many votes the class of the nearest
+    row wins.
 
     Attributes
     ----------
     kept_ : (k,) training rows that stayed, rising
     compression_ : float
-        Removed over training rows, in percent.
+        Share of the training rows that were removed, in percent.
     classes_ : (C,) class labels
     n_features_in_ : int
     n_leaves_, n_nodes_ : int

@@ -95,7 +95,7 @@ class SupervisedTaxonomy(_Condensed, kw_only=True):
     ----------
     tree_ : Hierarchy
     taxonomy_ : Taxonomy
-        Class counts, purity and majority class of every node; `hierarchy.measures` reads the rest off it.
+        Class counts, purity and majority class of every node; `hierarchy.measures` computes other measures from it.
     labels_ : (n,) number of each row's cluster, the largest first
     rounds_ : int
         How often STAXAC made the proximity graph: once more each time that merge candidates ran out; n - 1 if renewed.

@@ -43,11 +43,11 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
     """A tree whose splits are pieces of lines around clusters, with the option to reject (Amalaman 2015, chapter 3).
 
     At a node, every plane of two features gets a grid over the node's rows, and every ordered pair of classes is
-    clustered on it into rectangles of high purity. Halfway between opposed rectangles lie boundary points. A row is
-    inside a cluster if it lies on the same side as the middle of the rectangle that owns the boundary point nearest to
-    it, the line being drawn through that rectangle's two nearest points. The plane and pair whose inside and outside
-    have the largest Gini gain split the node. A row that lies inside no cluster of its leaf's class is rejected; with
-    `rejected="impure"` the rows of leaves that are not pure are.
+    clustered on it into rectangles of high purity. Boundary points lie halfway between opposed rectangles. The boundary
+    point nearest to a row belongs to a rectangle. The row is inside the cluster if it lies on the side of the
+    rectangle's center of the line through the two boundary points of this rectangle that are nearest to the row. The
+    plane and pair whose inside and outside have the largest Gini gain split the node. A row that lies inside no cluster
+    of its leaf's class is rejected; with `rejected="impure"` the rows of impure leaves are rejected instead.
 
     Attributes
     ----------

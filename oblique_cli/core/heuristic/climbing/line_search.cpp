@@ -26,7 +26,7 @@ inline void sort_entries(LineEntry* entries, size_t n) {
   insertion_sort(entries, n, [](const LineEntry& a, const LineEntry& b) { return a.key < b.key; });
 }
 
-// Rows of which the first comes directly after the scanned rows, if there are any.
+// Rows among which is the one directly after the scanned rows; none if no row follows.
 struct Following {
   const LineEntry* entries = nullptr;
   size_t n = 0;

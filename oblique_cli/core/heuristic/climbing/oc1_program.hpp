@@ -117,7 +117,7 @@ class OC1Program final : public Heuristic {
     }
   }
 
-  // Of the cut with left_ on the left, among rows of these totals.
+  // The impurity of the cut with weights left_ on its left, among rows of these totals.
   float impurity(const Totals& totals, double least) const {
     double s = 0.0;
     int in_left = 0, in_right = 0;
@@ -189,7 +189,7 @@ class OC1Program final : public Heuristic {
     return base + (1.0 - 1e-5) / impurity / Criterion::gain(base + 1.0, totals);
   }
 
-  // The best move from v to v + step c, by the cut of the rows' own steps; false if no row has one. The steps of OC1
+  // The best move from v to v + step c, among the steps at which rows change sides; false without any. The steps of OC1
   // are new values of a coefficient, which is `origin` now; those of OC1-LC have the opposite sign.
   template <class T>
   bool search(const T* c, float origin, Move& move) {
@@ -249,7 +249,7 @@ class OC1Program final : public Heuristic {
     for (size_t b = 0; b < n_buckets; first = buckets_[b++])
       if (buckets_[b] - first > 24 && !std::is_sorted(keys_.data() + first, keys_.data() + buckets_[b]))
         std::sort(keys_.data() + first, keys_.data() + buckets_[b]);
-    insertion_sort(keys_.data(), m, std::less<>());  // also across buckets, should rounding swap their ends
+    insertion_sort(keys_.data(), m, std::less<>());  // rounding may swap keys at the ends of buckets
   }
 
   static void add(float a, const float* x, Vector& out) {
@@ -334,7 +334,7 @@ class OC1Program final : public Heuristic {
       if (!perturb(stream_->below(p_ + 1), current)) jump_to_better(current);
   }
 
-  // The best move of coefficient m, unless it is worse than `current` or another equal one too many.
+  // The best move of coefficient m; false if it is worse than `current`, or equal after too many equal moves.
   bool is_offered(size_t m, float current, Move& move) {
     if (!search(column(m), a_[m], move) || current < move.impurity) return false;
     const bool is_equal = current == move.impurity || std::fabs(current - move.impurity) <= kTolerance;

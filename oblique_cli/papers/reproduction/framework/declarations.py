@@ -136,7 +136,7 @@ class Declaration:
         return runs.result_of(outcomes, cells[taken], [*tables, *self.extras(all_runs)])
 
     def of_run(self, table: str, run: Outcome) -> Ours:
-        """Return the function for the numbers of a table in a stored run, which stands for every configuration."""
+        """Return the function of our numbers of a table from one stored run, which stands for all configurations."""
         request = StudyRequest("full", run.experiment.seed, 1, "", None, {}, lambda line: None)
         done = {group: {Part(run.experiment.name): run} for group in self.parts}
         return self.tables[table](Runs(request, done))

@@ -79,7 +79,7 @@ class Results:
         self.findings.append((finding, published, ours, holds))
 
     def compare(self, finding: str, published: str, a: Sequence[float], b: Sequence[float]) -> None:
-        """Add whether a is less than b over paired draws; open if the mean gap is within two standard errors of 0."""
+        """Add the finding whether a is less than b over paired draws; None within two standard errors of the mean."""
         differences = np.subtract(b, a)
         error = float(differences.std(ddof=1)) / len(a) ** 0.5
         mean = float(differences.mean())
