@@ -107,7 +107,7 @@ class Declared:
     that has `constraints` in its body keeps these.
 
     parameters    name -> `Parameter`
-    constraints name -> allowed values
+    constraints   name -> allowed values
     aliases       name -> its other name
     """
 

@@ -34,7 +34,7 @@ P = TypeVar("P", bound=type[Proposer])
 class ModelFamily:
     """What kind of model an algorithm makes.
 
-    growth how the model is built; algorithms of one kind share most parameters
+    growth        how the model is built; algorithms of one kind share most parameters
     task          "classification" or "regression": what it predicts, as a data set says what it is for
     makes_tree    whether a fitted estimator has one `tree_` to show
     hyperplanes   whether that tree is a `Tree` of hyperplanes with classes in its leaves

@@ -158,9 +158,8 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
 class SupportVectorClassifier(_Machine, kw_only=True):
     """scikit-learn's support vector machine, by default on scaled features.
 
-    Manwani & Sastry (2012), section IV, use LIBSVM, which scikit-learn contains. They state that it separates each
-    class from the rest, but LIBSVM separates pairs of classes; their printed accuracy on balance scale is that of
-    pairs."""
+    Manwani & Sastry (2012), section IV, use LIBSVM, as in scikit-learn. They state that it separates each class
+    from the rest, but LIBSVM separates pairs of classes; their printed accuracy on balance scale is that of pairs."""
 
     kernel: str = parameter(default="gaussian")
     cost: float = parameter(

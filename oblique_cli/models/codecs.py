@@ -133,8 +133,7 @@ PLAIN = Scalar(
 
 @dataclass(frozen=True)
 class Whole(Codec):
-    """A whole number, at least `low`, and below `below`: a number or a named size. gives : name of the size that it
-    sets"""
+    """A whole number, at least `low`, and below `below`: a number or a named size. gives : the size that it sets"""
 
     low: int = 0
     below: Size = 2**53

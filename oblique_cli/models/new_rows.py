@@ -77,8 +77,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Request:
-    """Requested outputs beside the prediction. abstain : whether a prediction is None unless its set has exactly one
-    class"""
+    """Requested outputs beside the prediction. abstain : None for predictions whose set has not exactly one class"""
 
     proba: bool = False
     leaf: bool = False

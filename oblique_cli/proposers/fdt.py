@@ -15,8 +15,7 @@ class FDT(Proposer):
 
     Choices that the thesis leaves open: with more than two classes the direction separates the largest class from the
     rest, and the threshold is scored with all classes. If the within-class scatter is singular, the direction is
-    computed from the eigenvectors of the scatter of all rows (`whiten`). If the class means are equal there is no
-    direction, and the node is a leaf."""
+    computed from the eigenvectors of the scatter of all rows (`whiten`). With equal means the node is a leaf."""
 
     title = "FDT"
     source = "López-Chau, Cervantes, López-García & Lamont (2013); Wickramarachchi (2015), section 2.3"

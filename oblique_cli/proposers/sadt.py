@@ -24,11 +24,9 @@ class SADT(Proposer):
     Thesis 2.2 leaves the schedule, the end and the coordinates open. Choices of this package: features have mean 0 and
     variance 1 at the node, so that a change of 0.5 means the same for all of them; the start is the plane through the
     mean with all coefficients 1, which is parallel to no axis; features that are constant at the node keep the
-    coefficient 0; the offset is one of the coefficients; an empty side scores 0; the best plane of the whole walk
-    counts, offset and all.
+    coefficient 0; the offset is one of the coefficients; an empty side scores 0; the best plane of the walk wins.
 
-    The random numbers of a node do not depend on its rows, so neither the order of rows nor duplicated rows change the
-    split."""
+    The random numbers of a node do not depend on its rows, so order and duplicates of rows do not change the split."""
 
     title = "SADT"
     source = "Heath, Kasif & Salzberg (1993); Wickramarachchi (2015), section 2.2"

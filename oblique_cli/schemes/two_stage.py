@@ -18,8 +18,7 @@ from oblique_cli.schemes._scheme import SHARED, Dataset, scheme
 class TwoStage(CrossValidation):
     """One cross-validation over all rows chooses the parameters once, then R x v-fold on new partitions.
 
-    Wickramarachchi (2015), sections 1.9 [4] and 5.2. The choice uses every test row, so the accuracy is optimistic, as
-    in the thesis."""
+    Wickramarachchi (2015), sections 1.9 [4] and 5.2. The choice uses every test row, so accuracies are optimistic."""
 
     tuning: ClassVar[str] = SHARED
 

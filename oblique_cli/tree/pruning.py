@@ -271,8 +271,8 @@ class RuleParameters(Declared, kw_only=True):
 class PruningRule(Declared, BaseEstimator, ABC):
     """A way to prune. A subclass is one rule, registered in PRUNINGS. Its class attributes:
 
-    rows which rows it needs besides the tree: NO_ROWS; KEPT_ROWS, held out from growth, at least one; or TRAINING_ROWS,
-                 which it divides by cross-validation
+    rows         which rows it needs besides the tree: NO_ROWS; KEPT_ROWS, held out from growth, at least one; or
+                 TRAINING_ROWS, which it divides by cross-validation
     as_grown     whether it returns every tree as it is
 
     Its docstring begins with its summary, and each of its parameters is declared once (`oblique_cli.parameters`).
@@ -519,8 +519,7 @@ class MinimumError(RuleParameters, PruningRule, takes=("prior_weight",)):
 
         At a node of n rows, n_k of class k, class k has probability (n_k + m P_k) / (n + m), where P_k is the share of
         class k at the root (Niblett and Bratko 1986: other probabilities). The error of a leaf is 1 minus the
-        probability of its class. Here that is the most frequent class of its rows, in the paper the most probable
-        class."""
+        probability of its class: here the most frequent class of its rows, in the paper the most probable class."""
         n, m = tree.counts.sum(axis=1), self.prior_weight
         prior = tree.counts[0] / n[0]
         at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
@@ -539,7 +538,6 @@ class DescriptionLength(RuleParameters, PruningRule, takes=("tree_weight",)):
         """Return the tree without branches that need more bits than they save.
 
         The code consists of one bit per node, the hyperplanes of splits, and the classes of the rows of leaves. A
-        larger weight of the tree's bits never gives a larger tree; Quinlan (1993, chapter 5) uses 1/2, because codes of
-        trees are too long."""
+        larger weight of the tree's bits never gives a larger tree; Quinlan (1993, chapter 5) uses 1/2."""
         as_leaf = self.tree_weight * NODE + class_bits(tree.counts)
         return cheapest(tree, as_leaf, self.tree_weight * (NODE + split_bits(tree)), 1e-9)

@@ -80,9 +80,8 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         """Grow the trees.
 
         X : (n, p), or a data frame that may have words and missing values (encoded by `encoding_`), and y : (n,)
-            numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are
-            ignored.
+            numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from 1e-140 to 1e140,
+            DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored.
         groups : (n,) group of each row: `n_iter_no_change` holds out whole groups. None for independent rows
         raises ConfigError for a parameter out of range, or that does not fit p"""
         rows, targets, weights = self._training_rows(X, y, sample_weight)

@@ -113,9 +113,8 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         """Grow the trees.
 
         X : (n, p), or a data frame that may have words and missing values (encoded by `encoding_`), and y : (n,) or
-            (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
-            or from 1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0
-            are ignored.
+            (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from 1e-140 to 1e140,
+            DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are ignored.
         raises ConfigError for a parameter out of range, or that does not fit p"""
         rows, targets, weights = self._training_rows(X, y, sample_weight, several=True)
         (n, p), owner = rows.shape, type(self).__name__

@@ -88,8 +88,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         Counts are of the rows in the clusters of a node, not of the rows that the hyperplanes send there. Gains are the
         scores of splits with the two children as classes, 0 for planes of a support vector machine.
     n_clusters_ : dict
-        Class label -> number of its clusters. A single class is not divided, because there is no other class to
-        separate it from.
+        Class label -> number of its clusters. A single class is not divided, for lack of another class.
     overlap_ : (K,)
         With `merging="overlap"` or a `hybrid_overlap`, the degree of overlap of every cluster with clusters of other
         classes, 0 (apart) to 1 (the same), in the order of `n_clusters_`: its greatest Bhattacharyya coefficient.
@@ -342,8 +341,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return the predictions of fits with each value of `cost`, from the clusters and merges of this fit.
 
-        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", whose model holds its training
-        rows."""
+        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which stores training rows."""
         trees = self._path(values)
         rows = self._rows(X)
         return np.stack([self.classes_.take(tree.labels[tree.apply(rows)]) for tree in trees], axis=1)

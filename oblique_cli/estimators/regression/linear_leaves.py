@@ -111,8 +111,7 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
 
     Turning points are computed once. Along each feature, rows are cut into windows; the centroid of a window is a
     turning point if the line through the centroids, in the plane of the feature and y, turns there. At a node, variant
-    A scores a cut at every turning point inside the node; variant B scores cuts at the coordinates of the turning point
-    farthest from the node's model.
+    A scores a cut at every turning point inside the node; variant B at the one farthest from the node's model.
 
     Attributes
     ----------

@@ -179,8 +179,8 @@ def explain(
     model      a `Model`, or a fitted estimator
     row        (p,) as `Model.predict` takes it: numbers, NaN for a missing cell, codes of levels
     reference  (n, p) training rows, for means and standard deviations; without it those of the fit
-    fix names of columns that the change must not alter; columns of levels, missing cells and constant columns never
-               change
+    fix        names of columns that the change must not alter; columns of levels, missing cells and constant columns
+               never change
     to         class that the change must lead to; any other than the predicted one without it
 
     The change is the exact solution of a quadratic program for each leaf of another class: of all rows that stay at

@@ -41,8 +41,9 @@ class Counterexample:
 
     row, changed    (p,) cells, as `Model.predict` takes them
     before, after   labels, or numbers in regression
-    shares of the class `of`, for both rows; the numbers in regression of the class that MONOTONE is about, otherwise
-    `before`; "" in regression replayed how both rows were replayed
+    shares          of the class `of`, for both rows; the numbers in regression
+    of              the class that MONOTONE is about, otherwise `before`; "" in regression
+    replayed        how both rows were replayed
     """
 
     row: Array
@@ -131,11 +132,9 @@ def verify(
 
     A proof holds for rows without missing numbers, except for regions thinner than 1e-7 standard deviations, where
     rounding decides. A counterexample is replayed by `predict` and by the exported C. For a forest PROVED means that
-    the property holds for each tree; UNDECIDED means that it does not, and that no counterexample of the vote was
-    found.
+    the property holds for each tree, UNDECIDED that it does not and that no counterexample of the vote was found.
 
-    Raises ConfigError for a model without such trees, for an unknown column, and for a property that does not apply to
-    the model.
+    Raises ConfigError for a model without such trees, for an unknown column, and for an inapplicable property.
     """
     model = as_model(model)
     procedure = procedure_of(model)

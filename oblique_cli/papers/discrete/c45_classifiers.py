@@ -67,8 +67,7 @@ class C45BaggingClassifier(Bag, Samples, C45Parameters, SeveralDiscreteTrees, Ba
     ----------
     trees_ : list of DiscreteTree
     oob_error_ : float
-        Share of training rows that are misclassified by the trees that did not draw them; NaN if every tree drew every
-        row.
+        Share of training rows that the trees without them misclassify; NaN if every tree drew every row.
     columns_, domain_, classes_, n_features_in_
     n_leaves_, n_nodes_, depth_ : sums over all trees, and the deepest
 

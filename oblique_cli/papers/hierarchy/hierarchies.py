@@ -29,8 +29,7 @@ class Hierarchy:
 
     children   (n - 1, 2) the two nodes under each join
     heights    (n - 1,) distance between the two sides of each join by the method of the tree: the mean distance
-               between their objects, or for neighbor joining the joined distance.
-               A join may be lower than one below it
+               between their objects, or for neighbor joining the joined distance. A join may be lower than one below it
     lengths    (2n - 1,) length of the branch above each node, or None
     """
 

@@ -31,8 +31,7 @@ BLOCK = 1000  # rows to predict at once, to bound memory
 class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEstimator, kw_only=True):
     """The k-nearest-neighbor rule over all training rows, or those that an editor retains (Amalaman 2015, chapter 6).
 
-    Of rows at equal distances the first counts as nearer; of classes with equally many votes the class of the nearest
-    row wins.
+    Of rows at equal distances the first counts as nearer; of classes with equal votes that of the nearest row wins.
 
     Attributes
     ----------
