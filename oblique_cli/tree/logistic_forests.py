@@ -1,9 +1,9 @@
 """Bags of logistic model trees whose common settings are chosen on out-of-bag rows.
 
 Every tree is grown on a bootstrap sample; its nodes get models as in `tree.logistic_trees`, each starting from its
-parent's. A single logistic model tree chooses its size and ridge penalty by cross-validation. A forest need not: each
-tree has rows that it did not draw. One ridge penalty, one complexity and one kind of models are chosen for all trees,
-by the loss of their mean probabilities on out-of-bag rows. So trees may be larger, and their models less penalized,
+parent's. A single logistic model tree chooses its size and ridge penalty by cross-validation. A forest needs none: each
+tree has out-of-bag rows. One ridge penalty, one complexity and one kind of models are chosen for all trees, by the loss
+of their mean probabilities on out-of-bag rows. So trees may be larger, and their models less penalized,
 than the best single tree."""
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ void solve_pair(double* d, double* e, size_t low, double* cosine, double* sine) 
   e[low] = 0.0;
 }
 
-// The number of eigenvalues above x: of the q of Sturm's sequence that are not positive.
+// The number of eigenvalues above x, which is the number of q in Sturm's sequence that are not positive.
 size_t count_above(const double* d, const double* e, size_t p, double x) {
   size_t count = 0;
   double q = 1.0, square = 0.0;
