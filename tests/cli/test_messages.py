@@ -149,6 +149,14 @@ def _arrays() -> None:
     }  # fmt: skip
     for name, text in sequences.items():
         Path(f"{name}.fasta").write_text(text, encoding="utf-8")
+    matrices = {
+        "lopsided": "a,b 0,1 2,0", "minus": "0,-1 -1,0", "nameless_nan": "0,nan nan,0", "similar": "1,0.5 0.5,1",
+        "oblong": "0,1,2 1,0,3", "ragged": "0,1 1", "letters_in": "0,1 1,x", "same_names": "a,a 0,1 1,0",
+        "other_names": ",a,b b,0,1 a,1,0", "short_triangle": "1,2,3,4", "phylip": "3 a_1_2 b_3",
+        "phylip_cut": "3 a_1_2 b_3_4", "endless": "9" * 5000 + " a_0 b_1_0",
+    }  # fmt: skip
+    for name, lines in matrices.items():
+        Path(f"{name}.csv").write_text(lines.replace(" ", "\n").replace("_", " "))
     Path("junk.npy").write_bytes(b"no array")
     for name, shape in (("huge", 10**30), ("false", True)):
         header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}, 2), }}\n".encode()

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.evaluation import comparing, published, sheets, tables
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE, compare, verdict
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
@@ -236,13 +235,6 @@ def test_more_than_two_algorithms_give_all_pairs():
     assert named == [("gdt", "hhgdt"), ("gdt", "hhcart_a"), ("hhgdt", "hhcart_a")]
     assert [pair.duels[0].verdicts["accuracy"] for pair in comparison.pairs] == [SECOND, SECOND, SECOND]
     assert [grid.caption for grid in comparison.sheet().grids[:2]] == ["GDT against HHGDT", "GDT against HHCART(A)"]
-
-
-def test_one_algorithm_and_an_unknown_rule_are_refused():
-    with pytest.raises(ConfigError, match=r"^compare: the table has one algorithm, gdt; give at least two\."):
-        compare(table_of({("bupa", "gdt"): [(1, 1)] * 2}))
-    with pytest.raises(UnknownName, match=r"^unknown comparison rule '3-SD'\. Known: 1-SD, 2-SD, TPRTI\.$"):
-        compare(table_of(RESULTS), "3-SD")
 
 
 def test_csv_and_json_carry_verdicts_and_full_digits_and_the_others_a_table_a_pair():

@@ -1,4 +1,4 @@
-"""Metrics: against scikit-learn and by hand, the contract that all of them keep, and one from outside the package."""
+"""Metrics: against scikit-learn and by hand, and the contract that all of them keep."""
 
 import inspect
 import itertools

@@ -158,14 +158,6 @@ def test_class_accuracies_weighted_by_class_size_give_the_pooled_accuracy(sampli
     assert pooled == pytest.approx(mean, abs=0.1)
 
 
-def test_an_unknown_table_is_refused_with_close_matches():
-    with pytest.raises(ConfigError) as error:
-        published.find("wickramarachchi2015:5.22")
-    text = str(error.value)
-    assert text.startswith("unknown published table 'wickramarachchi2015:5.22'. Did you mean 'wickramarachchi2015:5.2'")
-    assert text.endswith("amalaman2015:6.4, zhang2014:IV-B, zhang2014:IV-C, zhang2014:IV-E.")
-
-
 def test_the_worked_examples_are_there():
     for file, n in (("hhcart_table_1_2_sample.csv", 34), ("hhgdt_table_5_1_sample.csv", 9)):
         with open(published.FOLDER / file, encoding="utf-8", newline="") as handle:

@@ -1,4 +1,4 @@
-"""Unions: the best of what the members find, whatever they are, and what is said of lists that make no union."""
+"""Unions: the best of what the members find, whatever they are."""
 
 import numpy as np
 import pytest

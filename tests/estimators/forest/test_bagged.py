@@ -174,9 +174,6 @@ def test_a_class_that_a_bottom_up_tree_did_not_draw_has_no_share_in_it():
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"proposer": "hhbut, hhgdt"}, "^proposer of .* or bottom-up trees without others .*Got 'hhbut, hhgdt'"),
-        ({"max_depth": 3}, "^max_depth of .* does not go with bottom-up trees.*leave it at None.*Got 3"),
-        ({"node_bootstrap": True}, "^node_bootstrap of .* does not go with bottom-up trees"),
         ({"proposer": HHBUTClassifier(n_init=0)}, "^n_init of HHBUTClassifier must be .*Got 0"),
         ({"proposer": HHBUTClassifier(min_components=3, max_components=2)}, "^min_components of HHBUTClassifier"),
     ],
