@@ -35,7 +35,7 @@ class ModelFamily:
     """What kind of model an algorithm makes.
 
     growth        how the model is built; algorithms of one kind share most parameters
-    task          "classification" or "regression": what it predicts, as a data set says what it is for
+    task          "classification" or "regression", as for a data set
     makes_tree    whether a fitted estimator has one `tree_` to show
     hyperplanes   whether that tree is a `Tree` of hyperplanes with classes in its leaves
     without       parameters of other algorithms that this kind cannot have -> why

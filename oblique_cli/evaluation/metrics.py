@@ -182,7 +182,7 @@ class Metric:
 
 
 def weighted_sum(values: Iterable[Fraction | float], weights: Iterable[int]) -> Fraction:
-    """Return the exact sum of `values` times `weights`, added as whole numbers by denominator."""
+    """Return the exact sum of `values` times `weights`; numerators of equal denominators are added as integers."""
     sums: dict[int, int] = {}
     for value, weight in zip(values, weights, strict=True):
         numerator, denominator = value.as_integer_ratio()

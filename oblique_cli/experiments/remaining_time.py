@@ -73,8 +73,8 @@ class Remaining:
     def text(self, since: float = 0.0) -> str:
         """Return the remaining time, "" if nothing is known. since : seconds since the latest fold finished
 
-        Without "about" it is not complete: a cell without a finished fold adds nothing to "at least", and what its
-        sizes let expect to "perhaps"."""
+        Until every cell has a finished fold: "at least" counts only cells with one, "perhaps" estimates the others from
+        the sizes of their data."""
         left = {cell: n for cell, n in self.left.items() if n > 0}
         if not left:
             return ""
@@ -97,8 +97,8 @@ class Remaining:
         return max(max(total / self.workers, *folds.values()) - since, 0.0)
 
     def _seconds(self, cell: Cell) -> float | None:
-        """Return the seconds of a fold: measured, or a power of the cost as the same algorithm had on other data sets,
-        or from the costs of all measured algorithms; None if unknown."""
+        """Return the seconds of a fold: measured, else from its cost by the power law of the same algorithm on other
+        data sets, else by that of all measured algorithms; None if unknown."""
         if cell in self.seconds:
             return fmean(self.seconds[cell])
         if cell not in self.costs:

@@ -345,11 +345,11 @@ class Row:
                           of "n_correct"; "score" is there besides if `CVSpec.tune_metric` chooses
     clusters              class label -> number of its clusters, {} for an algorithm that finds none
     measures              name -> number on the test rows: mse, rmse and r2 for regression; metrics that the experiment
-                          asks for (a matrix as lists; "undefined: " and the reason where one has no value); and what
-                          else the fitted estimator says of itself by its method `extra_measures(X, y)`
-    environment           which environment made it, as the store names it; "" for a row that is not stored
-    packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for one that is
-                          read back, whose predictions `Store.packed` reads
+                          asks for (a matrix as lists; "undefined: " and the reason where one has no value); and the
+                          results of the method `extra_measures(X, y)` of the fitted estimator
+    environment           id of the environment of the fit in the store; "" for a row that is not stored
+    packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for a row from the
+                          store, whose predictions `Store.packed` reads
 
     The last two are ignored when rows are compared."""
 

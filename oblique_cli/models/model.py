@@ -40,7 +40,7 @@ class Model:
     task           "classification" or "regression"
     classes        labels as text, in the order of class codes; () for regression
     feature_names  of the columns of X, as `predict` takes them
-    encoder        what happens to X before the estimator sees it, None if nothing
+    encoder        encoding of X before the estimator, None if X is not encoded
     columns        how a table of the user's own becomes X (`data.own.columns.Columns`), None for a model of arrays
     facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
     threshold      decides between two classes; None for the largest share
@@ -75,7 +75,7 @@ class Model:
 
         classes        labels for the class codes that the estimator was fitted on; without them its classes are labels
         feature_names  of the columns before `encoder`; without them those of the fit, else x1, x2, ...
-        encoder        what happens to X before the estimator sees it, None if nothing
+        encoder        encoding of X before the estimator, None if X is not encoded
         A forest that was fitted to a data frame with words or gaps has its encoding beside it, as a model of a table.
         ConfigError for an estimator that is not fitted, or that model files have no form for
         """

@@ -216,7 +216,7 @@ def chosen_tree(
 ) -> LinearChoice:
     """Return the linear model tree of rows X (n, p), y (n,) with the least cross-validation error plus price of size.
     ways : of CUTS; parts : held-out rows of each fold; for fewer than two the tree is one leaf at the middle penalty;
-    further_least : further rows of a leaf that are compared until one is better, with the best of the ways and
+    further_least : further `Limits.min_leaf`, compared until one is better, with the best of the ways and
     penalties near the best"""
 
     def models_of(train_rows: Rows, cuts: str, least: int, penalties: Sequence[float]) -> NodeModels:

@@ -276,7 +276,7 @@ class Tree:
     @cached_property
     def feature(self) -> NDArray[np.int64]:
         """Feature of each axis-parallel split, (n_nodes,): x[feature] <= threshold goes left. -2 elsewhere: at leaves,
-        at planes of several features, at scores of levels, and where a negative coefficient turns the sides."""
+        at planes of several features, at scores of levels, and where a negative coefficient exchanges the sides."""
         alone = (np.count_nonzero(self.coef_, axis=1) == 1) & (self.coef_.max(axis=1) == 1.0)
         feature = np.where(alone, self.coef_.argmax(axis=1), UNDEFINED)
         feature[np.isin(feature, list(self.level_columns))] = UNDEFINED

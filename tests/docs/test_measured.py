@@ -344,7 +344,7 @@ def speed() -> list[str]:
     boosting = waits["training oblique boosting / XGBoost, half of Spambase"]["median"]
     return [
         f"predictions by HHCART(A) take {predicting:.3g} of scikit-learn's time; `oblique fit` of 2,500 x 8 takes "
-        f"{fit:.3g} s; boosting {boosting:.3g} times XGBoost",
+        f"{fit:.3g} s; boosting takes {boosting:.3g} times XGBoost's time",
         f"takes {letter:.3g} times scikit-learn's axis-parallel tree (target 7), `tao_forest` of 50 {tao:.3g} times",
         f"{claim('sorting every direction / HHCART(A), Gini')} times as fast as sorting the rows along every "
         f"direction with Gini, {claim('sorting every direction / HHCART(A), twoing')} with twoing",

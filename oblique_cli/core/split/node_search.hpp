@@ -12,7 +12,7 @@ struct SearchOptions {
   std::string criterion;                  // one of criterion_names(), or a registered one
   bool strict_ties = false;               // no tolerance between values, nor between projections
   double min_leaf = 1.0;                  // least weight on either side of a cut
-  bool exhaustive = false;                // sort every direction and compute the value of every cut: slow, same result
+  bool exhaustive = false;                // sort along every direction, compute every cut: slow, same result
   std::vector<std::string> without = {};  // tactics to leave out, for tests
 };
 

@@ -5,7 +5,7 @@
 
 namespace oblique {
 
-// The reference search: it sorts every direction and computes the value of every cut from scratch.
+// The reference search: it sorts the rows along every direction and computes the value of every cut from scratch.
 template <class Criterion>
 class PlainSearch : public CutSearch<Criterion> {
  public:

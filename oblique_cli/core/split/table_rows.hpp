@@ -115,7 +115,7 @@ class PredictedRows {
     scores_ = scores;
   }
 
-  // Begins a node of a forest's tree, whose prediction sums one feature after another: n rows by columns.
+  // Begins a node of n rows by columns in a forest's tree, whose predictions sum one feature after another.
   void begin(const std::vector<const double*>& columns, size_t n) {
     columns_ = &columns;
     n_ = n;

@@ -110,8 +110,8 @@ inline void count_truncated(const FlatTree& tree, const double* rate, const doub
 
 // Computes for every internal node the complexity at which weakest-link pruning turns it into a leaf (thesis 1.7.1), in
 // O(nodes log^2 nodes). errors[t] : misclassified weight at t as a leaf. At leaves alpha is -infinity.
-// Bottom-up: the branch below a node starts fully pruned, with every collapse inside it in a max-heap. A node reverts,
-// latest first, the collapses that happen only after its own, and computes its alpha from the remaining branch.
+// Nodes are visited bottom-up. The branch below a node starts fully pruned, its collapses in a max-heap by alpha. The
+// node undoes the collapses above its own alpha, the largest first, and computes this alpha from the branch.
 inline void weakest_links(const FlatTree& tree, const double* errors, double tie, double* alpha) {
   struct Collapse {
     double alpha, error;  // error added by the collapse

@@ -255,7 +255,7 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     training_loss_, validation_loss_ : (rounds,) mean log loss after each round; the latter with `n_iter_no_change`
     classes_ : (C,) class labels
     n_features_in_ : int
-    encoding_ : what becomes of a data frame with words or gaps, None if trees see the columns as they are
+    encoding_ : encoding of a data frame with texts or missing cells, None if columns are not encoded
     feature_importances_ : (p,)
     n_estimators_ : int, trees that were kept
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest

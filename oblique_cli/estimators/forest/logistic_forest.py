@@ -49,7 +49,7 @@ class LogisticForestClassifier(
         The common settings of the trees, and all candidates. Model files leave it out.
     classes_ : (C,) class labels
     n_features_in_ : int
-    encoding_ : what becomes of a data frame with words or gaps, None if trees see the columns as they are
+    encoding_ : encoding of a data frame with texts or missing cells, None if columns are not encoded
     feature_importances_ : (p,)
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
 

@@ -27,7 +27,7 @@ class MPSVMForestClassifier(ForestClassifier, kw_only=True):
     forest_ : the compiled trees; `tree(i)` gives one as arrays
     classes_ : (C,) class labels
     n_features_in_ : int
-    encoding_ : what becomes of a data frame with words or gaps, None if trees see the columns as they are
+    encoding_ : encoding of a data frame with texts or missing cells, None if columns are not encoded
     feature_importances_ : (p,)
     probability_strength_ : float, in the unit of the counts of trees, where `probabilities` is not "counts"
     leaf_probabilities_ : (leaves of all trees, C) what `probabilities` gives them, where that is not "counts"

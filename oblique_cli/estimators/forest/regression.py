@@ -58,7 +58,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     oob_prediction_ : (n,) mean of the trees that did not draw a row, NaN where all did, of k outputs (n, k)
     oob_score_ : float, R2 of these, the mean over the outputs
     n_features_in_, n_outputs_ : int
-    encoding_ : what becomes of a data frame with words or gaps, None if trees see the columns as they are
+    encoding_ : encoding of a data frame with texts or missing cells, None if columns are not encoded
     feature_importances_ : (p,)
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
 

@@ -75,7 +75,7 @@ class TAOClassifier(
 
     Notes
     -----
-    Stochasticity. One integer is drawn from `random_state`; it names the folds, the draws of each start and the random
+    Stochasticity. One integer is drawn from `random_state`; it seeds the folds, the draws of each start and the random
     trees."""
 
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(STARTS)}

@@ -82,7 +82,7 @@ class ObliqueTreeClassifier(
         The strength, as given or chosen.
     leaf_penalty_ : float, with leaf_models "logistic"
         The penalty, as given or chosen.
-    missing_ : "error", "impute" or "learn", what becomes of NaN: `missing`, or what "auto" came to
+    missing_ : "error", "impute" or "learn", the treatment of NaN: `missing`, or the choice of "auto"
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
     path_ : SizePath, with path=True
@@ -99,7 +99,7 @@ class ObliqueTreeClassifier(
     Notes
     -----
     Stochasticity. One integer is drawn from `random_state`. It seeds the generator that draws the pruning rows (if they
-    are not given) and the folds of "cv", and it names the seed of each tree (that of "oc1" is the generator's next
+    are not given) and the folds of "cv", and it determines the seed of each tree (that of "oc1" is the generator's next
     number). Most heuristics draw nothing. One that does, such as "sadt", has a stream at every node, named after the
     tree's seed and the turns from the root, so that its draws do not depend on which other nodes are split."""
 

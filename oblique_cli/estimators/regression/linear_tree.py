@@ -23,12 +23,12 @@ LEAVES, ROWS_OF_A_LEAF = (40, 200), 50
 
 
 class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
-    """A small regression tree whose nodes go on from the linear model of their parent, beyond the papers.
+    """A small regression tree whose nodes continue the linear model of their parent, beyond the papers.
 
-    Every node has a ridge regression of what the model of its parent leaves over. Trees are grown by three ways to cut,
+    Every node fits a ridge regression to the residuals of its parent's model. Trees are grown by three kinds of cuts,
     along features and along the model of the node, and pruned by cost-complexity with the errors of these models.
-    Cross-validation inside the training rows chooses the way to cut, the size, the least rows of a leaf and the
-    penalty. A single leaf, which is ridge regression, is among what it chooses from.
+    Cross-validation inside the training rows chooses the kind of cut, the size, the least rows of a leaf and the
+    penalty. A single leaf, which is ridge regression, is one of the candidates.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 
 
 def curves(scheme: str, datasets: Sequence[str], setting: FigureSetting, folds: int = 10) -> list[Curve]:
-    """Return the curves of GDT and HHGDT by the protocol of section 5.2; `folds` is ten in the thesis, in and out."""
+    """Return the curves of GDT and HHGDT by the protocol of section 5.2; `folds`, inner and outer, is ten there."""
     experiment = config.from_mapping(
         {
             "version": 1,
