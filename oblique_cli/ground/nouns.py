@@ -348,7 +348,7 @@ class Row:
                           asks for (a matrix as lists; "undefined: " and the reason where one has no value); and the
                           results of the method `extra_measures(X, y)` of the fitted estimator
     environment           id of the environment of the fit in the store; "" for a row that is not stored
-    packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for a row from the
+    packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for a row of the
                           store, whose predictions `Store.packed` reads
 
     The last two are ignored when rows are compared."""
