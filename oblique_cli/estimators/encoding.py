@@ -116,6 +116,8 @@ class ColumnEncoder:
         """Return the encoded columns. X : (n, n_columns), NaN for an empty cell; returns (n, m)."""
         if X.ndim != 2 or X.shape[1] != self.n_columns:
             raise ConfigError(f"X must have {self.n_columns} columns. Got shape {X.shape}.")
+        if not len(self.qualitative) and (self.medians is None or not np.isnan(X).any()):
+            return np.array(X, dtype=np.float64, order="C")
         out = np.empty((len(X), self.n_encoded))
         k = len(self.quantitative)
         out[:, :k] = _filled(X[:, self.quantitative], self.medians)

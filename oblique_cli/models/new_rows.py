@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -295,10 +296,15 @@ class CSVWriter(Writer):
         cells = [list(map(self.cell, texts)) for texts in input_columns.values()]
         for name, column in columns.items():
             if name == "prediction" and self.labels:
-                cells.append([self.labels.get(label, "") for label in column.tolist()])
+                cells.append(list(map(self.labels.get, column.tolist(), itertools.repeat(""))))
             else:
                 cells.append(list(map(self.cell if name == "set" else str, column.tolist())))
-        self.stream.write(("\n".join(map(",".join, zip(*cells, strict=True))) + "\n").encode())
+        step = 2 * len(cells)
+        text = [","] * (step * len(some.labels))  # between cells; faster than a join per row
+        text[step - 1 :: step] = ["\n"] * len(some.labels)
+        for j, column_cells in enumerate(cells):
+            text[2 * j :: step] = column_cells
+        self.stream.write("".join(text).encode())
 
 
 class JSONWriter(Writer):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.data import npy
 from oblique_cli.data.own import rows as own_rows
-from oblique_cli.data.own.frames import faults
+from oblique_cli.data.own.frames import coded_texts, faults
 from oblique_cli.data.own.front import Column
 from oblique_cli.data.own.numbers import MARKS
 from oblique_cli.data.own.opened import texts_of
@@ -209,7 +209,7 @@ def _look(
     empty: Counter[str] = Counter()
     with _faults(where):
         for batch in _batches(file, None):
-            shown, places = _coded(batch.column(target))
+            shown, places = coded_texts(batch.column(target))
             useful = np.array([text != "" for text in shown])[places]
             count.add(shown, places, useful, _numbers(batch.column(weight)) if weight else None)
             for name, known in levels.items():
@@ -289,20 +289,9 @@ def _numbers(column: Any) -> Array:
 
 def _codes(column: Any, code_of: Mapping[str, float | int]) -> Array:
     """Return codes of cells, -1 for any other; looked up once for each different cell."""
-    shown, places = _coded(column)
+    shown, places = coded_texts(column)
     codes: Array = np.array([float(code_of.get(text, -1)) for text in shown])[places]
     return codes
-
-
-def _coded(column: Any) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct texts of a column, "" last for missing cells, and the index of each cell's text."""
-    import pyarrow
-
-    if not pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    shown = [*texts_of(column.dictionary.to_pylist()), ""]
-    places = column.indices.fill_null(len(shown) - 1).to_numpy(zero_copy_only=False)
-    return shown, places.astype(np.intp)
 
 
 # ---- arrays ----------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ namespace oblique {
 
 using Bind = void(nb::module_& m);
 Bind bind_refinement, bind_search, bind_geometry, bind_growth, bind_tree, bind_forest, bind_hierarchy, bind_linear,
-    bind_model_tree, bind_pathfinder, bind_scale, bind_shapley;
+    bind_model_tree, bind_pathfinder, bind_scale, bind_shapley, bind_text;
 
 // Runs the handlers of pending signals (only the main thread has any). Throws what a handler raises.
 inline void serve_signals() {

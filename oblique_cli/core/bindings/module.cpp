@@ -5,6 +5,6 @@ NB_MODULE(_core, m) {
   using namespace oblique;
   m.doc() = "Compiled core: exact split search, whole-tree growth, traversal and pruning. Releases the GIL.";
   for (Bind* bind : {bind_refinement, bind_search, bind_geometry, bind_growth, bind_tree, bind_forest, bind_hierarchy,
-                     bind_linear, bind_model_tree, bind_pathfinder, bind_scale, bind_shapley})
+                     bind_linear, bind_model_tree, bind_pathfinder, bind_scale, bind_shapley, bind_text})
     bind(m);
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from oblique_cli.data.own.columns import Chunk, Column, Columns
 from oblique_cli.data.own.dates import days
 from oblique_cli.data.own.notes import few
 from oblique_cli.data.own.numbers import Form
-from oblique_cli.data.own.opened import Opened, Request
+from oblique_cli.data.own.opened import NeedsTexts, NumberCells, Opened, Request
 from oblique_cli.data.own.source import Source, source_of
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.ground.labels import OTHER
@@ -38,8 +40,8 @@ def feature_values(
     although it should be."""
     marks = frozenset(missing)
     form = column.form
-    if isinstance(cells, np.ndarray):
-        return _without(cells, marks, form), []
+    if isinstance(cells, NumberCells):
+        return _without(cells.values, marks, form), []
     if column.treatment == "levels":
         return _codes(column, cells, marks)
     if column.treatment in ("number", "censored") and not form.written:
@@ -92,9 +94,14 @@ def _codes(column: Column, cells: Sequence[str], marks: Collection[str]) -> tupl
     return np.fromiter(map(code.__getitem__, cells), np.float64, len(cells)), list(unseen)
 
 
-def _without(values: np.ndarray, marks: Collection[str], form: Form) -> np.ndarray:
+@functools.cache
+def _numbers_of(marks: frozenset[str], form: Form) -> list[float]:
+    return [form.value(mark) for mark in marks if form.holds(mark)]
+
+
+def _without(values: np.ndarray, marks: frozenset[str], form: Form) -> np.ndarray:
     """Return numbers with NaN for marks of a missing value in any spelling: -999 equals -999.0, as in Parquet."""
-    numbers = [form.value(mark) for mark in marks if form.holds(mark)]
+    numbers = _numbers_of(marks, form)
     return np.where(np.isin(values, numbers), math.nan, values) if numbers else values
 
 
@@ -107,7 +114,7 @@ def target_values(
         return values, (~np.isnan(values)).tolist()
     code = {label: k for k, label in enumerate(columns.classes)}
     code |= _respelled(set(cells) - code.keys(), columns, column)
-    codes = np.fromiter((code.get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
+    codes = np.fromiter(map(code.get, cells, itertools.repeat(-1)), dtype=np.int32, count=len(cells))
     return codes, (codes >= 0).tolist()
 
 
@@ -160,12 +167,14 @@ def chunks(
     options: TextOptions = NO_OPTIONS,
     notes: list[str] | None = None,
     unused: Callable[[], Collection[str]] = tuple,
+    first_as_texts: bool = False,
 ) -> Iterator[Chunk]:
     """Yield the rows of a table, read by `columns`, in blocks of at most `rows`, in constant memory.
 
     Columns are matched by name; others are ignored, except those to `keep`, whose text is returned. The form of numbers
     is detected again from the first rows. notes : receives messages on skipped lines; unused : () -> features
-    that may be absent (their cells are 0). DataError for missing columns or an invalid cell."""
+    that may be absent (their cells are 0); first_as_texts : whether no cell of the first block is parsed by the core.
+    DataError for missing columns or an invalid cell."""
     wanted = (*dict.fromkeys(column.source for column in columns.features), *keep)
     with _opened(source, columns, options, wanted) as (table, where):
         at = {name: i for i, name in enumerate(table.header)}
@@ -184,13 +193,17 @@ def chunks(
             written = [replace(column, decimal=".", thousands="") for column in written]
 
         def request() -> Request:
-            return _request(written, columns, keep, options)
+            return Request() if first and first_as_texts else _request(written, columns, keep, options)
 
         first = True
         for lines, cells in table.blocks(rows, request):
             if first and not table.typed:
                 there = {column.source: cells[at[column.source]] for column in written if column.source in at}
-                written = _as_written(written, there, columns, options, table.delimiter)
+                try:
+                    written = _as_written(written, there, columns, options, table.delimiter)
+                except NeedsTexts:
+                    yield from chunks(source, columns, rows, keep, options, notes, unused, first_as_texts=True)
+                    return
             first, (*features, target) = False, written
             X = np.empty((len(features), len(lines)))
             unseen = {}
@@ -219,7 +232,7 @@ def _request(written: Sequence[Column], columns: Columns, keep: Sequence[str], o
     numeric = [column for column in features if column.source not in others]
     decimal = numeric[0].decimal if numeric else own_numbers.POINT
     numbers = {column.source for column in numeric if column.decimal == decimal}
-    if options.decimal or options.thousands or "nan" not in columns.missing:
+    if options.decimal or options.thousands:
         numbers = set()
     return Request(numbers, others | {column.source for column in features} - numbers, decimal, columns.missing)
 
@@ -233,12 +246,17 @@ def _as_written(
         column.source: {cell for cell in cells[column.source] if cell and cell.lower() not in missing}
         for column in written
         if column.source in cells
+        and not isinstance(cells[column.source], NumberCells)
         and (column.treatment == "number" or (column.treatment == "target" and not columns.classes))
     }
     declared = options.decimal or options.thousands
-    fits = {column.name: all(map(column.form.holds, values.get(column.source, ()))) for column in written}
+    fits = {
+        column.name: own_numbers.form_of(values.get(column.source, ()), [column.form]) is not None for column in written
+    }
     if all(fits.values()) and not declared:
         return list(written)
+    if any(isinstance(column, NumberCells) for column in cells.values()):
+        raise NeedsTexts(cells)
     mark = own_numbers.NAMED_MARKS.get(options.decimal) or own_numbers.decimal_mark(values.values(), delimiter)
     forms = own_numbers.forms(mark, options.thousands, only=bool(options.decimal))
     adapted = []
@@ -246,7 +264,7 @@ def _as_written(
         likely = forms if declared or not fits[column.name] or column.decimal != mark else ()
         others = (replace(column, decimal=form.decimal, thousands=form.thousands) for form in likely)
         cells_of_column = values.get(column.source, ())
-        adapted.append(next((other for other in others if all(map(other.form.holds, cells_of_column))), column))
+        adapted.append(next((o for o in others if own_numbers.form_of(cells_of_column, [o.form])), column))
     return adapted
 
 

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from oblique_cli.data.own import cell_forms
 from oblique_cli.data.own import dates as own_dates
 from oblique_cli.data.own import numbers as own_numbers
@@ -14,6 +16,7 @@ from oblique_cli.data.own import roles as own_roles
 from oblique_cli.data.own.columns import Column
 from oblique_cli.data.own.notes import as_typed
 from oblique_cli.data.own.numbers import Form, Mostly
+from oblique_cli.data.own.opened import NeedsTexts, NumberCells
 from oblique_cli.errors import ConfigError, DataError, cut_list, quoted
 from oblique_cli.ground.labels import OTHER, label_order
 
@@ -92,6 +95,21 @@ class ColumnTypes:
             if why and (why == "identifier" or kind != "levels"):
                 return Column(name, why)
         return self._levels(name, levels, level_of, forced)
+
+    def of_numbers(self, name: str, cells: NumberCells) -> Column:
+        """Return the type of a column of numbers, as `column` does; NeedsTexts if its texts may mean something else:
+        whole-number dates, or codes such as 02139."""
+        values = cells.values[~np.isnan(cells.values)]
+        is_date = cells.integral and values.min() > 19000000 and values.max() < 21010000
+        if is_date or (cells.integral and not cells.canonical) or self.forms[0] != Form():
+            raise NeedsTexts([name])
+        different = np.unique(values)
+        if not (name in self.reading.keep or name in self.reading.features or "*" in self.reading.keep):
+            if len(different) == 1 and (self.reading.missing != "keep" or not cells.others):
+                return Column(name, "constant")
+            if own_roles.numbers_identify(different.tolist(), len(values), name):
+                return Column(name, "identifier")
+        return Column(name, "number").as_number(Form())
 
     def number_form(self, values: Mapping[str, int], declared: bool = False) -> Form | None:
         """Return the form in which all cells are plain numbers; None if they are codes such as 02139."""

@@ -1,29 +1,31 @@
-"""Blocks of a large delimited text, parsed by pandas as long as all lines are rows of plain cells."""
+"""Blocks of a large delimited text, parsed by the core as long as all lines are rows of plain cells."""
 
 from __future__ import annotations
 
-import io
-import warnings
-from collections.abc import Generator, Sequence
+import itertools
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from oblique_cli.data.own.opened import Block, Request
+from oblique_cli import _core
+from oblique_cli.data.own.opened import Block, NumberCells, Request, Requests
 from oblique_cli.data.own.source import Source
+from oblique_cli.data.own.text import begins_row
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.opened import Cells
 
-PIECE = 1 << 20  # bytes to parse at a time; smaller tables are read before pandas is imported
+PIECE = 1 << 20  # bytes to parse at a time
 LONGEST = 1 << 24  # bytes of a line
+BETWEEN = "\x1f"  # cells in `numbers_of_texts`
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """A text whose rows begin behind `line` and, in the part read here, have no quotes, comments or doubled
-    delimiters."""
+    """A text whose rows begin behind `line` and, in the part read here, have no quotes inside a cell, no comments and
+    no doubled delimiters."""
 
     source: Source
     charset: str
@@ -31,9 +33,10 @@ class PlainText:
     header: Sequence[str]
     line: int
 
-    def blocks(self, size: int, request: Request) -> Generator[Block, None, int | None]:
+    def blocks(self, size: int, requests: Requests, head: Block | None = None) -> Generator[Block, None, int | None]:
         """Yield rows in the form of `text.text_rows`; return the last line before a piece that is not plain, or
-        None at the end."""
+        None at the end. head : texts of the rows up to `line`; they begin the first block, which is yielded only if
+        all its rows are plain."""
         line = self.line
         with self.source.opened() as stream:
             for _ in range(line):
@@ -41,62 +44,74 @@ class PlainText:
                     return line
             while piece := stream.read(PIECE):
                 piece += stream.readline(LONGEST)
-                columns = self._parsed(piece, request) if len(piece) >= PIECE or line > self.line else None
+                columns = self._parsed(piece, requests()) if len(piece) >= PIECE or line > self.line else None
                 if columns is None:
-                    return line
-                n = len(columns[0])
-                for first in range(0, n, size):
-                    last = min(n, first + size)
-                    yield Block(range(line + first + 1, line + last + 1), [cells[first:last] for cells in columns])
-                line += n
+                    return line if head is None else self.line
+                lines: Sequence[int] = range(line + 1, line + len(columns[0]) + 1)
+                line = lines[-1]
+                if head is not None:
+                    if (head := _joined(head, Block(lines, columns), requests())) is None:
+                        return self.line
+                    if len(head.lines) < size and len(piece) >= PIECE:
+                        continue
+                    (lines, columns), head = head, None
+                for first in range(0, len(lines), size):
+                    yield Block(lines[first : first + size], [cells[first : first + size] for cells in columns])
         return None
 
     def _parsed(self, piece: bytes, request: Request) -> list[Cells] | None:
         """Return the columns of whole lines, None unless all are plain."""
-        p, n = len(self.header), piece.count(b"\n") + (not piece.endswith(b"\n"))
-        ends, pairs = piece.count(b"\r"), piece.count(b"\r\n")
-        # pandas fills short rows, so the delimiters are counted; it refuses longer rows than the first.
-        if b'"' in piece or b"\0" in piece or ends != pairs or piece.count(self.delimiter.encode()) != n * (p - 1):
+        if b"\0" in piece or len(piece) >= LONGEST or not self.delimiter.isascii() or self.delimiter == " ":
             return None
-        import pandas
-
-        missing = {"", "NaN", *(form for mark in request.marks for form in (mark, mark.upper(), mark.title()))}
-        number_at = [j for j, name in enumerate(self.header) if name in request.numbers]
-        options: dict[str, Any] = {
-            "header": None, "skip_blank_lines": False, "skipinitialspace": True, "quoting": 3, "low_memory": False,
-            "keep_default_na": False, "na_values": {j: sorted(missing) for j in number_at},
-            "dtype": {j: object for j in range(p) if j not in number_at},
-            "decimal": request.decimal, "float_precision": "round_trip",
-        }  # fmt: skip
-        try:
-            with warnings.catch_warnings(action="ignore"):  # newer versions always round to the nearest number
-                frame = pandas.read_csv(io.BytesIO(piece), encoding=self.charset, sep=self.delimiter, **options)
-        except ValueError:  # rows of several lengths, or bytes that are no text
-            return None
-        if frame.shape != (n, p):
-            return None
-        columns: list[Cells] = []
-        for j in range(p):
-            cells = _cells(frame[j], j in number_at)
-            if cells is None:
+        if not piece.isascii():
+            try:
+                piece = piece.decode(self.charset).encode()
+            except UnicodeError:
                 return None
-            columns.append(cells)
-        return columns if _are_rows(columns[0], columns[min(1, p - 1)]) else None
+        is_text = [request.texts is None or name in request.texts for name in self.header]
+        kinds = [
+            "n" if name in request.numbers else "t" if is_text[j] or j < 2 else "-"
+            for j, name in enumerate(self.header)
+        ]
+        parsed = _core.plain_rows(piece, self.delimiter, request.decimal, "".join(kinds))
+        if parsed is None:
+            return None
+        columns = [NumberCells(*cells) if kind == "n" else cells for kind, cells in zip(kinds, parsed, strict=True)]
+        numbers = [cells for cells in columns if isinstance(cells, NumberCells)]
+        plain = all(cells.has_only(request.marks) for cells in numbers) and _are_rows(self.header[0], *columns)
+        return columns if plain else None
 
 
-def _cells(column: Any, is_number: bool) -> Cells | None:
-    """Return the cells of a column as numbers or as texts, None if a number column has other cells."""
-    if not is_number:
-        return list(map(str.strip, column))
-    values = column.to_numpy()
-    if values.dtype.kind not in "fiu" or np.isinf(values).any():
+def _joined(head: Block, block: Block, request: Request) -> Block | None:
+    """Return two blocks as one, numbers where `block` has some; None if `head` has other cells there."""
+    columns: list[Cells] = []
+    for first, cells in zip(head.columns, block.columns, strict=True):
+        if not isinstance(cells, NumberCells):
+            columns.append([*first, *cells] if len(cells) else ())
+            continue
+        numbers = first if isinstance(first, NumberCells) else numbers_of_texts(first, request.marks, request.decimal)
+        if numbers is None:
+            return None
+        columns.append(NumberCells.joined([numbers, cells]))
+    return Block([*head.lines, *block.lines], columns)
+
+
+def numbers_of_texts(cells: Sequence[str], marks: Collection[str], decimal: str = ".") -> NumberCells | None:
+    """Return cells as numbers, None if a cell is neither a number nor a mark."""
+    together = f"{BETWEEN}\n".join([*cells, ""])
+    if '"' in together or together.count("\n") != len(cells) or "\r" in together:
         return None
-    return np.asarray(values, np.float64)
+    parsed = _core.plain_rows(together.encode(), BETWEEN, decimal, "n-")
+    numbers = None if parsed is None else NumberCells(*parsed[0])
+    return numbers if numbers is not None and numbers.has_only(marks) else None
 
 
-def _are_rows(first: Cells, second: Cells) -> bool:
-    """Return whether no line can be a comment, a repeated header, or a line below the table (`text._without_end`)."""
-    if isinstance(first, np.ndarray):
-        return not np.isnan(first).any() and (isinstance(second, np.ndarray) or all(second))
-    there = not np.isnan(second).any() if isinstance(second, np.ndarray) else all(second)
-    return bool(there) and all(cell[-1:].isdigit() for cell in first)
+def _are_rows(name: str, first: Cells, *others: Cells) -> bool:
+    """Return whether no line can be a comment, a repeated header, or a line below the table (`text._without_end`).
+    name : of the first column"""
+    numbers = [cells.values for cells in itertools.takewhile(lambda cells: isinstance(cells, NumberCells), others)]
+    if (numbers and np.isnan(numbers).all(axis=0).any()) or (not numbers and others and not all(others[0])):
+        return False
+    if isinstance(first, NumberCells):
+        return not np.isnan(first.values).any()
+    return all(cell[-1:].isdigit() or (cell != name and begins_row(cell)) for cell in set(first))

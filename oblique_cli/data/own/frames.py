@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.data.own.opened import MAX_COLUMNS, Opened, Row, header_of_names, texts_of, typed
+from oblique_cli.data.own.opened import (
+    MAX_COLUMNS,
+    NumberCells,
+    Opened,
+    Row,
+    header_of_names,
+    number_cells,
+    texts_of,
+    typed,
+)
 from oblique_cli.data.own.source import NPY, Source
 from oblique_cli.errors import DataError, ObliqueError, cut, quoted
 from oblique_cli.ground.registry import close_matches
@@ -79,9 +88,14 @@ def arrow(source: Source) -> Iterator[Opened]:
         }
         parts = _whole_parts(batches, where, what)
 
+        of_texts = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_dictionary)
+
         def texts(column: Any) -> list[str]:
             with faults(where, what):
-                return texts_of(column.to_pylist())
+                if not any(kind(column.type) for kind in of_texts):
+                    return texts_of(column.to_pylist())
+                shown, places = coded_texts(column)
+                return list(map(shown.__getitem__, places.tolist()))
 
         yield typed(names, tuple(schema.names), parts, _arrow_numbers, texts, kinds=levels, format=source.kind)
 
@@ -94,11 +108,26 @@ def _whole_parts(batches: Iterator[Any], where: str, what: str) -> Iterator[Sequ
         yield batch.columns
 
 
-def _arrow_numbers(column: Any) -> np.ndarray | None:
+def coded_texts(column: Any) -> tuple[list[str], np.ndarray]:
+    """Return the distinct texts of a column, "" last for missing cells, and the index of each cell's text, (n,)."""
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    shown = [*texts_of(column.dictionary.to_pylist()), ""]
+    places = column.indices.cast("int64").fill_null(len(shown) - 1).to_numpy(zero_copy_only=False)
+    return shown, places.astype(np.intp)
+
+
+def _arrow_numbers(column: Any) -> NumberCells | None:
     from pyarrow import types
 
-    is_number = types.is_integer(column.type) or types.is_floating(column.type)
-    return np.asarray(column.to_numpy(zero_copy_only=False), np.float64) if is_number else None
+    integral = types.is_integer(column.type)
+    return (
+        number_cells(column.to_numpy(zero_copy_only=False), integral)
+        if integral or types.is_floating(column.type)
+        else None
+    )
 
 
 # ---- workbooks -------------------------------------------------------------------------------------------------------
@@ -239,7 +268,7 @@ def array(source: Source) -> Opened:
         header,
         header,
         parts,
-        lambda values: np.asarray(values, np.float64) if values.dtype.kind in "fiub" else None,
+        lambda values: number_cells(values, values.dtype.kind != "f") if values.dtype.kind in "fiub" else None,
         # In other files truth values are 0 and 1.
         lambda values: texts_of((values.astype("u1") if values.dtype.kind == "b" else values).tolist()),
         format="npy",

@@ -7,7 +7,7 @@ import math
 import operator
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from oblique_cli.data.own.column_type import ColumnTypes, Marks
 from oblique_cli.data.own.columns import FEATURES, Column, Columns
 from oblique_cli.data.own.notes import WHY, as_typed, conversions, few, named_sign, row_count, short
 from oblique_cli.data.own.numbers import Form
-from oblique_cli.data.own.repeats import repeats_of
+from oblique_cli.data.own.opened import NeedsTexts, NumberCells
+from oblique_cli.data.own.repeats import LEAST_LEVELS, repeats_of
 from oblique_cli.data.own.source import STDIN, Source, source_of, stem
 from oblique_cli.data.own.text import DELIMITERS
 from oblique_cli.errors import ConfigError, DataError, cut_list, quoted
@@ -59,14 +60,19 @@ def read_own(
     raises DataError for an unusable table, ConfigError for a missing option (the target, the task)"""
     reading = reading or Reading()
     name = name or stem((source.path or STDIN) if isinstance(source, Source) else source)
-    look = _Look(source if isinstance(source, Source) else source_of(source), reading)
-    return look.dataset(name), look.columns, tuple(look.notes)
+    source, texts = source if isinstance(source, Source) else source_of(source), frozenset[str]()
+    while True:
+        try:
+            look = _Look(source, reading, texts)
+            return look.dataset(name), look.columns, tuple(look.notes)
+        except NeedsTexts as columns:
+            texts |= columns.names
 
 
 class _Look:
     """One analyzed table: `columns` holds the decisions, `notes` describes them."""
 
-    def __init__(self, source: Source, reading: Reading) -> None:
+    def __init__(self, source: Source, reading: Reading, texts: Collection[str] = ()) -> None:
         self.where = source.where
         self.files = dict(source.beside)  # of columns in separate files
         self.notes: list[str] = []
@@ -76,9 +82,14 @@ class _Look:
             self.written = table.written
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, including the header
-            self.lines, self.cells = own_rows.columns_of(table, limit)
+            lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
+            self.marks = Marks(reading.missing_marks, reading.only_marks)
+            as_texts = {*texts, *self.kinds, *lists["qualitative"], reading.target, reading.groups, reading.weights}
+            plain = not (reading.decimal or reading.thousands or reading.missing_marks or reading.only_marks)
+            plain = plain and all(own_numbers.plain_numbers([name]) is None for name in self.written)
+            wanted = as_texts if plain else None
+            self.lines, self.cells = own_rows.columns_of(table, limit, wanted, self.marks.known)
             self.notes += table.notes
-        lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
         if reading.target in lists["qualitative"] and reading.task != "regression":  # levels of a target are classes
             lists["qualitative"] = tuple(name for name in lists["qualitative"] if name != reading.target)
             lists["task"] = "classification"
@@ -87,8 +98,7 @@ class _Look:
             raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
         if not self.lines:
             raise DataError(f"{self.where}: there are no rows below the header")
-        self.marks = Marks(reading.missing_marks, reading.only_marks)
-        self.counts = [Counter(cells) for cells in self.cells]
+        self.counts = [Counter(_texts_in(cells)) for cells in self.cells]
         self._check_header()
         self.target = self._target()
         self._check_names()
@@ -150,7 +160,10 @@ class _Look:
 
     def _decide(self) -> None:
         counts, r = self.counts, self.reading
-        values = [self.marks.among_numbers(count) for count in counts]
+        values = [
+            ["1.5" if cells.pointed else "1"] if isinstance(cells, NumberCells) else self.marks.among_numbers(count)
+            for cells, count in zip(self.cells, counts, strict=True)
+        ]
         decimal = own_numbers.POINT if self.typed else own_numbers.NAMED_MARKS.get(r.decimal)
         only = bool(decimal)
         forms = own_numbers.forms(decimal or own_numbers.decimal_mark(values, self.delimiter), r.thousands, only=only)
@@ -169,6 +182,8 @@ class _Look:
                 listed.append(Column(name, "groups"))
             elif name in (*r.drop, r.weights) or (r.features and name not in r.features):
                 listed.append(Column(name, "dropped"))
+            elif isinstance(self.cells[j], NumberCells):
+                listed.append(self.types.of_numbers(name, self.cells[j]))
             else:
                 listed.append(self.types.column(j, name, self.cells[j], counts[j]))
         listed = self._ranks_kept(listed)
@@ -210,7 +225,8 @@ class _Look:
         forms: dict[int, Form] = {}
         for j, column in enumerate(listed):
             if column.treatment == "identifier" and not own_roles.is_named_identifier(column.name):
-                form = own_numbers.form_of(self.marks.among_numbers(self.counts[j]), self.types.forms)
+                counts = self.counts[j] if not isinstance(self.cells[j], NumberCells) else Counter()
+                form = own_numbers.form_of(self.marks.among_numbers(counts), self.types.forms)
                 forms |= {} if form is None else {j: form}
         if len(forms) < 2:
             return listed
@@ -227,7 +243,7 @@ class _Look:
         """Return the column as a number if it looks like row numbers but there is no better feature."""
         if column.treatment != "identifier" or column.name in self.reading.drop:
             return column
-        cells = {cell for cell in self.cells[self.header.index(column.name)] if cell}
+        cells = {cell for cell in _texts_in(self.cells[self.header.index(column.name)]) if cell}
         form = own_numbers.form_of(cells, self.types.forms)
         if form is None:
             return column
@@ -355,7 +371,7 @@ class _Look:
             self.notes.append(f"no row is left of {cut_list(lost)}.")
         self._report(X, y)
         names = [name for name in self.header if name not in (self.target, r.weights)]
-        beside = {name: tuple(itertools.compress(self.cells[self.header.index(name)], stays)) for name in names}
+        beside = {name: self._texts_beside(name, stays, y) for name in names} if not r.groups else {}
         return Dataset(
             name=name,
             X=X,
@@ -371,6 +387,22 @@ class _Look:
             notes=tuple(self.notes),
             repeats=() if r.groups else repeats_of(beside, X, columns.feature_names, columns.qualitative, y),
         )
+
+    def _texts_beside(self, name: str, stays: np.ndarray, y: np.ndarray) -> Sequence[str]:
+        """Return the cells of the remaining rows; () for numbers that no message of `repeats_of` can name."""
+        cells = self.cells[self.header.index(name)]
+        if not isinstance(cells, NumberCells):
+            return tuple(itertools.compress(cells, stays))
+        values = cells.values[stays]
+        if not cells.integral and not any(cells.others) and (stays.all() or (values % 1 > 0).any()):
+            return ()
+        number = len(np.unique(values))
+        if number > len(y) / 2 or (cells.integral and number + len(cells.others) < LEAST_LEVELS):
+            return ()
+        texts = cells.texts(stays)
+        if texts is None:
+            raise NeedsTexts([name])
+        return texts
 
     def _with_target(self, stays: np.ndarray) -> np.ndarray:
         """Return the rows with a target; DataError for a missing target if missing values are errors."""
@@ -508,7 +540,8 @@ class _Look:
             for column, cells in zip(columns.columns, self.cells, strict=False):  # without the indicators
                 if column.treatment in FEATURES:
                     known = set(column.levels)
-                    seen |= dict.fromkeys(sorted(c for c in set(cells) - known if c.lower() in columns.missing))
+                    texts = set(_texts_in(cells))
+                    seen |= dict.fromkeys(sorted(c for c in texts - known if c.lower() in columns.missing))
             as_marks = f", marked {', '.join(map(quoted, seen))}" if seen else ""
             n_columns = int(gaps.any(axis=0).sum())
             count = int(gaps.sum())
@@ -535,7 +568,7 @@ class _Look:
         """Return messages on the conversion of cells, one per kind."""
         columns, types = self.columns.columns, self.types
         used = [column for column in columns if column.treatment in ("number", "target")]
-        done = [conversions(column, self.cells[self.header.index(column.name)]) for column in used]
+        done = [conversions(column, _texts_in(self.cells[self.header.index(column.name)])) for column in used]
         bounds = [quoted(column.name) for column in columns if column.of]
         odd: list[str] = []
         for column in used if own_numbers.NONNUMERIC in self.marks.added else ():
@@ -553,3 +586,8 @@ class _Look:
             (f"rare levels are one, {OTHER}", types.grouped, "--keep COLUMN takes all levels"),
         ]
         return [f"{what}: {cut_list(some)}{'; ' * bool(how)}{how}." for what, some, how in listed if some]
+
+
+def _texts_in(cells: Any) -> Any:
+    """Return the cells of a column that are texts."""
+    return cells.others if isinstance(cells, NumberCells) else cells

@@ -6,6 +6,7 @@ import datetime
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from oblique_cli.errors import DataError
 if TYPE_CHECKING:
     import numpy as np
 
-    Cells = Sequence[str] | np.ndarray  # of a column: texts, or float64 with NaN for missing ones
+    Cells = Sequence[str] | "NumberCells"  # of a column
 
 MAX_COLUMNS = 100_000
 
@@ -25,6 +26,65 @@ _LINE_END = re.compile(r"\s*[\r\n]+\s*")
 
 
 Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blanks around them
+
+
+class NeedsTexts(Exception):
+    """Columns whose texts decide how they are read."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = frozenset(names)
+
+
+class NumberCells:
+    """Cells of a column of numbers in one form.
+
+    values : (n,) float64, NaN for missing cells; others : text of a missing cell -> rows
+    integral, canonical : whether all numbers are written as integers, and these as Python writes integers
+    pointed : whether a number has a point that cannot be a separator of thousands"""
+
+    def __init__(
+        self,
+        values: np.ndarray,
+        others: Mapping[str, int],
+        integral: bool,
+        canonical: bool = True,
+        pointed: bool = True,
+    ) -> None:
+        self.values, self.others = values, others
+        self.integral, self.canonical, self.pointed = integral, canonical, pointed
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether some cell is no missing value."""
+        return sum(self.others.values()) < len(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: slice) -> NumberCells:
+        """Return some rows, with the facts of all."""
+        return NumberCells(self.values[rows], self.others, self.integral, self.canonical, self.pointed)
+
+    @classmethod
+    def joined(cls, parts: Sequence[NumberCells]) -> NumberCells:
+        """Return the cells of several blocks of rows of a column."""
+        import numpy as np
+
+        others = sum((Counter(part.others) for part in parts), Counter())
+        facts = [(part.integral, part.canonical, not part.pointed) for part in parts]
+        integral, canonical, even = map(all, zip(*facts, strict=True))
+        return cls(np.concatenate([part.values for part in parts]), others, integral, canonical, not even)
+
+    def texts(self, rows: np.ndarray) -> list[str] | None:
+        """Return the texts of the cells of some rows, None if only the file has them."""
+        if not self.integral or not self.canonical or len(self.others) > 1:
+            return None
+        missing = "".join(self.others)
+        return [missing if value != value else str(int(value)) for value in self.values[rows].tolist()]
+
+    def has_only(self, marks: Collection[str]) -> bool:
+        """Return whether every cell is a number, empty, or a mark of a missing value."""
+        return all(not text or text.lower() in marks for text in self.others)
 
 
 class Block(NamedTuple):
@@ -96,7 +156,7 @@ def typed(
     header: tuple[str, ...],
     written: tuple[str, ...],
     parts: Iterator[Sequence[Any]],
-    numbers: Callable[[Any], np.ndarray | None],
+    numbers: Callable[[Any], NumberCells | None],
     texts: Callable[[Any], list[str]],
     **facts: Any,
 ) -> Opened:
@@ -105,13 +165,14 @@ def typed(
 
     def cells(name: str, column: Any, request: Request) -> Cells:
         is_number = name in request.numbers
-        if is_number and (values := numbers(column)) is not None and not np.isinf(values).any():
+        if is_number and (values := numbers(column)) is not None and not np.isinf(values.values).any():
             return values
         return texts(column) if is_number or request.texts is None or name in request.texts else ()
 
     def blocks(size: int, requests: Requests) -> Iterator[Block]:
-        line, request = 0, requests()
+        line = 0
         for part in parts:
+            request = requests()
             columns = [cells(*pair, request) for pair in zip(header, part, strict=True)]
             for first in range(line, line + len(part[0]), size):
                 rows = slice(first - line, first - line + size)
@@ -120,6 +181,16 @@ def typed(
             line += len(part[0])
 
     return Opened(header, rows_of(blocks(1 << 20, Request)), written, True, typed_blocks=blocks, **facts)
+
+
+def number_cells(column: np.ndarray, integral: bool) -> NumberCells:
+    """Return the cells of a numeric array, NaN for missing cells. integral : whether it is of integers"""
+    import numpy as np
+
+    values = np.asarray(column, np.float64)
+    missing = int(np.isnan(values).sum())
+    exact = not integral or bool((np.abs(values[~np.isnan(values)]) < 1e15).all())
+    return NumberCells(values, {"": missing} if missing else {}, integral, exact)
 
 
 def one_line(name: str) -> str:

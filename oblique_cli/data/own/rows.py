@@ -5,10 +5,22 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from oblique_cli.data.own.opened import Block, Opened, Requests, Row, blocks_of, header_of_names, one_line
+from oblique_cli.data.own.opened import (
+    Block,
+    NeedsTexts,
+    NumberCells,
+    Opened,
+    Request,
+    Requests,
+    Row,
+    blocks_of,
+    header_of_names,
+    one_line,
+)
 from oblique_cli.data.own.source import GUESSED, Source, charset_of
 from oblique_cli.data.own.text import (
     Layout,
@@ -25,7 +37,11 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.labels import is_number
 from oblique_cli.ground.nouns import NO_OPTIONS, TextOptions
 
-FIRST = 1 << 14  # rows of a block; the first block of a text is read without pandas
+if TYPE_CHECKING:
+    from oblique_cli.data.own.opened import Cells
+
+FIRST = 1 << 14  # rows of a block
+HEAD = 1 << 10  # rows of a text that are read one by one before the core reads the others
 CONTEXT = 5  # rows above a line to read again; they determine whether the line is a row
 
 
@@ -75,15 +91,31 @@ def _text(source: Source, lines: Iterator[str], layout: Layout, options: TextOpt
         return table
 
     def blocks(size: int, requests: Requests) -> Iterator[Block]:
-        below, top = table.rows, next(blocks_of(table.rows, size), None)
+        below, plain = table.rows, None
+        is_numeric = size > HEAD and bool(requests().numbers)  # whether the core may parse the first block, too
+        top = next(blocks_of(below, HEAD if is_numeric else size), None)
         if top is None:
             return
-        yield top
-        if len(top.lines) == size:
+
+        def plain_below(head: Block | None) -> Generator[Block, None, int | None]:
             from oblique_cli.data.own.csv_blocks import PlainText
 
-            line = top.lines[-1]
-            last = yield from PlainText(source, charset, layout.delimiter, table.header, line).blocks(size, requests())
+            return PlainText(source, charset, layout.delimiter, table.header, line).blocks(size, requests, head)
+
+        line = top.lines[-1]
+        if is_numeric and len(top.lines) == HEAD:
+            plain = plain_below(top)
+            if (first := next(plain, None)) is None:
+                plain, more = None, next(blocks_of(below, size - HEAD), Block((), [()] * len(header)))
+                columns = [(*cells, *further) for cells, further in zip(top.columns, more.columns, strict=True)]
+                first = Block([*top.lines, *more.lines], columns)
+                line = first.lines[-1]
+            top = first
+        yield top
+        if plain is None and len(top.lines) == size:
+            plain = plain_below(None)
+        if plain is not None:
+            last = yield from plain
             if last is None:
                 below = ended(iter(()))
             elif last > line:
@@ -156,22 +188,53 @@ def _named(
     return Opened(names, ended(rows), tuple(written), kinds=kinds, target=target, notes=notes), ended
 
 
-def columns_of(table: Opened, most: int) -> tuple[list[int], list[list[str]]]:
-    """Return the lines of at most `most` rows, and the texts of each column. Garbage collection is paused: it would
-    scan all texts repeatedly, which takes a third of the time of 200,000 rows, and texts have no cycles."""
+def columns_of(
+    table: Opened, most: int, texts: Collection[str] | None = None, marks: Collection[str] = ()
+) -> tuple[list[int], list[Any]]:
+    """Return the lines of at most `most` rows, and the cells of each column: texts, or `NumberCells` of a column that
+    holds only plain numbers and marks of missing values, in a table of more than FIRST rows.
+
+    texts : columns that are returned as texts, None for all. NeedsTexts for further columns that have to be.
+    Garbage collection is paused: it would scan all texts repeatedly, which takes a third of the time of 200,000 rows,
+    and texts have no cycles."""
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in table.header]
+    numbers: dict[int, list[NumberCells]] = {}
+
+    def request() -> Request:
+        return Request({table.header[j] for j in numbers}, None, marks=marks) if lines else Request()
+
     searches = gc.isenabled()
     gc.disable()
     try:
-        for block in table.blocks(FIRST):
+        for block in table.blocks(FIRST, request):
             first = most - len(lines)
+            parsed = {j: _as_numbers(block.columns[j], marks) for j in numbers}
+            if failed := [table.header[j] for j, cells in parsed.items() if cells is None]:
+                raise NeedsTexts(failed)
+            if not lines and texts is not None and len(block.lines) == FIRST:
+                some = {
+                    j: _as_numbers(block.columns[j], marks) for j, name in enumerate(table.header) if name not in texts
+                }
+                parsed = {j: cells for j, cells in some.items() if cells is not None and cells.has_numbers}
+                numbers = {j: [] for j in parsed}
             lines.extend(block.lines[:first])
-            for column, cells in zip(columns, block.columns, strict=True):
-                column.extend(cells[:first])
+            for j, cells in enumerate(block.columns):
+                if j in parsed:
+                    numbers[j].append(parsed[j])
+                else:
+                    columns[j].extend(cells[:first])
             if len(lines) == most:
                 break
-        return lines, columns
+        return lines, [NumberCells.joined(numbers[j]) if j in numbers else texts for j, texts in enumerate(columns)]
     finally:
         if searches:
             gc.enable()
+
+
+def _as_numbers(cells: Cells, marks: Collection[str]) -> NumberCells | None:
+    if isinstance(cells, NumberCells):
+        return cells
+    from oblique_cli.data.own.csv_blocks import numbers_of_texts
+
+    return numbers_of_texts(cells, marks)

@@ -174,6 +174,8 @@ class Source:
             for block in itertools.chain(
                 [start], iter(lambda: stream.read(BLOCK), b""), [b""]
             ):  # the last one is empty
+                if block.isascii() and block and not decoder.getstate()[0]:
+                    continue
                 if is_utf8:
                     try:
                         decoder.decode(block, final=not block)
@@ -325,12 +327,11 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         with self._faults():
-            block = self._stream.read(len(buffer))
-        self._read += len(block)
+            n: int = self._stream.readinto(buffer)
+        self._read += n
         if self._bound and self._read > self._most:
             raise DataError(f"{self._where}: the table holds more than {self._most} bytes; {self._bound.advice}")
-        buffer[: len(block)] = block
-        return len(block)
+        return n
 
     @contextmanager
     def _faults(self) -> Iterator[None]:

@@ -52,6 +52,11 @@ _TOTAL = re.compile(
     r"means?|mittelwert|durchschnitt|zusammen)(?: \([^)]*\))?[:.]?",
     re.I,
 )
+_BELOW_START = re.compile(
+    r"(?:sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte|last|generated|"
+    r"exported|downloaded|updated|printed|end)\b|[\u00a9(*\u2020\u20210-9]|[-=_*]{3}",
+    re.I,
+)  # wherever _FOOTER matches
 _LABELLED = re.compile(r"[^\W\d_]+ ?: ?\S")  # Fuente: INE
 _FOOTER = re.compile(
     r"(?:sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte|last updated?|"
@@ -320,6 +325,11 @@ def _may_be_below(
         return False
     prose = len(first.split()) > 2 and (len(some) == 1 or some[-1].endswith("."))
     return bool(note or follows or prose or _LABELLED.match(" ".join(some)))
+
+
+def begins_row(first: str) -> bool:
+    """Return whether a line of several cells is certainly a row, because of its first cell."""
+    return bool(first) and not _BELOW_START.match(first) and not _TOTAL.fullmatch(first)
 
 
 def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:

@@ -1,13 +1,16 @@
-"""Large texts are parsed by pandas piece by piece: every answer is that of reading row by row."""
+"""Large texts are parsed by the core piece by piece: every answer is that of reading row by row."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from oblique_cli import _core
 from oblique_cli.data.own import csv_blocks
 from oblique_cli.data.own import rows as own_rows
-from oblique_cli.data.own.front import Column, Columns, chunks
+from oblique_cli.data.own.front import Column, Columns, Reading, chunks, read_own
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import DataError
 
@@ -19,6 +22,11 @@ COLUMNS = Columns(
     ("p", "q"),
     missing=("na", "nan", "?", "-"),
 )
+
+
+@pytest.fixture(autouse=True)
+def _short_head(monkeypatch):
+    monkeypatch.setattr(own_rows, "HEAD", 4)
 
 
 def text(*changed: str, ends: str = "\n", separator: str = ",") -> bytes:
@@ -74,7 +82,7 @@ def texts(content: bytes) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("piece", [1, 300])
-def test_pieces_parsed_by_pandas_hold_the_same_rows(name, piece, monkeypatch):
+def test_pieces_parsed_by_the_core_hold_the_same_rows(name, piece, monkeypatch):
     monkeypatch.setattr(own_rows, "FIRST", 16)
     monkeypatch.setattr(csv_blocks, "PIECE", 1 << 30)
     row_by_row = reading(TABLES[name]), texts(TABLES[name])
@@ -121,3 +129,53 @@ def test_rows_above_a_piece_determine_its_numbers_and_notes(name, piece, monkeyp
         return [[row for block in blocks for row in block.X.tolist()], [v for b in blocks for v in b.y], notes]
 
     assert parts(piece) == parts(1 << 30)
+
+
+COLUMNS_OF_ROWS = {
+    "numbers": lambda i: repr(i / 7),
+    "few numbers": lambda i: "NA" if i == 30 else f"{i % 12}.0",
+    "whole": lambda i: str(i % 5),
+    "people": lambda i: str(i // 4),
+    "signs": lambda i: f"+{i % 9}",
+    "codes": lambda i: f"0{i % 9}",
+    "codes further down": lambda i: "007" if i > 30 else f"{i % 9}",
+    "dates": lambda i: str(20240101 + i % 28),
+    "numbering": str,
+    "marks": lambda i: ["?", "n/a", "5.5", "1e3"][i % 4],
+    "words further down": lambda i: "word" if i > 50 else str(i),
+    "rarely a unit": lambda i: "5 kg" if i > 50 else f"{i} kg",
+    "constant": lambda i: "3.0" if i % 2 else "3",
+    "thousands": lambda i: f"{i % 9 + 1}.{100 + i}",
+    "long": lambda i: str(10**16 + i),
+    "quoted": lambda i: f'"{i / 3}"',
+    "empty at first": lambda i: "" if i < 20 else str(i / 9),
+    "infinite": lambda i: "inf" if i == 40 else str(i / 9),
+}
+
+
+@pytest.mark.parametrize("other", ["", "a decimal comma"])
+@pytest.mark.parametrize("name", COLUMNS_OF_ROWS)
+def test_a_large_table_is_analyzed_as_a_small_one(name, other, monkeypatch):
+    monkeypatch.setattr(csv_blocks, "PIECE", 100)
+    rows = [f"{COLUMNS_OF_ROWS[name](i)};{f'{i},5' if other else i / 2};{'pq'[i % 3 == 0]}" for i in range(80)]
+    source = Source("it", content="\n".join([f"{name};b;y", *rows]).encode())
+
+    def analyzed(first: int) -> tuple[object, ...]:
+        monkeypatch.setattr(own_rows, "FIRST", first)
+        try:
+            dataset, columns, notes = read_own(source, Reading(target="y"))
+        except DataError as error:
+            return (str(error),)
+        return dataset.X.tobytes(), dataset.y.tobytes(), dataset.repeats, columns, notes
+
+    assert analyzed(16) == analyzed(1 << 14)
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["{!r}", "{:.3f}", "{:e}", "{:.17g}", "+{:.0f}"])
+)
+def test_the_core_parses_numbers_to_the_bit(number, form):
+    text = form.format(number).replace("+-", "-")
+    ((values, others, *_),) = _core.plain_rows(text.encode(), ",", ".", "n")
+    assert others or values[0].hex() == float(text).hex()
+    assert not others or abs(number) < 1e-300  # left to Python: numbers near zero
