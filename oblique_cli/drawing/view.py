@@ -310,8 +310,7 @@ def histogram(
     low = threshold - before * width
     bins = np.floor((np.clip(sums, low, low + BINS * width) - low) / width).astype(np.int64)
     bins = np.where(below, np.clip(bins, 0, before - 1), np.clip(bins, before, BINS - 1))
-    counts = np.zeros((BINS, n_classes))
-    np.add.at(counts, (bins, codes), 1.0)
+    counts = np.bincount(bins * n_classes + codes, minlength=BINS * n_classes).reshape(BINS, n_classes).astype(float)
     return Histogram(low, low + BINS * width, threshold, counts)
 
 

@@ -18,6 +18,7 @@ from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
 # matrix product, finds rows on the side where they were counted.
 LEAST_GAP = 1e-9
 
+NEAR = 64  # rows on each side that are tried first
 EXACT_EVERY = 64  # number of removed terms after which a sum is recomputed
 
 
@@ -47,9 +48,12 @@ class Light:
         merged = _merged(tree, pairs)
         arrived = arrivals(tree, X)
         cuts: dict[int, tuple[float, tuple[int, ...]]] = {}
+        on_left = np.zeros(len(X), dtype=np.bool_)
         for node in np.flatnonzero(~tree.is_leaf).tolist():
             rows = arrived[node]
-            goes_left = np.isin(rows, arrived[tree.left[node]], assume_unique=True)
+            on_left[rows] = False
+            on_left[arrived[tree.left[node]]] = True
+            goes_left = on_left[rows]
             if len(rows) and goes_left.any() and not goes_left.all():
                 coef, threshold = _without_idle_terms(merged, node, X[rows], goes_left)
                 gone = np.flatnonzero((merged.coef_[node] != 0.0) & (coef == 0.0)).tolist()
@@ -232,7 +236,7 @@ def _lighter(
 def _from_the_smallest(coef: Array, values: Array) -> list[int]:
     """Return the features of a hyperplane by the spread of their terms over the rows, the smallest first."""
     used = np.flatnonzero(coef)
-    spread = np.abs(coef[used]) * values[:, used].std(axis=0)
+    spread = np.abs(coef[used]) * (values if len(used) == values.shape[1] else values[:, used]).std(axis=0)
     return [int(j) for j in used[np.argsort(spread, kind="stable")]]
 
 
@@ -252,12 +256,17 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
 
     order = _from_the_smallest(coef, values)
     sums, lacks = values @ coef, None if gaps is None else gaps[:, used].sum(axis=1)
+    near = _next_to_threshold(sums, goes_left) if gaps is None else None
     sure, dropped, before = (coef.copy(), threshold), 0, -1
     while dropped > before:  # the removal of a term may make another term removable
         before = dropped
         for j in order:
             if coef[j] == 0.0 or np.count_nonzero(coef) < 2:
                 continue
+            if near is not None:  # most terms are needed, as a few rows already show
+                few = sums[near] - coef[j] * values[near, j]
+                if few[goes_left[near]].max() >= few[~goes_left[near]].min():
+                    continue
             # One feature is subtracted from the sum: adding up the others anew would take p times as long.
             fewer = sums - coef[j] * values[:, j]
             fewer_lack = None if gaps is None else lacks - gaps[:, j]
@@ -277,8 +286,18 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
     return sure
 
 
+def _next_to_threshold(sums: Array, goes_left: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the rows of the largest sums on the left and of the smallest on the right."""
+    left, right = np.flatnonzero(goes_left), np.flatnonzero(~goes_left)
+    few = [min(NEAR, len(rows)) - 1 for rows in (left, right)]
+    below = left[np.argpartition(-sums[left], few[0])[: few[0] + 1]]
+    return np.concatenate([below, right[np.argpartition(sums[right], few[1])[: few[1] + 1]]])
+
+
 def scored(tree: Tree, node: int, X: Array) -> Array:
     """Return the rows with level codes replaced by the node's scores, missing values by 0. X : (n, p)"""
+    if not tree.level_columns and np.isfinite(X.sum()):
+        return np.asarray(X, dtype=np.float64)
     values = np.array(X, dtype=np.float64)
     for j, columns in tree.level_columns.items():
         scores = tree.level_scores[node, columns]
