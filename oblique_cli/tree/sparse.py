@@ -256,7 +256,7 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
 
     order = _from_the_smallest(coef, values)
     sums, lacks = values @ coef, None if gaps is None else gaps[:, used].sum(axis=1)
-    near = _next_to_threshold(sums, goes_left) if gaps is None else None
+    near = _next_to_threshold(sums, goes_left) if gaps is None and 0 < goes_left.sum() < len(sums) else None
     sure, dropped, before = (coef.copy(), threshold), 0, -1
     while dropped > before:  # the removal of a term may make another term removable
         before = dropped

@@ -44,6 +44,7 @@ class PlainText:
                     return line
             while piece := stream.read(PIECE):
                 piece += stream.readline(LONGEST)
+                columns: Sequence[Cells] | None
                 columns = self._parsed(piece, requests()) if len(piece) >= PIECE or line > self.line else None
                 if columns is None:
                     return line if head is None else self.line

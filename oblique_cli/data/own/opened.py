@@ -8,14 +8,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Cells = Sequence[str] | "NumberCells"  # of a column
+    Cells: TypeAlias = Any  # of a column: a sequence of texts, or NumberCells
 
 MAX_COLUMNS = 100_000
 

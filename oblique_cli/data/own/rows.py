@@ -209,7 +209,7 @@ def columns_of(
     try:
         for block in table.blocks(FIRST, request):
             first = most - len(lines)
-            parsed = {j: _as_numbers(block.columns[j], marks) for j in numbers}
+            parsed: dict[int, Any] = {j: _as_numbers(block.columns[j], marks) for j in numbers}
             if failed := [table.header[j] for j, cells in parsed.items() if cells is None]:
                 raise NeedsTexts(failed)
             if not lines and texts is not None and len(block.lines) == FIRST:
