@@ -36,7 +36,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Tidy(Printed):
-    """The same for a table with one line per record; fields in the order of the help."""
+    """Folder, file and format of a table with one line per record; fields in the order of the help."""
 
     results: str = declare.RESULTS
     format_: str = declare.form(
