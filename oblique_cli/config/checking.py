@@ -294,9 +294,9 @@ class _Checking(Walk):
         params, grid = self.parameters(settings, algorithm, name, scheme)
         per_dataset: dict[str, dict[str, Any]] = {}
         for dataset, there in self.datasets_of(entries.get("per_dataset"), name).items():
-            local = self.entries(there, f"per_dataset of {name}, {dataset}", constraints, algorithm.hints)
-            local_params, local_grid = self.parameters(local, algorithm, name, scheme)
-            per_dataset[dataset] = {"params": local_params, "grid": local_grid}
+            of_dataset = self.entries(there, f"per_dataset of {name}, {dataset}", constraints, algorithm.hints)
+            params_there, grid_there = self.parameters(of_dataset, algorithm, name, scheme)
+            per_dataset[dataset] = {"params": params_there, "grid": grid_there}
             self.per_dataset.append((label or name, dataset, there))
         limits = outside.limits(self, entries.get("limits"), name)
         spec = AlgorithmSpec(name, label, params, grid, limits=limits, per_dataset=per_dataset)

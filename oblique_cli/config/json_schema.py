@@ -112,8 +112,8 @@ def _algorithm_schema() -> dict[str, Any]:
             meaning = ALGORITHMS[name].meaning(current_names.get(key, key))
             described = {"description": meaning} if meaning else {}
             parameters[key] = {**described, "anyOf": [value_schema, _mapping({}, grid=grid)]}
-        local = {"type": "object", "additionalProperties": _mapping({}, **parameters)}
-        more = {"limits": limits, "per_dataset": local}
+        per_dataset = {"type": "object", "additionalProperties": _mapping({}, **parameters)}
+        more = {"limits": limits, "per_dataset": per_dataset}
         forms.append({**_mapping({"id": ID}, name={"const": name}, **more, **parameters), "required": ["name"]})
     by_class = {
         "class": {"anyOf": [{"enum": list(known.CLASSES)}, known.CLASS.schema()]},

@@ -133,19 +133,19 @@ class Metric:
     def evaluate(self, scored: Scored) -> Any:
         """Return the value on the test rows of a fold, a float or lists of counts; raise Undefined if it has none."""
         if self.needs == MODEL:
-            result = self.function(scored.model, scored.X)
+            returned = self.function(scored.model, scored.X)
         else:
-            result = self.function(scored.y, scored.predicted if self.needs == LABELS else scored.probabilities())
+            returned = self.function(scored.y, scored.predicted if self.needs == LABELS else scored.probabilities())
         if self.matrix:
-            counts = np.asarray(result)
+            counts = np.asarray(returned)
             if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "biuf":
-                raise self._wrong("a square matrix of counts", result)
+                raise self._wrong("a square matrix of counts", returned)
             missing = scored.n_classes - len(counts)  # the last classes, if the fold has no rows of them
             return np.pad(counts, (0, missing)).tolist()
         try:
-            value = float(result)
+            value = float(returned)
         except (TypeError, ValueError):
-            raise self._wrong("a number", result) from None
+            raise self._wrong("a number", returned) from None
         if not isfinite(value):
             raise Undefined(f"it came out as {value}")
         return value
@@ -157,16 +157,16 @@ class Metric:
     def of(self, row: Row) -> Any:
         """Return the value of a stored fold, a Fraction or a `Matrix`; raise Undefined or NotMeasured without one."""
         if self.needs == ROW or self.from_row is not None:
-            result = (self.from_row or self.function)(row)
+            stored = (self.from_row or self.function)(row)
         elif self.name in row.measures:
-            result = row.measures[self.name]
+            stored = row.measures[self.name]
         else:
             raise NotMeasured(f"metric {self.name} is computed when a fold runs, and this one was run without it")
-        if isinstance(result, str):
-            raise Undefined(result.removeprefix(UNDEFINED))
+        if isinstance(stored, str):
+            raise Undefined(stored.removeprefix(UNDEFINED))
         if self.matrix:
-            return tuple(tuple(map(Fraction, counts)) for counts in result)
-        return result if isinstance(result, Fraction) else Fraction(result)
+            return tuple(tuple(map(Fraction, counts)) for counts in stored)
+        return stored if isinstance(stored, Fraction) else Fraction(stored)
 
     def combined(self, values: Sequence[Any], rows: Sequence[int]) -> Any:
         """Return the combined value of the folds' values. rows : test rows of each fold"""

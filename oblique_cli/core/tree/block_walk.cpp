@@ -329,7 +329,7 @@ BlockWalk::BlockWalk(const FlatTree& tree) : tree_(tree), padded_((tree.n_featur
 
 template <class T>
 bool BlockWalk::leaves_of(const T* x, size_t n, int n_threads, size_t block_rows, int32_t* leaf) const {
-  constexpr size_t kBytes = 1048576, kFewest = 64, kMost = 4096;  // of a block, and its rows
+  constexpr size_t kBytes = 1048576, kFewest = 64, kMost = 4096;  // bytes of a block; limits of its rows
   constexpr size_t kWorthAThread = 4096;                          // rows
   const size_t row_bytes = layout_ == Layout::kAxes ? sizeof(T) * tree_.n_features : sizeof(float) * padded_;
   const size_t size = block_rows > 0 ? block_rows : std::clamp(kBytes / row_bytes, kFewest, kMost);
