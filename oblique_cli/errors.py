@@ -116,6 +116,11 @@ def not_installed(error: BaseException) -> str:
     return f"the package {package}, which oblique needs, is not installed: pip install {package}."
 
 
+def kernels_fault(error: BaseException) -> str:
+    """Return the sentence of the core about the instruction set that it shall use, empty for any other error."""
+    return str(error) if isinstance(error, ImportError) and str(error).startswith("OBLIQUE_KERNELS ") else ""
+
+
 def exit_code_of(error: BaseException) -> int:
     """Return the exit code of an error: a full disk or a bad path in its chain of causes decides, else its class."""
     cause: BaseException | None = error

@@ -37,6 +37,7 @@ from oblique_cli.errors import (
     ObliqueError,
     cut,
     exit_code_of,
+    kernels_fault,
     not_installed,
 )
 from oblique_cli.foreign import plugin_fault
@@ -272,7 +273,7 @@ def call(arguments: Sequence[str]) -> int:
             return EXIT_STORE if error.errno == errno.EBADF else exit_code_of(error)
         if plugin_fault(error):
             return _blame(error)
-        if sentence := not_installed(error):
+        if sentence := not_installed(error) or kernels_fault(error):
             click.echo(f"error: {sentence}", err=True)
             return EXIT_CONFIG
         if _lacks_memory(error):

@@ -2,6 +2,10 @@
 
 import csv
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,12 +14,15 @@ from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gains, naive_search, reflected_axes
+from sklearn.datasets import make_classification
 
 import oblique_cli._core as _core
+from oblique_cli.estimators.algorithms import make
 from oblique_cli.evaluation import published
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, best_split
 from oblique_cli.tree.stopping import Stopping
 
+ROOT = Path(__file__).parents[2]
 UNBOUNDED: tuple[str, ...] = ()  # criteria of the core without upper bounds: their search leaves out no direction
 
 
@@ -244,15 +251,22 @@ def test_crowded_bins_are_divided_before_they_are_sorted():
 # The quick look before a search
 
 
-@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@pytest.fixture(params=_core.kernel_sets())
+def kernels(request):
+    before = _core.kernels(request.param)
+    yield request.param
+    _core.kernels(before)
+
+
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("n", [1, 5, 31, 32, 33, 63, 64, 65, 128, 191, 1000])
-def test_places_are_rounded_and_cut_off_alike_on_every_processor(n, plainly):
+def test_places_are_rounded_and_cut_off_alike_on_every_processor(n):
     for seed, (offset, reach) in enumerate([(0.0, 100.0), (0.0, 1e6), (1e9, 200.0), (-1e12, 50.0), (3.0, 1e-3)]):
         rng = np.random.default_rng([14, n, seed])
         x, w = offset + reach * rng.normal(size=n), rng.normal(size=n)
         x[rng.integers(n)] = offset + 2.0**29  # near the largest sum that can be cut off
         shift = float(128 - offset)
-        places = _core.places_along(x, w, 0.25, 1.0, shift, plainly)
+        places = _core.places_along(x, w, 0.25, 1.0, shift)
         z = x - 0.25 * w
         sums = z + (1.5 * 2.0**52 + shift) - 1.5 * 2.0**52  # a whole number: of those this large no others are stored
         np.testing.assert_array_equal(places, np.clip(sums, 0, 255))
@@ -261,10 +275,10 @@ def test_places_are_rounded_and_cut_off_alike_on_every_processor(n, plainly):
         assert np.all(np.diff(places[in_order]) >= 0)
 
 
-@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@pytest.mark.usefixtures("kernels")
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_places_are_counted_by_class_and_bin(plainly, data):
+def test_places_are_counted_by_class_and_bin(data):
     seed = data.draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     sizes = rng.choice([1, 2, 63, 64, 65, 130, 511, 512, 700, 8200], rng.integers(1, 12)).astype(np.int32)
@@ -274,34 +288,33 @@ def test_places_are_counted_by_class_and_bin(plainly, data):
     )
     last = data.draw(st.integers(0, 30))
     bin_of = np.sort(rng.integers(0, last + 1, 256)).astype(np.int32)
-    check_counts(places.astype(np.int32), sizes, bin_of, plainly)
+    check_counts(places.astype(np.int32), sizes, bin_of)
 
 
-def check_counts(places, sizes, bin_of, plainly):
-    counts = _core.count_places(places, sizes, bin_of, plainly)
+def check_counts(places, sizes, bin_of):
+    counts = _core.count_places(places, sizes, bin_of)
     for k, rows in enumerate(np.split(places, np.cumsum(sizes)[:-1])):
         np.testing.assert_array_equal(counts[k, :31], np.cumsum(np.bincount(bin_of[rows], minlength=31)))
 
 
+@pytest.mark.usefixtures("kernels")
 def test_a_class_of_many_rows_is_counted_to_the_last():
     # More rows than the narrow sums of the count hold.
     rng = np.random.default_rng(12)
     sizes = np.array([70_001, 40, 32_768, 65_536], dtype=np.int32)
     places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
     bin_of = (np.arange(256) * 31 // 256).astype(np.int32)
-    for plainly in (False, True):
-        check_counts(places, sizes, bin_of, plainly)
+    check_counts(places, sizes, bin_of)
 
 
-@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
-def test_rows_are_picked_by_their_places(plainly, share):
+def test_rows_are_picked_by_their_places(share):
     for seed in range(20):
         rng = np.random.default_rng([15, seed])
         sizes = rng.choice([1, 2, 63, 64, 65, 130, 700], rng.integers(1, 9)).astype(np.int32)
         places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
         wanted = (rng.random(256) < share).astype(np.int32)
-        rows, up_to = _core.pick_rows(places, sizes, wanted, plainly)
+        rows, up_to = _core.pick_rows(places, sizes, wanted)
         expected = np.flatnonzero(wanted[places])
         np.testing.assert_array_equal(rows, expected)
         np.testing.assert_array_equal(up_to, np.searchsorted(expected, np.cumsum(sizes)))
@@ -322,6 +335,28 @@ def test_ranks_of_few_values_among_many():
     for n, m in [(1, 1), (5, 8), (300, 9), (1000, 64)]:
         z, values = rng.integers(0, 50, n) / 4.0, rng.integers(-3, 53, m) / 4.0
         np.testing.assert_array_equal(_core.count_below(z, values), [(z < value).sum() for value in values])
+
+
+def test_trees_do_not_depend_on_the_instruction_set():
+    X, y = make_classification(
+        700, 6, n_informative=5, n_redundant=0, n_classes=7, n_clusters_per_class=1, random_state=3
+    )
+    before, trees = _core.kernels(), []
+    for kernels in _core.kernel_sets():
+        _core.kernels(kernels)
+        trees.append([repr(make("hhcart_a", criterion=name).fit(X, y).tree_.to_dict()) for name in ("gini", "twoing")])
+    _core.kernels(before)
+    assert all(tree == trees[0] for tree in trees)
+
+
+def test_an_unknown_instruction_set_is_refused_in_one_sentence():
+    words = ["tree", str(ROOT / "docs/examples/iris_petals.csv"), "--target", "species"]
+    environment = {**os.environ, "OBLIQUE_KERNELS": "avx9"}
+    result = subprocess.run(
+        [sys.executable, "-m", "oblique_cli", *words], env=environment, capture_output=True, text=True
+    )
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith("error: OBLIQUE_KERNELS must be")
 
 
 def awkward_rows(kind, n, rng):

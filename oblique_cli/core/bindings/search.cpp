@@ -171,21 +171,19 @@ struct PlacesOfClasses {
   int n_classes() const { return static_cast<int>(first_row.size()) - 1; }
 };
 
-nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bin_of, bool plainly) {
+nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bin_of) {
   const PlacesOfClasses all(places, sizes, bin_of);
   constexpr size_t stride = kPlaceBins + 1;
   std::vector<float> counts(sizes.shape(0) * stride);
-  count_up_to(all.place.data(), all.first_row.data(), all.n_classes(), all.of_place.data(), counts.data(), stride,
-              plainly);
+  count_up_to(all.place.data(), all.first_row.data(), all.n_classes(), all.of_place.data(), counts.data(), stride);
   return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
 }
 
-nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& wanted, bool plainly) {
+nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& wanted) {
   const PlacesOfClasses all(places, sizes, wanted);
   std::vector<size_t> up_to(sizes.shape(0));
   std::vector<uint32_t> rows(places.shape(0));
-  pick_rows(all.place.data(), all.first_row.data(), all.n_classes(), all.of_place.data(), rows.data(), up_to.data(),
-            plainly);
+  pick_rows(all.place.data(), all.first_row.data(), all.n_classes(), all.of_place.data(), rows.data(), up_to.data());
   rows.resize(up_to.empty() ? 0 : up_to.back());
   return nb::make_tuple(array(Vector(rows.begin(), rows.end())), array(Vector(up_to.begin(), up_to.end())));
 }
@@ -203,10 +201,10 @@ nb::object counted_below(const Doubles& z, const Doubles& values) {
   return array(Vector(below.begin(), below.end()), {below.size()});
 }
 
-nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift, bool plainly) {
+nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift) {
   require(x.shape(0) == w.shape(0), "x and w must have the same number of rows");
   std::vector<uint8_t> places(x.shape(0));
-  place_reflected(x.data(), w.data(), c, scale, shift, places.data(), places.size(), plainly);
+  place_reflected(x.data(), w.data(), c, scale, shift, places.data(), places.size());
   return array(Vector(places.begin(), places.end()), {places.size()});
 }
 
@@ -264,6 +262,16 @@ void bind_search(nb::module_& m) {
       "result. signs (p,) int32 of 1, -1 and 0, low, high : features with which the share of the second of two classes "
       "never falls, or never rises, and the bounds of its shares on both sides; planes across which features disagree "
       "are cut along their parts that agree, and where no candidate has an allowed cut the axes have.");
+  m.def("kernel_sets", &kernel_sets, "Instruction sets of this processor for kernels, in rising order.");
+  m.def(
+      "kernels",
+      [](const std::optional<std::string>& name) {
+        const std::string before = used_kernels();
+        if (name) use_kernels(*name);
+        return before;
+      },
+      "name"_a = nb::none(),
+      "The instruction set of the kernels, which changes no result; `name` selects one of `kernel_sets`, for tests.");
   m.def("tactics", &tactics, "Names of the tactics of the search, in their order.");
   m.def("criteria", &criterion_names, "Names of the core's own criteria of a cut.");
   m.def("give_criterion", &give_criterion_of_python, "name"_a, "values"_a, "gain"_a.none(),
@@ -276,13 +284,13 @@ void bind_search(nb::module_& m) {
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
   m.def("bin_bounds", &bin_bounds, "counts"_array, "criterion"_a,
         "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
-  m.def("places_along", &places_along, "x"_array, "w"_array, "c"_a, "scale"_a, "shift"_a, "plainly"_a,
+  m.def("places_along", &places_along, "x"_array, "w"_array, "c"_a, "scale"_a, "shift"_a,
         "Places of the rows along x - c * w: (x - c * w) * scale + shift, rounded and cut off at 0 and 255.");
-  m.def("count_places", &count_places, "places"_array, "sizes"_array, "bin_of"_array, "plainly"_a,
+  m.def("count_places", &count_places, "places"_array, "sizes"_array, "bin_of"_array,
         "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "
         "classes have the given sizes and come one after the other.");
   m.def(
-      "pick_rows", &picked_rows, "places"_array, "sizes"_array, "wanted"_array, "plainly"_a,
+      "pick_rows", &picked_rows, "places"_array, "sizes"_array, "wanted"_array,
       "Rows whose place is wanted (256 numbers, 0 for no), class by class, and how many up to the end of each class.");
   m.def("least_above", &least_of_above, "places"_array, "place"_a, "x"_array, "w"_array, "c"_a,
         "Least x - c * w of the rows with places above a place; infinite if there is none.");

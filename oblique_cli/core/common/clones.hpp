@@ -20,7 +20,7 @@
     constexpr int W = 32;                                  \
     __VA_ARGS__;                                           \
   }                                                        \
-  void name parameters { wide_registers ? name##_wide arguments : name##_narrow arguments; }
+  void name parameters { kernels.avx512 ? name##_wide arguments : name##_narrow arguments; }
 #else
 #define OBLIQUE_CLONES
 #define OBLIQUE_NARROW
@@ -34,9 +34,22 @@
 namespace oblique {
 
 #if defined(OBLIQUE_WIDE)
-inline const bool wide_registers = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                                   __builtin_cpu_supports("avx512vl");
+// The instructions that kernels with a version for each set use: those of the processor, unless `use_kernels` takes
+// fewer. The loader chooses the versions of all other functions. Every version gives the same bits.
+struct Kernels {
+  bool avx2, avx512, bytes;  // bytes : the instructions of AVX-512 for bytes and bits
+};
+inline Kernels kernels_of_processor() {
+  Kernels out{};
+  out.avx2 = __builtin_cpu_supports("avx2");
+  out.avx512 = out.avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+  out.bytes = out.avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+              __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni");
+  return out;
+}
+inline Kernels kernels = kernels_of_processor();
 #endif
 
 // W bytes of T. Where registers have 16 bytes, the compiler splits 32.

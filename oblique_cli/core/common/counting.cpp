@@ -62,104 +62,25 @@ void choose_bins(const uint8_t* places, size_t step, int sample, uint8_t* bin_of
 
 namespace {
 
-constexpr int kTogether = 8;    // edges that one pass over the places serves
-constexpr size_t kTurns = 255;  // as many increments as a byte can hold
-constexpr ptrdiff_t kFew = 64;  // classes with fewer rows are counted row by row
-
-// 64 bytes of 0 before 64 of 255: read from 64 - m on, the first m are 0.
-constexpr std::array<uint8_t, 128> behind_last = [] {
-  std::array<uint8_t, 128> out{};
-  for (size_t i = 64; i < 128; ++i) out[i] = 255;
-  return out;
-}();
-
-typedef uint8_t Bytes __attribute__((vector_size(32)));
-typedef int8_t Signed __attribute__((vector_size(32)));
-
-OBLIQUE_INLINE Bytes load_bytes(const uint8_t* p) {
-  Bytes v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-OBLIQUE_INLINE uint32_t sum_of(Bytes bytes) {
-  typedef uint16_t Pairs __attribute__((vector_size(32)));
-  typedef uint32_t Fours __attribute__((vector_size(32)));
-  typedef uint64_t Eights __attribute__((vector_size(32)));
-  const Pairs all = reinterpret_cast<Pairs>(bytes);
-  const Fours pairs = reinterpret_cast<Fours>((all & 255) + (all >> 8));
-  const Eights fours = reinterpret_cast<Eights>((pairs & 0xffff) + (pairs >> 16));
-  const Eights eights = (fours & 0xffffffff) + (fours >> 32);
-  return static_cast<uint32_t>((eights[0] + eights[1]) + (eights[2] + eights[3]));
-}
-
-// Bytes as signed numbers of the same order: processors compare signed bytes by one instruction.
-constexpr uint8_t kHalf = 128;
-OBLIQUE_INLINE Signed in_order_of(Bytes bytes) { return reinterpret_cast<Signed>(bytes ^ kHalf); }
-
-// For each of kTogether values, how many places in [place, last) are below it.
-// beyond : these values, as signed numbers of the same order
-OBLIQUE_INLINE void count_narrow(const uint8_t* place, const uint8_t* last, const int8_t* beyond, float* counts) {
-  uint32_t sums[kTogether] = {};
-  while (place < last) {
-    Bytes ones[kTogether] = {};
-    size_t turns = 0;
-    for (; turns < kTurns && last - place >= 32; ++turns, place += 32) {
-      const Signed here = in_order_of(load_bytes(place));
-      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here < beyond[e]);
-    }
-    if (turns < kTurns && place < last) {
-      const Signed here = in_order_of(load_bytes(place) | load_bytes(behind_last.data() + 64 - (last - place)));
-      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here < beyond[e]);
-      place = last;
-    }
-    for (int e = 0; e < kTogether; ++e) sums[e] += sum_of(ones[e]);
+// Row by row, in two tables in turn, so that a run of equal bins does not wait for its previous store.
+void count_up_to_plainly(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of,
+                         float* counts, size_t stride) {
+  for (int k = 0; k < n_classes; ++k) {
+    uint32_t rows[2][kPlaceBins + 1] = {}, up_to = 0;
+    for (size_t i = first_row[k]; i < first_row[k + 1]; ++i) ++rows[i & 1][bin_of[places[i]]];
+    float* out = counts + static_cast<size_t>(k) * stride;
+    for (int b = 0; b <= kPlaceBins; ++b) out[b] = static_cast<float>(up_to += rows[0][b] + rows[1][b]);
   }
-  for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(static_cast<int32_t>(sums[e]));
-}
-
-// beyond[b] : the first place beyond bins up to b, as in `count_narrow`; rows of place 255 are added at the end
-OBLIQUE_INLINE void find_beyond(const uint8_t* bin_of, int8_t* beyond) {
-  uint8_t first[kPlaceBins + 1] = {};
-  for (int place = 0; place < 255; ++place) first[bin_of[place]] = static_cast<uint8_t>(place + 1);
-  for (int b = 1; b <= kPlaceBins; ++b) first[b] = first[b] > first[b - 1] ? first[b] : first[b - 1];
-  for (int b = 0; b <= kPlaceBins; ++b) beyond[b] = static_cast<int8_t>(first[b] ^ kHalf);
-}
-
-// Counts for all edges among the places in [place, last), row by row; the counts must fit in a byte.
-OBLIQUE_INLINE void count_few(const uint8_t* place, const uint8_t* last, const uint8_t* bin_of, float* counts) {
-  uint8_t up_to[kPlaceBins + 1] = {};
-  for (; place < last; ++place) ++up_to[bin_of[*place]];
-  for (int b = 1; b <= kPlaceBins; ++b) up_to[b] = static_cast<uint8_t>(up_to[b] + up_to[b - 1]);
-  for (int b = 0; b <= kPlaceBins; ++b) counts[b] = static_cast<float>(up_to[b]);
 }
 
 }  // namespace
 
-OBLIQUE_NARROW static void count_up_to_narrow(const uint8_t* places, const size_t* first_row, int n_classes,
-                                              const uint8_t* bin_of, float* counts, size_t stride) {
-  int8_t beyond[kPlaceBins + 1];
-  bool is_found = false;
-  for (int k = 0; k < n_classes; ++k) {
-    const uint8_t *place = places + first_row[k], *last = places + first_row[k + 1];
-    float* out = counts + static_cast<size_t>(k) * stride;
-    if (last - place <= kFew) {
-      count_few(place, last, bin_of, out);
-      continue;
-    }
-    if (!is_found) find_beyond(bin_of, beyond);
-    is_found = true;
-    for (int b = 0; b <= kPlaceBins; b += kTogether) count_narrow(place, last, beyond + b, out + b);
-    for (int b = bin_of[255]; b < kPlaceBins; ++b) out[b] = static_cast<float>(last - place);
-  }
-}
-
 #if defined(OBLIQUE_WIDE)
-static const bool packs = __builtin_cpu_supports("avx2");
+#define OBLIQUE_PACKED __attribute__((target("avx2")))
 
 // 32 rows at a time; packing cuts their integers off to bytes.
-__attribute__((target("avx2"))) static void place_rows_packed(const double* x, const double* w, double c, double scale,
-                                                              double from, uint8_t* places, size_t n) {
+OBLIQUE_PACKED static void place_rows_packed(const double* x, const double* w, double c, double scale, double from,
+                                             uint8_t* places, size_t n) {
   if (n < 32) return place_rows(x, w, c, scale, from, places, n);
   const __m256d by_c = _mm256_set1_pd(c), by_scale = _mm256_set1_pd(scale), start = _mm256_set1_pd(from);
   // Packing works within parts of 16 bytes: of the rows 8 v to 8 v + 7 (v from 0 to 3) the first part holds 0, 1, 4, 5
@@ -186,11 +107,114 @@ __attribute__((target("avx2"))) static void place_rows_packed(const double* x, c
   }
 }
 
-#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq,gfni")))
+namespace {
 
-static const bool slices = wide_registers && __builtin_cpu_supports("avx512vbmi") &&
-                           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
-                           __builtin_cpu_supports("gfni");
+constexpr ptrdiff_t kFew = 64;     // classes with fewer rows are counted row by row
+constexpr ptrdiff_t kTurns = 255;  // as many increments as a byte can hold
+
+// 0 in the first half, 255 in the second: read from 32 - b on, the first b bytes are 0.
+alignas(64) constexpr std::array<uint8_t, 64> behind = [] {
+  std::array<uint8_t, 64> out{};
+  for (size_t i = 32; i < 64; ++i) out[i] = 255;
+  return out;
+}();
+
+OBLIQUE_PACKED OBLIQUE_INLINE __m256i load_32(const uint8_t* bytes) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+}
+
+OBLIQUE_PACKED OBLIQUE_INLINE __m256i behind_first(ptrdiff_t b) { return load_32(behind.data() + 32 - b); }
+
+// For each of 8 bins, the rows in [place, last) with places above its last place.
+// last_of : for each bin 32 copies of its last place, as signed numbers of the same order
+OBLIQUE_PACKED OBLIQUE_INLINE __m256i count_above(const uint8_t* place, const uint8_t* last, const uint8_t* last_of) {
+  const __m256i half = _mm256_set1_epi8(-128), zero = _mm256_setzero_si256();
+  __m256i above = zero;
+  while (place < last) {
+    __m256i ones[8] = {zero, zero, zero, zero, zero, zero, zero, zero};
+    for (ptrdiff_t turn = 0; turn < kTurns && place < last; ++turn, place += 32) {
+      __m256i here = load_32(place);
+      if (last - place < 32) here = _mm256_andnot_si256(behind_first(last - place), here);  // place 0 is above no bin
+      here = _mm256_xor_si256(here, half);
+#pragma GCC unroll 8
+      for (int b = 0; b < 8; ++b)
+        ones[b] = _mm256_sub_epi8(ones[b], _mm256_cmpgt_epi8(here, load_32(last_of + 32 * b)));
+    }
+    // Four sums of 16 bits in each 8 bytes, then the parts of each sum.
+    __m256i fours[2];
+#pragma GCC unroll 2
+    for (int g = 0; g < 2; ++g) {
+      const __m256i first = _mm256_sad_epu8(ones[4 * g], zero), second = _mm256_sad_epu8(ones[4 * g + 1], zero),
+                    third = _mm256_sad_epu8(ones[4 * g + 2], zero), fourth = _mm256_sad_epu8(ones[4 * g + 3], zero);
+      const __m256i low = _mm256_or_si256(first, _mm256_slli_epi64(second, 16)),
+                    high = _mm256_or_si256(third, _mm256_slli_epi64(fourth, 16));
+      fours[g] = _mm256_or_si256(low, _mm256_slli_epi64(high, 32));
+    }
+    const __m256i eights =
+        _mm256_add_epi16(_mm256_unpacklo_epi64(fours[0], fours[1]), _mm256_unpackhi_epi64(fours[0], fours[1]));
+    const __m128i sums = _mm_add_epi16(_mm256_castsi256_si128(eights), _mm256_extracti128_si256(eights, 1));
+    above = _mm256_add_epi32(above, _mm256_cvtepu16_epi32(sums));
+  }
+  return above;
+}
+
+// last_of as in `count_above`, for all bins.
+OBLIQUE_PACKED OBLIQUE_INLINE void find_last_places(const uint8_t* bin_of, uint8_t* last_of) {
+  uint8_t last[kPlaceBins + 1];
+  std::fill_n(last, kPlaceBins + 1, uint8_t{255});
+  for (int from = 224; from >= 0; from -= 32) {
+    // A place is the last one of its bin if the next place is in another bin. The last 31 places are compared one by
+    // one, because there is nothing behind them.
+    uint32_t ends = 0;
+    if (from == 224)
+      for (int i = 0; i < 31; ++i) ends |= static_cast<uint32_t>(bin_of[from + i] != bin_of[from + i + 1]) << i;
+    else
+      ends = ~static_cast<uint32_t>(
+          _mm256_movemask_epi8(_mm256_cmpeq_epi8(load_32(bin_of + from), load_32(bin_of + from + 1))));
+    for (; ends != 0; ends &= ends - 1) {
+      const int place = from + std::countr_zero(ends);
+      last[bin_of[place]] = static_cast<uint8_t>(place);
+    }
+  }
+  for (int b = 0; b <= kPlaceBins; ++b) {
+    if (b > 0 && b < bin_of[255] && last[b] == 255) last[b] = last[b - 1];  // an empty bin
+    _mm256_store_si256(reinterpret_cast<__m256i*>(last_of + 32 * b),
+                       _mm256_set1_epi8(static_cast<char>(last[b] ^ 128)));
+  }
+}
+
+}  // namespace
+
+OBLIQUE_PACKED static void count_up_to_packed(const uint8_t* places, const size_t* first_row, int n_classes,
+                                              const uint8_t* bin_of, float* counts, size_t stride) {
+  alignas(32) uint8_t last_of[32 * (kPlaceBins + 1)];
+  bool is_known = false;
+  for (int k = 0; k < n_classes; ++k) {
+    const uint8_t *place = places + first_row[k], *last = places + first_row[k + 1];
+    float* out = counts + static_cast<size_t>(k) * stride;
+    if (last - place <= kFew) {
+      __m256i up_to = _mm256_setzero_si256();
+      for (; place < last; ++place) up_to = _mm256_sub_epi8(up_to, behind_first(bin_of[*place]));
+      const __m128i low = _mm256_castsi256_si128(up_to), high = _mm256_extracti128_si256(up_to, 1);
+      _mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(low)));
+      _mm256_storeu_ps(out + 8, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(low, 8))));
+      _mm256_storeu_ps(out + 16, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(high)));
+      _mm256_storeu_ps(out + 24, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(high, 8))));
+      continue;
+    }
+    if (!is_known) find_last_places(bin_of, last_of);
+    is_known = true;
+    const __m256i all = _mm256_set1_epi32(static_cast<int>(last - place));
+    const __m256 most = _mm256_cvtepi32_ps(all);
+    int b = 0;
+    for (; b < bin_of[255]; b += 8)
+      _mm256_storeu_ps(out + b, _mm256_cvtepi32_ps(_mm256_sub_epi32(all, count_above(place, last, last_of + 32 * b))));
+    for (; b <= kPlaceBins; b += 8) _mm256_storeu_ps(out + b, most);
+    std::fill_n(out, bin_of[0], 0.0f);
+  }
+}
+
+#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq,gfni")))
 
 namespace {
 
@@ -386,44 +410,17 @@ OBLIQUE_SLICED static void count_up_to_sliced(const uint8_t* places, const size_
 }
 #endif
 
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places,
+                     size_t n) {
 #if defined(OBLIQUE_WIDE)
-OBLIQUE_SLICED static void pick_rows_sliced(const uint8_t* places, const size_t* first_row, int n_classes,
-                                            const uint8_t* wanted, uint32_t* rows, size_t* picked_up_to) {
-  const __m512i wanted0 = _mm512_loadu_si512(wanted), wanted1 = _mm512_loadu_si512(wanted + 64),
-                wanted2 = _mm512_loadu_si512(wanted + 128), wanted3 = _mm512_loadu_si512(wanted + 192);
-  size_t picked = 0;
-  int k = 0;
-  for (size_t i = 0; i < first_row[n_classes]; i += 64) {
-    const __m512i here = _mm512_loadu_si512(places + i);
-    const __m512i want =
-        _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(wanted0, here, wanted1),
-                               _mm512_permutex2var_epi8(wanted2, here, wanted3));
-    uint64_t rest = _mm512_test_epi8_mask(want, want);
-    for (; rest != 0; rest &= rest - 1) {
-      const size_t row = i + static_cast<size_t>(std::countr_zero(rest));
-      if (row >= first_row[n_classes]) break;
-      while (row >= first_row[k + 1]) picked_up_to[k++] = picked;
-      rows[picked++] = static_cast<uint32_t>(row);
-    }
-  }
-  while (k < n_classes) picked_up_to[k++] = picked;
-}
-#endif
-
-void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n,
-                     [[maybe_unused]] bool plainly) {
-#if defined(OBLIQUE_WIDE)
-  if (slices && !plainly) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
-  if (packs && !plainly) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
+  if (kernels.bytes) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
+  if (kernels.avx2) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
 #endif
   place_rows(x, w, c, scale, kWhole + shift, places, n);
 }
 
 void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
-               size_t* picked_up_to, [[maybe_unused]] bool plainly) {
-#if defined(OBLIQUE_WIDE)
-  if (slices && !plainly) return pick_rows_sliced(places, first_row, n_classes, wanted, rows, picked_up_to);
-#endif
+               size_t* picked_up_to) {
   size_t picked = 0;
   for (int k = 0; k < n_classes; ++k) {
     for (size_t i = first_row[k]; i < first_row[k + 1]; ++i)
@@ -444,11 +441,12 @@ double least_above(const uint8_t* __restrict places, uint8_t place, const double
 }
 
 void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
-                 size_t stride, [[maybe_unused]] bool plainly) {
+                 size_t stride) {
 #if defined(OBLIQUE_WIDE)
-  if (slices && !plainly) return count_up_to_sliced(places, first_row, n_classes, bin_of, counts, stride);
+  if (kernels.bytes) return count_up_to_sliced(places, first_row, n_classes, bin_of, counts, stride);
+  if (kernels.avx2) return count_up_to_packed(places, first_row, n_classes, bin_of, counts, stride);
 #endif
-  count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
+  count_up_to_plainly(places, first_row, n_classes, bin_of, counts, stride);
 }
 
 }  // namespace oblique

@@ -13,9 +13,7 @@ namespace oblique {
 // large number, so |shift| must be below kLargestShift, and the sums before are limited to kLargestPlace.
 inline constexpr double kLargestShift = 1125899906842624.0;  // 2^50
 inline constexpr double kLargestPlace = 1073741824.0;        // 2^30
-// plainly : here and below, without instructions of newer processors, for tests
-void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n,
-                     bool plainly = false);
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, uint8_t* places, size_t n);
 
 // Mean and mean squared deviation of 64 projections x[i] - c * w[i], of rows 0, step, 2 step, ...
 struct Moments {
@@ -33,11 +31,11 @@ inline constexpr int kPlaceBins = 31;
 // Chooses bins of places with about equally many of `sample` rows, fewer than 2^16: rows 0, step, 2 step, ...
 void choose_bins(const uint8_t* places, size_t step, int sample, uint8_t* bin_of);
 void count_up_to(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* bin_of, float* counts,
-                 size_t stride, bool plainly = false);
+                 size_t stride);
 
 // Selects the rows with wanted[place] not 0, class by class; picked_up_to[k] : number of them in classes up to k.
 void pick_rows(const uint8_t* places, const size_t* first_row, int n_classes, const uint8_t* wanted, uint32_t* rows,
-               size_t* picked_up_to, bool plainly = false);
+               size_t* picked_up_to);
 
 // Least x[i] - c * w[i] among the rows with places above `place`; infinite if there is none.
 double least_above(const uint8_t* places, uint8_t place, const double* x, const double* w, double c, size_t n);

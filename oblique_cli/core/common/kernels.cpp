@@ -15,6 +15,41 @@ namespace {
 constexpr size_t kLanes = 8;
 }
 
+const std::vector<std::string>& kernel_sets() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names{"baseline"};
+#if defined(OBLIQUE_WIDE)
+    if (kernels_of_processor().avx2) names.push_back("avx2");
+    if (kernels_of_processor().avx512) names.push_back("avx512");
+#endif
+    return names;
+  }();
+  return all;
+}
+
+std::string used_kernels() {
+#if defined(OBLIQUE_WIDE)
+  if (kernels.avx2) return kernels.avx512 ? "avx512" : "avx2";
+#endif
+  return "baseline";
+}
+
+void use_kernels(const std::string& name) {
+  const std::vector<std::string>& names = kernel_sets();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    std::string list;
+    for (const std::string& each : names) list += (list.empty() ? "" : " or ") + each;
+    throw std::invalid_argument("OBLIQUE_KERNELS must be a set of instructions that this processor has: " + list +
+                                ". Got '" + name.substr(0, 40) + "'.");
+  }
+#if defined(OBLIQUE_WIDE)
+  kernels = kernels_of_processor();
+  kernels.avx512 = kernels.avx512 && name == "avx512";
+  kernels.bytes = kernels.bytes && name == "avx512";
+  kernels.avx2 = kernels.avx2 && name != "baseline";
+#endif
+}
+
 OBLIQUE_CLONES
 Range project_reflected(const double* __restrict x, const double* __restrict w, double c, double* __restrict z,
                         size_t n) {

@@ -1,10 +1,16 @@
-// Loops over all rows of a node for every direction. Each is compiled for several instruction sets, and the loader
-// chooses the one of the processor. None uses fused multiply-adds, so all give the same bits.
+// Loops over all rows of a node for every direction. Each is compiled for several instruction sets, and the loader or
+// `use_kernels` chooses one. None uses fused multiply-adds, so all give the same bits.
 #pragma once
 
 #include "common/standard.hpp"
 
 namespace oblique {
+
+// The instruction sets of this processor for kernels, in rising order, and the one in use: the last, until
+// `use_kernels` names another. Throws std::invalid_argument for a name that is not in the list.
+const std::vector<std::string>& kernel_sets();
+std::string used_kernels();
+void use_kernels(const std::string& name);
 
 struct Range {
   double low;

@@ -377,7 +377,7 @@ bool BlockWalk::walk(const T* x, size_t n, Buffers& buffers, int32_t* leaf) cons
       divide(Screened<V, false>{rows, steps_.data(), coefs, features_.data(), margins, exact}, buffers, leaf);
   };
 #if defined(OBLIQUE_WIDE)
-  if (wide_registers) {
+  if (kernels.avx512) {
     divide_screened(std::type_identity<Wide>());
     return finite;
   }
