@@ -98,11 +98,12 @@ def mixed(
     regression: bool = False,
     n_classes: int = 3,
     threshold: float | None = None,
+    curved: bool = False,
     **parameters: Any,
 ) -> Case:
     """A model of five numbers and three columns of levels, some cells empty, with awkward names.
 
-    threshold : of the first of two classes
+    threshold : of the first of two classes; curved : whether numbers to predict have a square and a product in them
     """
     rng = np.random.default_rng(7)
     X = rng.normal(size=(n, 8)) * [1, 10, 0.01, 100, 1, 1, 1, 1] + [0, 5, 1, 0, 0, 0, 0, 0]
@@ -113,7 +114,7 @@ def mixed(
     score = X[:, 0] + 0.1 * X[:, 1] + 0.7 * (X[:, 6] % 3) - X[:, 7] + rng.normal(scale=0.3, size=n)
     y: Any = np.digitize(score, np.quantile(score, [0.4, 0.8][: n_classes - 1])).astype(np.int32)
     if regression:
-        y = 3.0 * score + X[:, 3] / 50.0
+        y = 3.0 * score + X[:, 3] / 50.0 + curved * (9.0 * X[:, 0] ** 2 + X[:, 1] * X[:, 3] / 100.0)
     if gaps:
         X[rng.random(X.shape) < 0.05] = np.nan
     names = AWKWARD[:8] if awkward else ("age", "height", "dose", "weight", "visits", "color", "ward", "smoker")
@@ -270,6 +271,9 @@ CASES = {
     ),
     "forest by boosting, linear leaves": lambda: mixed(
         "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, leaves="linear"
+    ),
+    "model tree, products and hinges": lambda: mixed(
+        "linear_tree", Policy("impute"), regression=True, curved=True, products=True, hinges=True
     ),
     "logistic leaves, squares": lambda: iris("logistic_tree"),
     "logistic leaves, gaps": lambda: mixed(
@@ -563,6 +567,7 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
             values = [_total(leaf["terms"], cells, []) + leaf["intercept"] for leaf in leaves]
+            values = [_with_parts([v], of.get("parts", []), cells)[0] for v, of in zip(values, leaves, strict=True)]
             bounds = [leaf.get("bounds", (value, value)) for leaf, value in zip(leaves, values, strict=True)]
             total = reduce(add, (float(np.clip(v, *ends)) for v, ends in zip(values, bounds, strict=True)))
             forms = {"mean": total / len(values), "sum": total + model.get("base", 0.0)}
@@ -604,8 +609,13 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
 
 
 def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) -> tuple[str, list[float]]:
-    scores = list(leaf["intercepts"])
+    scores = _with_parts(leaf["intercepts"], leaf["parts"], cells)
+    shares = _of_scores(scores, leaf["scored"], model)
+    code = _code_of(shares, model) if "threshold" in model else leaf["scored"][scores.index(max(scores))]
+    return model["classes"][code], shares
 
+
+def _with_parts(scores: list[float], parts: list[dict[str, Any]], cells: list[float]) -> list[float]:
     def deviations(part: dict[str, Any]) -> float:
         x = cells[part["column"]]
         if "level" in part:
@@ -613,13 +623,10 @@ def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) 
         z = (x - part["center"]) / part["scale"]
         return 0.0 if x != x else min(max(z, part.get("least", -1e100)), part.get("largest", 1e100))
 
-    for part in leaf["parts"]:
+    for part in parts:
         z = deviations(part) * (deviations(part["times"]) if "times" in part else 1.0)
-        for k in range(len(scores)):
-            scores[k] += part["coefficients"][k] * z
-    shares = _of_scores(scores, leaf["scored"], model)
-    code = _code_of(shares, model) if "threshold" in model else leaf["scored"][scores.index(max(scores))]
-    return model["classes"][code], shares
+        scores = [score + coef * z for score, coef in zip(scores, part["coefficients"], strict=True)]
+    return scores
 
 
 def _of_scores(scores: list[float], scored: list[int], model: dict[str, Any]) -> list[float]:
@@ -823,16 +830,19 @@ def _said_deviations(lines: list[str], procedure: Procedure, X: np.ndarray) -> d
 
 
 def _by_said_scores(lines: list[str], rule: str, deviations: dict[str, np.ndarray], procedure: Procedure) -> np.ndarray:
-    """The classes that the scores below a rule prefer."""
+    """The classes that the scores below a rule prefer, or the numbers below it."""
     n = len(next(iter(deviations.values())))
     scores, codes = [], []
+    heads = [f"    score of {quoted(v)} = " for v in procedure.classes] or [f"    {quoted(procedure.target)} = "]
     for line in lines[: lines.index("")]:
-        (code,) = (k for k, v in enumerate(procedure.classes) if line.startswith(f"    score of {quoted(v)} = "))
-        text = line.removeprefix(f"    score of {quoted(procedure.classes[code])} = ")
+        (code,) = (k for k, head in enumerate(heads) if line.startswith(head))
+        text = line.removeprefix(heads[code])
         for name in sorted(deviations, key=len, reverse=True):
             text = text.replace(name, f"D[{list(deviations).index(name)}]")
         scores.append(np.zeros(n) + eval(text, {"D": list(deviations.values())}))
         codes.append(code)
+    if procedure.is_regression:
+        return scores[0]
     assert rule.endswith(" then the class of the largest score")
     return np.array(procedure.classes, dtype=object)[np.array(codes)[np.argmax(scores, axis=0)]]
 
@@ -856,7 +866,11 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
         if procedure.is_regression:
             target, _, equation = reader.conclusion.partition(" = ")
             assert reader.names[int(target[1:])] == procedure.target
-            value = reader.sum(equation.partition(", within")[0])[0]
+            if procedure.has_scores:
+                assert re.match(r"the sum of \d+ terms, within", equation)
+                value = _by_said_scores(lines[i + 1 :], text, deviations, procedure)
+            else:
+                value = reader.sum(equation.partition(", within")[0])[0]
             if bounds := re.search(r", within (\S+) to (\S+)$", line.rpartition("  [")[0]):
                 value = np.clip(value, *map(float, bounds.groups()))
             values[holds] = value[holds]

@@ -530,8 +530,9 @@
         if (total) verdict.append(` (${(100 * leaf.c[leaf.k] / total).toFixed(0)} % of ${number(total, 6)} training rows)`);
       } else if (leaf.r && leaf.r.v) {
         const [start, model, low = -Infinity, high = Infinity] = leaf.r.v;
-        const missing = model.some(([j]) => row[j] === null);
-        verdict.append(data.target + " = " + (missing ? "missing" : number(Math.min(Math.max(model.reduce((sum, [j, coef]) => sum + coef * row[j], start), low), high), 5)));
+        const further = leaf.r.z || [], used = [...model.map(([j]) => j), ...further.flatMap(([kind, j, other]) => kind === 3 ? [j, other] : [j])];
+        const whole = further.reduce((sum, term) => sum + termOf(term, row), model.reduce((sum, [j, coef]) => sum + coef * row[j], start));
+        verdict.append(data.target + " = " + (used.some((j) => row[j] === null) ? "missing" : number(Math.min(Math.max(whole, low), high), 5)));
       } else {
         verdict.append(leaf.t);
       }

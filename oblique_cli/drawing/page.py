@@ -25,7 +25,7 @@ from oblique_cli.ground.column_values import ColumnValues
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.payloads import FARTHEST_SQUARED, HINGE, LEVEL, PRODUCT, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
-from oblique_cli.tree.scorecards import scores_of
+from oblique_cli.tree.scorecards import Score, scores_of
 
 MOST_CELLS = 20_000  # most cells of training rows on the page
 MOST_BARS = 30  # most columns whose importance is shown
@@ -215,20 +215,21 @@ def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
     of = scores_of(
         view.models, node.number, names, view.classes, first=node.scores[0].label, level_names=data.level_names
     )
+    return {"m": [[score.label, score.against, score.intercept, terms_of(score)] for score in of]}
+
+
+def terms_of(score: Score) -> list[list[Any]]:
+    """Return the terms of a score as the page's script takes them: kind, feature, level or other part, weight, name."""
     kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2, PRODUCT: 3, HINGE: 4}
-    terms = [
+    return [
         [
-            [
-                *(kinds[term.kind], term.feature),
-                {PRODUCT: term.other, HINGE: [term.knot, term.other]}.get(term.kind, term.level),
-                term.weight,
-                printable(term.name).replace(BLANK, " "),
-            ]
-            for term in score.terms
+            *(kinds[term.kind], term.feature),
+            {PRODUCT: term.other, HINGE: [term.knot, term.other]}.get(term.kind, term.level),
+            term.weight,
+            printable(term.name).replace(BLANK, " "),
         ]
-        for score in of
+        for term in score.terms
     ]
-    return {"m": [[score.label, score.against, score.intercept, part] for score, part in zip(of, terms, strict=True)]}
 
 
 def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:

@@ -172,7 +172,8 @@ class Leaf:
     n_rows: int = 0  # training rows, 0 if unknown
     terms: Lane = ()  # linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
     intercept: float = 0.0
-    scores: Scores | None = None  # models of the classes, which decide in place of `label` and `shares`
+    scores: Scores | None = None  # models of the classes, which decide in place of `label` and `shares`; in regression
+    # a model with products or hinges, whose only score is the number, in place of `terms`
     bounds: tuple[float, float] | None = None  # limits of the linear model's prediction
     outputs: tuple[Leaf, ...] = ()  # with several outputs, the leaf of each output
 
@@ -308,7 +309,7 @@ class Procedure:
 
     @property
     def has_scores(self) -> bool:
-        """Whether leaves have linear models of the classes."""
+        """Whether leaves have scores."""
         return any(leaf.scores is not None for leaf in self.leaves)
 
     @property
@@ -610,7 +611,7 @@ def _scores(
 ) -> Scores:
     """Return the model of a leaf, in the order of the columns that the estimator sees, without columns that have no
     coefficients."""
-    models = tree.leaf_models
+    models = tree.equations.leaf_models if tree.is_regression else tree.leaf_models
     parts, intercept = [], models.intercept[node].copy()
 
     def scaled(j: int, most: float = FARTHEST_SQUARED) -> Scaled:
@@ -643,6 +644,9 @@ def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
     def output_leaf(equations: Any) -> Leaf:
         coefs, bounds = equations.coef[node], equations.bounds_of(node)
         terms = tuple(Term(float(coefs[j]), *columns[j]) for j in np.flatnonzero(coefs).tolist())
+        if equations.leaf_models is not None:
+            scores = _scores(tree, node, columns, {}, Classes((0,), 1))
+            return Leaf(n_rows=n_rows, intercept=scores.intercept[0], scores=scores, bounds=bounds)
         return Leaf(n_rows=n_rows, terms=terms, intercept=float(equations.intercept[node]), bounds=bounds)
 
     if models.n_outputs == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,10 @@ def equation(
 ) -> str:
     """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3", with its bounds ("within 80 to 120").
     models : of one output; most : number of terms to write, largest coefficients first; the others are counted"""
+    if models.leaf_models is not None:
+        how: dict[str, Any] = {"raw": True, "precision": precision, "most": most}
+        text = scores_of(models.leaf_models, node, feature_names, [""], **how)[0].formula.replace(BLANK, " ")
+        return _bounded(text, models, node, precision)
     coef = models.coef[node]
     text = f"{models.intercept[node]:.{precision}g}"
     used = np.flatnonzero(coef).tolist()
@@ -86,6 +91,10 @@ def equation(
         text += f" {sign} {abs(coef[j]):.{precision}g} {factor}"
     rest = len(used) - len(shown)
     text += f" and {rest} more term{'' if rest == 1 else 's'}" if rest else ""
+    return _bounded(text, models, node, precision)
+
+
+def _bounded(text: str, models: Equations, node: int, precision: int) -> str:
     bounds = models.bounds_of(node)
     return text if bounds is None else text + f", within {bounds[0]:.{precision}g} to {bounds[1]:.{precision}g}"
 

@@ -33,6 +33,7 @@ PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # candidates
 TOLERANCE = 1e-13  # convergence tolerance, for the loss of one row
 LIGHT = 0.01  # rows that together have less than this share of the weight do not define the unit
 TERMS = LINEAR, SQUARES, PAIRS = "linear", "squares", "pairs"  # of a model: features; squares too; products, hinges too
+PARTS = "parts"  # features, and products and hinges, whose products have squares among them
 NO_PAIRS: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
 
 
@@ -70,9 +71,9 @@ class ModelColumns:
         """Return the columns of rows X (n, p): features, squares and pairs, as of `terms`, and levels; (n, q)."""
         z = standardized(X, self.center, self.scale)
         parts = [z[:, self.used]]
-        if terms != LINEAR:
+        if terms in (SQUARES, PAIRS):
             parts.append(squares(z[:, self.bent]))
-        if terms == PAIRS:
+        if terms in (PAIRS, PARTS):
             columns = paired(X, self.center, self.scale, self.pairs, self.knots)
             parts.append((columns - self._pair_mean) / self._pair_deviation)
         if self._shown:
@@ -92,12 +93,12 @@ class ModelColumns:
         coef[:, :, self.used] = scores[:, :, : len(self.used)]
         curve, at = None, len(self.used)
         further: dict[str, Any] = {}
-        if terms != LINEAR:
+        if terms in (SQUARES, PAIRS):
             curve = np.zeros_like(coef)
             curve[:, :, self.bent] = scores[:, :, at : at + len(self.bent)]
             at += len(self.bent)
         intercept = scores[:, :, -1]
-        if terms == PAIRS and len(self.pairs):
+        if terms in (PAIRS, PARTS) and len(self.pairs):
             weights = scores[:, :, at : at + len(self.pairs)] / self._pair_deviation
             knots = self.knots if (self.pairs < 0).any() else None
             further = {"pairs": self.pairs, "pair_coef": weights, "knots": knots}

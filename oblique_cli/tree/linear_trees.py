@@ -1,5 +1,5 @@
 """Linear model trees of few leaves: a ridge regression at every node that starts from its parent's model;
-cross-validation chooses kind of cuts, tree size and penalty. The counterpart of logistic_trees.py.
+cross-validation chooses kind of cuts, terms, tree size and penalty. The counterpart of logistic_trees.py.
 
 At a node of rows (z_i, y_i), features and target standardized on all training rows,
 
@@ -16,6 +16,9 @@ all cuts along a feature, and the node of the largest gain is cut first:
 
 The first two also cut along the node's own model: a target that is a curve of one weighted sum bends along that sum,
 and along no single feature.
+
+Models may have products and hinges too, the same in all nodes, which forward selection at the root chooses. Trees with
+such models are grown to few leaves: their terms take the place of leaves.
 """
 
 from __future__ import annotations
@@ -31,8 +34,10 @@ import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Rows
 from oblique_cli.ground.geometry import distinct_gap, gap_middle
 from oblique_cli.tree.growing import Division, grow_by
+from oblique_cli.tree.leaf_models import LINEAR, PARTS, ModelColumns
 from oblique_cli.tree.least_squares import EQUAL, PERFECT, ZERO, scaled
-from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.logistic_trees import screen_pairs
+from oblique_cli.tree.payloads import Equations, paired
 from oblique_cli.tree.pruning import PruningPath, cost_complexity_path, squared_errors
 from oblique_cli.tree.sparse import arrivals
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -44,6 +49,8 @@ PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # in rows, candidates for
 GROWN_AT = 3.0  # penalty of the models whose residuals the search for cuts uses
 LEAST_VALUES = 2  # distinct values that a slope needs, on either side of a cut
 SINGULAR = 1e-12  # least penalty, as a share of the sum of squares of a node's columns
+MOST_PARTS, ROUNDS = 24, 6  # products and hinges of models at most, and rounds in which they are chosen
+MOST_TERMS = 100  # of all leaves of a tree with products and hinges, for a reader
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,10 @@ class Limits:
 
 
 class ModelRows:
-    """Training rows X (n, p) with targets y (n,), and both standardized for the models."""
+    """Training rows X (n, p) with targets y (n,), and both standardized for the models.
+    products, hinges : whether models have such terms, at most MOST_PARTS"""
 
-    def __init__(self, X: Array, y: Array) -> None:
+    def __init__(self, X: Array, y: Array, products: bool = False, hinges: bool = False) -> None:
         self.X, self.y = np.ascontiguousarray(X), y
         Z, self._center, spread = scaled(self.X)
         target, middle, unit = scaled(y[:, None])
@@ -66,13 +74,37 @@ class ModelRows:
         self.Z, self.target = np.ascontiguousarray(Z), np.ascontiguousarray(target[:, 0])
         self._spread = np.where(spread > 0.0, spread, 1.0)
         self._middle, self._unit = float(middle[0]), float(unit[0])
+        self.n_parts = 0
+        if products or hinges:
+            self.weights, self.seen = np.ones(len(X)), ModelColumns((0,) * X.shape[1], self.X, np.ones(len(X)))
+            screen_pairs(self, LINEAR, products, hinges, MOST_PARTS, ROUNDS)
+            self.n_parts = len(self.seen.pairs)
+        if self.n_parts:
+            parts = paired(self.X, self.seen.center, self.seen.scale, self.seen.pairs, self.seen.knots)
+            deviations = parts.std(axis=0)
+            deviations = np.where(deviations > 0.0, deviations, 1.0)
+            self.seen.take_pairs(self.seen.pairs, self.seen.knots, parts.mean(axis=0), deviations)
+            self.columns = np.hstack([self.seen.of(self.X, PARTS), np.ones((len(X), 1))])
+
+    def one_leaf(self, A: Array) -> tuple[Array, Array]:
+        """Return the model (1, q + 1) of all rows with these columns (n, q), and its excess (n, 1)."""
+        columns = np.hstack([A, np.ones((len(A), 1))])
+        start, penalty = np.zeros((1, columns.shape[1])), np.array([GROWN_AT])
+        model = ridge_steps(columns.T @ columns, columns.T @ self.target, start, penalty)
+        return model, columns @ model.T - self.target[:, None]
 
     def slopes(self, models: Array) -> Array:
-        """Return the coefficients of models (..., p + 1) in the features' original units, (..., p)."""
-        return models[..., :-1] / self._spread
+        """Return the coefficients of models (..., q + 1) in the features' original units, (..., p)."""
+        return models[..., : len(self._spread)] / self._spread
 
     def equations(self, models: Array, rss: Array) -> Equations:
-        """Return the equations of nodes in original units of features and target. models : (n_nodes, p + 1)"""
+        """Return the equations of nodes in original units of features and target. models : (n_nodes, q + 1)"""
+        if self.n_parts:
+            scores = models[:, None] * self._unit
+            scores[..., -1] += self._middle
+            nothing = np.zeros((len(models), len(self._spread)))
+            leaf_models = self.seen.as_leaf_models(scores, PARTS)
+            return Equations(nothing, nothing[:, 0], rss * self._unit**2, leaf_models=leaf_models)
         coef = self.slopes(models) * self._unit
         return Equations(coef, models[:, -1] * self._unit + self._middle - coef @ self._center, rss * self._unit**2)
 
@@ -96,7 +128,8 @@ def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
         return None if division is None else division._replace(child_states=(model, model))
 
     builder = TreeBuilder(p, 1)
-    held = grow_by(builder, n, divide, root_state=np.zeros(p + 1), most_leaves=limits.max_leaves, slack=EQUAL)
+    start = np.zeros(rows.columns.shape[1])
+    held = grow_by(builder, n, divide, root_state=start, most_leaves=limits.max_leaves, slack=EQUAL)
     nothing = np.zeros(len(held))
     return builder.finish(payload=Equations(np.zeros((len(held), p)), nothing, nothing))
 
@@ -170,7 +203,7 @@ class NodeModels:
 class Candidate(NamedTuple):
     """Candidate tree of cross-validation.
     cuts : of CUTS; penalty : in rows; member : of the weakest-link sequence; leaves : of the tree on all rows; error :
-    mean squared error on held-out rows; least : rows of a leaf"""
+    mean squared error on held-out rows; least : rows of a leaf; terms : of a model, as a multiple of the features"""
 
     cuts: str
     penalty: float
@@ -178,10 +211,11 @@ class Candidate(NamedTuple):
     leaves: int
     error: float
     least: int
+    terms: float = 1.0
 
     def loss(self, price: float) -> float:
-        """Return the objective. price : share by which the error must fall for twice the leaves"""
-        return self.error * (1.0 + price * log2(self.leaves))
+        """Return the objective. price : share by which the error must fall for twice the leaves, or twice the terms"""
+        return self.error * (1.0 + price * log2(self.leaves * self.terms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +233,8 @@ class LinearChoice:
             root = float(np.sqrt(self.chosen.error))
             validation = f", root mean squared error {root:.3g} in cross-validation of {len(self.candidates)} trees"
         by = f" cut by {self.chosen.cuts}, at least {self.chosen.least} rows each" if self.tree.n_leaves > 1 else ""
-        return f"{self.tree.n_leaves} {plural}{by}, models by ridge {self.chosen.penalty:g}{validation}"
+        terms = "" if self.tree.equations.leaf_models is None else " with products and hinges"
+        return f"{self.tree.n_leaves} {plural}{by}, models{terms} by ridge {self.chosen.penalty:g}{validation}"
 
 
 def chosen_tree(
@@ -213,36 +248,43 @@ def chosen_tree(
     truncate: str,
     doubling_price: float,
     further_least: Sequence[int] = (),
+    products: bool = False,
+    hinges: bool = False,
 ) -> LinearChoice:
     """Return the linear model tree of rows X (n, p), y (n,) with the least cross-validation error plus price of size.
     ways : of CUTS; parts : held-out rows of each fold; for fewer than two the tree is one leaf at the middle penalty;
-    further_least : further `Limits.min_leaf`, compared until one is better, with the best of the ways and
-    penalties near the best"""
+    further_least : further `Limits.min_leaf`, compared until one is better, with the best of the ways and penalties
+    near the best; products, hinges : whether models with such terms are compared, with the best way"""
 
-    def models_of(train_rows: Rows, cuts: str, least: int, penalties: Sequence[float]) -> NodeModels:
-        rows = ModelRows(X[train_rows], y[train_rows])
-        return NodeModels(grown(rows, cuts, replace(limits, min_leaf=least)), rows, penalties)
+    def models_of(rows: ModelRows, cuts: str, least: int, penalties: Sequence[float]) -> NodeModels:
+        most = limits.max_leaves
+        if rows.n_parts:
+            readable = max(1, MOST_TERMS // (X.shape[1] + rows.n_parts))
+            most = readable if most is None else min(most, readable)
+        return NodeModels(grown(rows, cuts, replace(limits, min_leaf=least, max_leaves=most)), rows, penalties)
 
     every = np.arange(len(y))
     if len(parts) < 2:
         place = len(penalties) // 2
-        tree, path = models_of(every, ways[0], limits.min_leaf, penalties).pruned(place, truncate)
+        tree, path = models_of(ModelRows(X, y), ways[0], limits.min_leaf, penalties).pruned(place, truncate)
         only = Candidate(ways[0], penalties[place], len(path.alphas) - 1, 1, float("nan"), limits.min_leaf)
         return LinearChoice(path.member(tree, only.member), only, (only,))
+    train_rows = [every, *(np.setdiff1d(every, out) for out in parts)]
+    plain = [ModelRows(X[rows], y[rows]) for rows in train_rows]
     candidates: list[Candidate] = []
-    whole: dict[tuple[str, float, int], tuple[NodeModels, int]] = {}
+    whole: dict[tuple[str, float, int, float], tuple[NodeModels, int]] = {}
 
-    def compare(cuts: str, least: int, penalties: Sequence[float]) -> None:
-        models = models_of(every, cuts, least, penalties)
-        of_parts = [(models_of(np.setdiff1d(every, out), cuts, least, penalties), out) for out in parts]
+    def compare(all_rows: Sequence[ModelRows], cuts: str, least: int, penalties: Sequence[float]) -> None:
+        models, *of_folds = (models_of(rows, cuts, least, penalties) for rows in all_rows)
+        terms = 1.0 + all_rows[0].n_parts / X.shape[1]
         for place, penalty in enumerate(penalties):
-            whole[cuts, penalty, least] = models, place
+            whole[cuts, penalty, least, terms] = models, place
             path = models.pruned(place, truncate)[1]
             errors = np.zeros(len(path.alphas))
-            for part, out in of_parts:
+            for part, out in zip(of_folds, parts, strict=True):
                 errors += squared_errors(*part.pruned(place, truncate), path.between, X[out], y[out]).sum(axis=0)
             candidates.extend(
-                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error), least)
+                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error), least, terms)
                 for member, error in enumerate(errors / len(y))
             )
 
@@ -252,14 +294,19 @@ def chosen_tree(
         return min(equal, key=lambda candidate: candidate.leaves)
 
     for cuts in ways:
-        compare(cuts, limits.min_leaf, penalties)
-    first = best()
+        compare(plain, cuts, limits.min_leaf, penalties)
+    best_rows, first = plain, best()
+    with_parts = [ModelRows(X[rows], y[rows], products, hinges) for rows in train_rows if products or hinges]
+    if with_parts and with_parts[0].n_parts:
+        compare(with_parts, first.cuts, limits.min_leaf, penalties)
+        if (first := best()).terms > 1.0:
+            best_rows = with_parts
     at = penalties.index(first.penalty)
     for least in further_least:
-        compare(first.cuts, least, penalties[max(at - 1, 0) : at + 2])
+        compare(best_rows, first.cuts, least, penalties[max(at - 1, 0) : at + 2])
         if best().least == least:
             break
     chosen = best()
-    models, place = whole[chosen.cuts, chosen.penalty, chosen.least]
+    models, place = whole[chosen.cuts, chosen.penalty, chosen.least, chosen.terms]
     tree, path = models.pruned(place, truncate)
     return LinearChoice(path.member(tree, chosen.member), chosen, tuple(candidates))

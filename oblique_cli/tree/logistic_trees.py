@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log2
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 import oblique_cli._core as _core
 from oblique_cli.ground.arrays import Array, Ints
-from oblique_cli.tree.leaf_models import LINEAR, PAIRS, SQUARES, ModelColumns, unit_of
+from oblique_cli.tree.leaf_models import LINEAR, PAIRS, PARTS, SQUARES, ModelColumns, unit_of
 from oblique_cli.tree.payloads import ABOVE, BELOW, near, paired, softmax, standardized
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
@@ -88,48 +88,66 @@ class ModelRows:
     def columns(self, terms: str, X: Array | None = None) -> Array:
         """Return the columns of the models, (n, q). X : (n, p) rows other than the training rows"""
         if terms == PAIRS and terms not in self._of_rows:
-            screen_pairs(self, self._products, self._hinges)
+            screen_pairs(self, SQUARES, self._products, self._hinges)
         if X is not None:
             return self.seen.of(X, terms)
         if terms not in self._of_rows:
             self._of_rows[terms] = self.seen.of(self.X, terms)
         return self._of_rows[terms]
 
+    def one_leaf(self, A: Array) -> tuple[Array, Array]:
+        """Return the model (C, q + 1) of all rows with these columns (n, q), and its weighted excess (n, C)."""
+        everything, root = np.zeros(len(A), dtype=np.int32), np.array([-1], dtype=np.int32)
+        inputs = (A, self.codes, self.weights, self.n_classes, everything, root, SCREENED_AT, 0, 1e-3)
+        model = np.asarray(_core.node_models(*inputs))[0]
+        excess = softmax(A @ model[:, :-1].T + model[:, -1])
+        excess[np.arange(len(A)), self.codes] -= 1.0
+        return model, excess * self.weights[:, None]
 
-def screen_pairs(rows: ModelRows, products: bool, hinges: bool) -> None:
-    """Add as columns the products and hinges that lower the bound of the loss (Böhning 1992) of one leaf most.
+
+class OneLeaf(Protocol):
+    """Rows whose products and hinges are screened: X (n, p), weights (n,), and the model of one leaf."""
+
+    X: Array
+    weights: Array
+    seen: ModelColumns
+
+    def one_leaf(self, A: Array) -> tuple[Array, Array]:
+        """As of `ModelRows`."""
+
+
+def screen_pairs(
+    rows: OneLeaf, terms: str, products: bool, hinges: bool, most: int = MOST_PAIRS, rounds: int = ROUNDS
+) -> None:
+    """Add to `terms` as columns the products and hinges that lower the bound of the loss (Böhning 1992), or the squared
+    error, of one leaf most.
 
     They are chosen in rounds, each by the excess of a model with all pairs of earlier rounds. Factors are the features
     of the largest coefficients in the first of these models, of values or squares. A round takes at most one hinge of a
-    feature. Knots are at quantiles."""
-    columns, w, seen = rows.columns(SQUARES), rows.weights, rows.seen
-    everything, root = np.zeros(len(columns), dtype=np.int32), np.array([-1], dtype=np.int32)
+    feature. Knots are at quantiles. Without squares among the terms they are products, too."""
+    seen, with_squares = rows.seen, terms == SQUARES
     chosen: list[_Pair] = []
-    A = columns
-    for number in range(ROUNDS):
-        inputs = (A, rows.codes, w, rows.n_classes, everything, root, SCREENED_AT, 0, 1e-3)
-        model = np.asarray(_core.node_models(*inputs))[0]
+    A = seen.of(rows.X, terms)
+    for number in range(rounds):
+        model, excess = rows.one_leaf(A)
         if number == 0:
             effects = np.zeros(rows.X.shape[1])
-            for features, first in ((seen.used, 0), (seen.bent, len(seen.used))):
+            for features, first in ((seen.used, 0), (seen.bent if with_squares else [], len(seen.used))):
                 effects[features] += (model[:, first : first + len(features)] ** 2).sum(axis=0)
             factors = sorted(sorted(seen.used, key=lambda j: -effects[j])[:MOST_FACTORS])
             knots = {j: _knots(rows.X[:, j]) for j in factors if hinges and j in seen.bent}
-        excess = softmax(A @ model[:, :-1].T + model[:, -1])
-        excess[np.arange(len(A)), rows.codes] -= 1.0
-        excess *= w[:, None]
         candidates = [hinge for j, at in knots.items() if (hinge := _best_hinge(rows, j, at, excess)) is not None]
         if products:
-            candidates += _products(rows, factors, excess)
+            candidates += _products(rows, factors, excess, not with_squares)
         present = {pair[1:4] for pair in chosen}
         candidates = [pair for pair in candidates if pair.fall > 0.0 and pair[1:4] not in present]
-        chosen += sorted(candidates, key=lambda pair: -pair.fall)[: -(-MOST_PAIRS // ROUNDS)]
+        chosen += sorted(candidates, key=lambda pair: -pair.fall)[: -(-most // rounds)]
         if not chosen:
             return
         _, first_of, second_of, at, mean, deviation = zip(*sorted(chosen, key=lambda pair: pair[1:4]), strict=True)
         pairs = np.array([first_of, second_of], dtype=np.int64).T
         seen.take_pairs(pairs, np.array(at), np.array(mean), np.array(deviation))
-        A = seen.of(rows.X, PAIRS)
+        A = seen.of(rows.X, PAIRS if with_squares else PARTS)
 
 
 class _Pair(NamedTuple):
@@ -144,19 +162,21 @@ class _Pair(NamedTuple):
     deviation: float = 1.0
 
 
-def _products(rows: ModelRows, factors: Sequence[int], excess: Array) -> list[_Pair]:
-    """Return all products of some features. excess : (n, C) weighted"""
+def _products(rows: OneLeaf, factors: Sequence[int], excess: Array, squared: bool) -> list[_Pair]:
+    """Return all products of some features. excess : (n, C) weighted; squared : whether squares are among them"""
     z = near(standardized(rows.X[:, factors], rows.seen.center[factors], rows.seen.scale[factors]))
     bound = 0.5 * (z**2 * rows.weights[:, None]).T @ z**2 + SCREENED_AT
     falls = sum((((z * of_class[:, None]).T @ z) ** 2 for of_class in excess.T), np.zeros_like(bound)) / bound
-    places = itertools.combinations(range(len(factors)), 2)
+    places = [*itertools.combinations(range(len(factors)), 2)]
+    if squared:
+        places += [(i, i) for i, j in enumerate(factors) if j in rows.seen.bent]
     return [_Pair(float(falls[i, j]), factors[i], factors[j], 0.0) for i, j in places]
 
 
-def _best_hinge(rows: ModelRows, j: int, knots: Array, excess: Array) -> _Pair | None:
+def _best_hinge(rows: OneLeaf, j: int, knots: Array, excess: Array) -> _Pair | None:
     """Return the hinge of a feature that lowers the bound most, None without knots. excess : (n, C) weighted"""
     pairs = np.array([(j, side) for side in (ABOVE, BELOW) for _ in knots], dtype=np.int64).reshape(-1, 2)
-    at, total = np.tile(knots, 2), rows.total
+    at, total = np.tile(knots, 2), float(rows.weights.sum())
     columns = paired(rows.X, rows.seen.center, rows.seen.scale, pairs, at)
     means = rows.weights @ columns / total
     deviations = np.sqrt(rows.weights @ (columns - means) ** 2 / total)

@@ -80,10 +80,10 @@ class Payload(Frozen, ABC):
 
 class Term(NamedTuple):
     """Term of a coefficient of a leaf's model.
-    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); PRODUCT, that of two features, each
-    limited by `near`; HINGE, its excess over a knot (`paired`); LEVEL, 1 in rows of a level; feature : its position;
-    level : its code, -1 for the other kinds; other : position of the second factor of a PRODUCT, side of a HINGE, else
-    -1; knot : of a HINGE, in the feature's units"""
+    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); PRODUCT, that of two features, or of
+    a feature with itself, each limited by `near`; HINGE, its excess over a knot (`paired`); LEVEL, 1 in rows of a
+    level; feature : its position; level : its code, -1 for the other kinds; other : position of the second factor of a
+    PRODUCT, side of a HINGE, else -1; knot : of a HINGE, in the feature's units"""
 
     kind: str
     feature: int
@@ -184,6 +184,14 @@ class LeafModels(Frozen):
                 begin += count
         return scores
 
+    def only_score(self, X: Array, leaves: NDArray[Any]) -> Array:
+        """Return the scores (n,) of models of values, products and hinges with one score; arguments as in `scores`."""
+        assert self.pairs is not None and self.pair_coef is not None
+        values = np.einsum("np,np->n", standardized(X, self.center, self.scale), self.coef[leaves, 0])
+        columns = paired(X, self.center, self.scale, self.pairs, self.knots)
+        values += np.einsum("np,np->n", columns, self.pair_coef[leaves, 0])
+        return np.asarray(values + self.intercept[leaves, 0])
+
     def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return probabilities of the classes, (n, C); arguments as in `scores`."""
         return softmax(self.scores(X, leaves))
@@ -270,18 +278,31 @@ class Equations(Payload):
     """Equations y = coef @ x + intercept of all nodes: a linear model of the training rows, or a number.
 
     coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares of the
-    equations without bounds; bounds : (n_nodes, 2) least and largest prediction (truncation.py), None without. With k
-    outputs coef is (n_nodes, k, p), intercept (n_nodes, k), bounds (n_nodes, k, 2), and rss the sum over outputs"""
+    equations without bounds; bounds : (n_nodes, 2) least and largest prediction (truncation.py), None without;
+    leaf_models : the models of all nodes with products and hinges, whose only score is y, in place of coef and
+    intercept, which are 0; None without. With k outputs coef is (n_nodes, k, p), intercept (n_nodes, k), bounds
+    (n_nodes, k, 2), and rss the sum over outputs"""
 
     coef: Array
     intercept: Array
     rss: Array
     bounds: Array | None = None
+    leaf_models: LeafModels | None = None
+
+    @property
+    def linear(self) -> NDArray[np.bool_]:
+        """Whether each node, and output, has a model with a coefficient, (n_nodes,) or (n_nodes, k)."""
+        models = self.leaf_models
+        if models is None or models.pair_coef is None:
+            return np.asarray(self.coef.any(axis=-1))
+        return np.asarray(np.concatenate([models.coef, models.pair_coef], axis=2)[:, 0].any(axis=1))
 
     @classmethod
     def of(cls, models: Sequence[Linear]) -> Equations:
         """Return the equations of all nodes from their models."""
-        return cls(*(np.array([getattr(model, name) for model in models]) for name in ("coef", "intercept", "rss")))
+        names = ("coef", "intercept", "rss")
+        coef, intercept, rss = (np.array([getattr(model, name) for model in models]) for name in names)
+        return cls(coef, intercept, rss)
 
     @property
     def n_outputs(self) -> int:
@@ -296,7 +317,9 @@ class Equations(Payload):
     def answers(self, tree: Tree, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return the predicted numbers."""
         values: Array = self.intercept[leaves]
-        if values.ndim == 1 or self.coef.any():  # avoid an array of n k p zeros
+        if self.leaf_models is not None:
+            values = self.leaf_models.only_score(X.astype(np.float64, copy=False), leaves)
+        elif values.ndim == 1 or self.coef.any():  # avoid an array of n k p zeros
             values = np.einsum("ij,i...j->i...", X, self.coef[leaves]) + values
         return values if self.bounds is None else np.clip(values, *np.moveaxis(self.bounds[leaves], -1, 0))
 
@@ -319,17 +342,20 @@ class Equations(Payload):
     def at(self, nodes: Sequence[int]) -> Equations:
         """Return the equations of some nodes."""
         bounds = None if self.bounds is None else self.bounds[nodes]
-        return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes], bounds)
+        models = None if self.leaf_models is None else self.leaf_models.at(nodes)
+        return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes], bounds, models)
 
     def bounds_of(self, node: int) -> tuple[float, float] | None:
         """Return least and largest prediction of a node's equation of one output (`of_output`), None without bounds."""
-        if self.bounds is None or not self.coef[node].any():
+        if self.bounds is None or not self.linear[node].any():
             return None
         low, high = self.bounds[node].tolist()
         return low, high
 
     def n_terms(self, nodes: NDArray[Any]) -> int:
         """Return the number of coefficients of the equations."""
+        if self.leaf_models is not None:
+            return self.leaf_models.at(nodes).n_coefficients
         return int(np.count_nonzero(self.coef[nodes]))
 
 

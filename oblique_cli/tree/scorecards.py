@@ -109,6 +109,8 @@ def _named(
     spelled : whether to write out standard deviations; own_units : whether a knot is in the feature's units"""
     kind, feature, level, other, knot = term
     if kind == PRODUCT:
+        if other == feature:
+            return _named(models, Term(SQUARE, feature), names, level_names, spelled, own_units, precision)
         factors = (Term(VALUE, feature), Term(VALUE, other))
         return TIMES.join(_named(models, each, names, level_names, spelled, own_units, precision) for each in factors)
     name = names[feature]

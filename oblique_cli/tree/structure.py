@@ -134,6 +134,9 @@ class Tree:
         used = (self.coef_ != 0.0).any(axis=0)
         if self.is_regression:
             used |= (self.equations.coef[self.is_leaf].reshape(-1, self.n_features) != 0.0).any(axis=0)
+            if (models := self.equations.leaf_models) is not None:
+                terms = models.at(np.flatnonzero(self.is_leaf)).terms
+                used[[j for term in terms for j in (term.feature, term.other) if j >= 0]] = True
         return np.asarray(used)
 
     @property
@@ -313,8 +316,7 @@ class Tree:
         if not self.is_regression:
             return self.shares[:, None, :]
         equations = self.equations
-        linear = equations.coef.any(axis=-1)
-        return np.where(linear, np.nan, equations.intercept).reshape(self.n_nodes, -1, 1)
+        return np.where(equations.linear, np.nan, equations.intercept).reshape(self.n_nodes, -1, 1)
 
     @cached_property
     def impurity(self) -> Array:

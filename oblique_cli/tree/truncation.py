@@ -23,7 +23,7 @@ def truncated(tree: Tree, X: Array, y: Array, which: str) -> Tree:
     """Return a regression tree whose predictions stay within WIDTH times the range of targets, around its middle.
     X, y : the training rows (n, p) and targets (n,) or (n, k); which : "none", "all" for the range of all targets, or
     "leaf" for the range in each leaf, inside that of all"""
-    if which == NONE or not tree.equations.coef.any():  # a constant lies within its targets
+    if which == NONE or not tree.equations.linear.any():  # a constant lies within its targets
         return tree
     groups = [y] * tree.n_nodes if which == ALL else [y[rows] for rows in arrivals(tree, X)]
     ends = np.array([np.stack([targets.min(axis=0), targets.max(axis=0)], axis=-1) for targets in groups])

@@ -110,6 +110,26 @@ def leaf_terms() -> list[str]:
     ]
 
 
+def linear_terms() -> list[str]:
+    rows, kinds = table("tables/linear_terms"), ["features", "products", "products and hinges"]
+    of_sets = rows.set_index(["set", "setting"])[["relative_rmse", "terms", "cpu_s", "training_rows"]].unstack()
+    errors, large = of_sets["relative_rmse"], of_sets["training_rows", "features"] > 1000
+    falls = [
+        [100 * (1 - np.exp(np.log(errors[kind] / errors["features"])[some].mean())) for kind in kinds[1:]]
+        for some in (large, ~large)
+    ]
+    lost = errors[errors[kinds[2]] > errors["features"]]
+    terms, seconds = (of_sets[name][kinds].mean() for name in ("terms", "cpu_s"))
+    return [
+        f"{len(errors)} sets, {large.sum()} of them with more than 1,000 training rows",
+        "RMSE falls by {:.1f} % with products and by {:.1f} % with hinges too".format(*falls[0]),
+        "on the others by {:.1f} % and {:.1f} %".format(*falls[1]),
+        "{:.0f}, {:.0f} and {:.0f} terms".format(*terms),
+        "{:.2f}, {:.2f} and {:.2f} CPU seconds".format(*seconds),
+        ", ".join(f"{name} {row[kinds[2]]:.3f} against {row['features']:.3f}" for name, row in lost.iterrows()),
+    ]
+
+
 def other_parts() -> list[str]:
     accuracy = table("reproduction/field_confirmation_means", "method")["accuracy"]
     names = {
@@ -394,6 +414,7 @@ SECTIONS: dict[str, Callable[[], list[str]]] = {
     "smoothed": smoothed,
     "truncation": truncation,
     "leaf terms": leaf_terms,
+    "linear terms": linear_terms,
     "own tables": own_tables,
     "trees": trees,
     "ensembles": ensembles,

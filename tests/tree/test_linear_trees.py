@@ -143,3 +143,32 @@ def test_the_choice_is_that_of_least_error_on_the_rows_left_out():
     assert result.chosen.loss(price) == pytest.approx(min(losses.values()), rel=1e-9)
     assert result.tree.n_leaves == result.chosen.leaves > 1
     assert f"in cross-validation of {len(losses)} trees" in result.summary()
+
+
+def test_products_and_hinges_are_terms_of_the_ridge_that_explain_what_features_do_not():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 3)) * [1.0, 10.0, 0.1]
+    y = X[:, 0] * X[:, 1] + X[:, 0] ** 2 + 40.0 * np.maximum(X[:, 2] - 0.05, 0.0)
+    parts = [np.arange(i, 300, 3) for i in range(3)]
+    how = {"truncate": "none", "doubling_price": 0.01}
+    errors = {}
+    for products, hinges in ((False, False), (True, False), (True, True)):
+        kinds = {"products": products, "hinges": hinges}
+        result = chosen_tree(X, y, (BENDS,), (1.0,), Limits(max_leaves=1), parts, **how, **kinds)
+        errors[products, hinges] = result.chosen.error
+    assert 1.2 * errors[True, True] < errors[True, False] < 0.5 * errors[False, False]
+    models, rows = result.tree.equations.leaf_models, ModelRows(X, y, True, True)
+    assert {(0, 0), (0, 1), (2, -1)} <= set(map(tuple, models.pairs.tolist()))
+    assert result.chosen.terms == 1.0 + len(models.pairs) / 3 and result.tree.used_features.all()
+    # The columns by hand: products of deviations of at most 3, hinges in deviations; then standardized.
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    columns = [
+        np.clip(z[:, i], -3, 3) * np.clip(z[:, j], -3, 3)
+        if j >= 0
+        else np.maximum((X[:, i] - knot) * (1 if j == -1 else -1) / X[:, i].std(), 0.0)
+        for (i, j), knot in zip(models.pairs.tolist(), models.knots.tolist(), strict=True)
+    ]
+    A = np.column_stack([z, *((c - c.mean()) / c.std() for c in columns), np.ones(300)])
+    np.testing.assert_allclose(rows.columns, A, atol=1e-9)
+    model = augmented(A, (y - y.mean()) / y.std(), np.zeros(A.shape[1]), 1.0)
+    np.testing.assert_allclose(result.tree.predicted(X), A @ model * y.std() + y.mean(), rtol=1e-7, atol=1e-7)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from oblique_cli.estimators.oblique.groups import Growth
 from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
 from oblique_cli.ground.arrays import Array
-from oblique_cli.ground.constraints import LEAST_ROWS, Choice, Either, Integer, Optional, Real, Text, rows_of
+from oblique_cli.ground.constraints import LEAST_ROWS, Boolean, Choice, Either, Integer, Optional, Real, Text, rows_of
 from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
@@ -27,8 +27,8 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
 
     Every node fits a ridge regression to the residuals of its parent's model. Trees are grown by three kinds of cuts,
     along features and along the model of the node, and pruned by cost-complexity with the errors of these models.
-    Cross-validation inside the training rows chooses the kind of cut, the size, the least rows of a leaf and the
-    penalty. A single leaf, which is ridge regression, is one of the candidates.
+    Cross-validation inside the training rows chooses the kind of cut, the size, the least rows of a leaf, the penalty
+    and whether models have products and hinges. A single leaf, which is ridge regression, is one of the candidates.
 
     Attributes
     ----------
@@ -46,6 +46,18 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
         help='Fit on either side of a cut: "bends" fits a line to the residuals of the node\'s model, "steps" a mean '
         'to them, "means" a mean to the target, as in CART. With "several" cross-validation chooses.',
     )
+    products: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether models may have terms for products of two features, and squares, as well.",
+    )
+    hinges: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether models may have terms max(0, x - t) and max(0, t - x) as well, t a quantile of the training "
+        "rows; of these and of products at most 24 are chosen, the same in all nodes. A tree with such terms has at "
+        "most 100 terms, or one leaf.",
+    )
     leaf_penalty: float | str = parameter(
         default=CHOSEN,
         allowed=Either(Real(0.0, open_low=True), Text(CHOSEN, f"'{CHOSEN}'")),
@@ -58,8 +70,8 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
     doubling_price: float | str = parameter(
         default=AUTO,
         allowed=Either(Real(0.0), Text(AUTO, f"'{AUTO}'")),
-        help="Least decrease of the squared error for doubling the leaves in that comparison, as a share. "
-        '"auto" is 0.01 up to 1,000 rows, and 0.01 sqrt(1000 / n) for n > 1,000 rows.',
+        help="Least decrease of the squared error for doubling the leaves, or the terms of a model, in that "
+        'comparison, as a share. "auto" is 0.01 up to 1,000 rows, and 0.01 sqrt(1000 / n) for n > 1,000 rows.',
     )
     min_samples_leaf: float | str = parameter(
         default=CHOSEN,
@@ -92,6 +104,8 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
             truncate=self.truncate,
             doubling_price=price_of(self.doubling_price, n),
             further_least=FURTHER_LEAST if isinstance(least, str) and n > ENOUGH_ROWS else (),
+            products=self.products,
+            hinges=self.hinges,
         )
         return self.choice_.tree
 

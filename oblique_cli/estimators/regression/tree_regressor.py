@@ -29,6 +29,7 @@ from oblique_cli.ground.seeds import generator
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import leaf_texts
 from oblique_cli.tree.leaf_quantiles import LeafResiduals, quantiles_of
+from oblique_cli.tree.scorecards import scores_of
 from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.truncation import ALL, LEAF, NONE, TRUNCATIONS, truncated
@@ -100,16 +101,22 @@ class ShownNumbers(TreeKind):
         def shown(node: NodeView) -> NodeView:
             if not node.is_leaf:
                 return replace(node, counts=())
-            rule = {}  # for several outputs a page shows the text
+            rule: dict[str, Any] = {}  # for several outputs a page shows the text
             if models.n_outputs == 1:
                 used = np.flatnonzero(models.coef[node.number]).tolist()
                 model = [[j, float(models.coef[node.number, j])] for j in used]
                 rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
+                if models.leaf_models is not None:
+                    from oblique_cli.drawing.page import terms_of
+
+                    (score,) = scores_of(models.leaf_models, node.number, features, [""])
+                    rule["v"][0], rule["z"] = score.intercept, terms_of(score)
             # An equation includes its number of rows.
             text, short = texts[node.number], brief[node.number]
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
 
-        return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
+        nodes, page_models = tuple(map(shown, view.nodes)), models.leaf_models
+        return replace(view, nodes=nodes, classes=(), plane=None, toward="", models=page_models)
 
 
 class ShownRegression(ShownNumbers, SingleTree):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -212,6 +212,8 @@ def explain(
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         equation = tuple(query.contribution(t.cell, query.amount(t)) for t in leaf.terms)
+        if leaf.scores is not None:
+            equation = query.of_parts(leaf.scores, lambda added: added[0])
         value = float(query.prediction(raw_row))
         explanation = Explanation(value, node, leaf.n_rows, {}, steps, equation, leaf.intercept, None, ())
         return replace(explanation, bounds=leaf.bounds)
@@ -368,17 +370,21 @@ class _Query:
         if len(reached) == 1:
             return explanation
         rival = max((k for k in range(len(reached)) if k != predicted), key=lambda k: reached[k])
-        amounts: dict[tuple[int, ...], float] = {}
-        for part in scores.parts:
-            added, cells = part.of(self.filled.tolist()), tuple(dict.fromkeys(column.cell for column in part.columns))
-            amounts[cells] = amounts.get(cells, 0.0) + added[predicted] - added[rival]
-        order = sorted(amounts, key=lambda cells: (-abs(amounts[cells]), cells))
         return replace(
             explanation,
-            equation=tuple(self.contribution(cells[0], amounts[cells], *cells[1:]) for cells in order),
+            equation=self.of_parts(scores, lambda added: added[predicted] - added[rival]),
             intercept=scores.intercept[predicted] - scores.intercept[rival],
             against=self.procedure.classes[scores.classes[rival]],
         )
+
+    def of_parts(self, scores: Scores, amount: Callable[[list[float]], float]) -> tuple[Contribution, ...]:
+        """Return the contributions of columns and products, the largest first. amount : of a part's scores"""
+        amounts: dict[tuple[int, ...], float] = {}
+        for part in scores.parts:
+            cells = tuple(dict.fromkeys(column.cell for column in part.columns))
+            amounts[cells] = amounts.get(cells, 0.0) + amount(part.of(self.filled.tolist()))
+        order = sorted(amounts, key=lambda cells: (-abs(amounts[cells]), cells))
+        return tuple(self.contribution(cells[0], amounts[cells], *cells[1:]) for cells in order)
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:

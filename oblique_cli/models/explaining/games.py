@@ -205,14 +205,13 @@ def _leaf(
     procedure: Procedure, leaf: Leaf, output: str, n_outputs: int
 ) -> tuple[Array, list[_Part], list[tuple[Part, Array]]]:
     """Return the constant of a leaf, the contributions of cells, and products of two cells with their coefficients."""
-    if output == VALUE:
+    if output == VALUE and leaf.scores is None:
         terms = grouped(leaf.terms, lambda term: term.cell)
         return np.array([leaf.intercept]), [_Part(cell, of_cell, (), 1) for cell, of_cell in terms.items()], []
     if output == PROBABILITY:
         if procedure.voting == MAJORITY:
             return np.arange(n_outputs) == leaf.label, [], []
         return np.array(leaf.shares[:n_outputs]), [], []
-    # Scores less their mean over the classes: adding a number to all scores leaves probabilities the same.
     assert leaf.scores is not None
     parts = []
     products = [part for part in leaf.scores.parts if len({column.cell for column in part.columns}) > 1]
@@ -225,9 +224,10 @@ def _leaf(
 
 
 def centered(values: Sequence[float], n_outputs: int) -> Array:
-    """Return the first scores less the mean of all scores, (n_outputs,)."""
+    """Return the first scores less the mean of all scores, as adding a number to all scores leaves probabilities the
+    same, or the only score, that of a number; (n_outputs,)."""
     array = np.array(values, np.float64)
-    return np.asarray((array - array.mean())[:n_outputs])
+    return np.asarray((array - array.mean() * (len(array) > 1))[:n_outputs])
 
 
 def n_free_outputs(procedure: Procedure, output: str) -> int:

@@ -23,6 +23,7 @@ SHORT = 90  # characters of a table on one line
 
 # Quantities that the functions add up over the trees of a forest, or read from the only tree.
 VOTES, OUTPUTS, MODELS, SCORES, SHARES = "votes", "outputs", "models", "scores", "shares"
+NUMBER = "number"  # the only score, within bounds
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,10 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
 
 
 def added_of(procedure: Procedure) -> str:
-    """Return the quantity that a leaf adds: VOTES, OUTPUTS, MODELS, SCORES or SHARES."""
+    """Return the quantity that a leaf adds: VOTES, OUTPUTS, MODELS, SCORES, SHARES or NUMBER."""
     if procedure.is_regression:
+        if procedure.has_scores:
+            return NUMBER
         leaves = (output for tree in procedure.trees for node in tree.leaf_nodes for output in tree.leaf(node).each)
         return MODELS if any(leaf.terms or leaf.bounds for leaf in leaves) else OUTPUTS
     if procedure.has_scores:
@@ -110,8 +113,8 @@ def variants_of(source: Source) -> dict[str, str | None]:
         "leaf": "" if single else None,
         "rotated": "" if any(tree.rotated for tree in procedure.trees) else "none",
         "model": "bounded" if procedure.has_bounds else "",
-        "scores": "" if added in (SCORES, SHARES) else None,
-        "softmax": "" if procedure.has_scores else None,
+        "scores": "" if added in (SCORES, SHARES, NUMBER) else None,
+        "softmax": "" if procedure.has_scores and added != NUMBER else None,
         "added": added,
         "based": "" if procedure.base else None,
         "totals": "",
@@ -184,7 +187,7 @@ _LEAVES: dict[str, tuple[str, str, str, Callable[[Procedure, Leaf], tuple[Any, .
     MODELS: ("MODELS", "model", f"Linear models of each leaf: terms, {_IN_MODELS}.", _models_of),
     SCORES: ("SCORES", "scores", f"Scores of each leaf: intercepts, and parts:\n{_IN_PARTS}.", _scores_of),
 }
-_LEAVES[SHARES] = _LEAVES[SCORES]
+_LEAVES[SHARES] = _LEAVES[NUMBER] = _LEAVES[SCORES]
 
 
 def terms_of(lane: Lane) -> Rows:
@@ -242,7 +245,10 @@ def tables_of(source: Source) -> list[Table]:
         tables.append(Table("NUMBERS", "int", "The number of each leaf in the tree.", numbers))
     if not procedure.has_scores and not procedure.is_regression and procedure.voting in (None, MAJORITY):
         tables.append(Table("LABELS", "int", "The class of each leaf.", [leaf.label for leaf in leaves]))
-    if procedure.has_scores:
+    if added == NUMBER:
+        bounds = [leaf.bounds or ANYTHING for leaf in leaves]
+        tables.append(Table("BOUNDS", "double", "Least and largest number of each leaf.", bounds))
+    elif procedure.has_scores:
         tables.append(Table("SCORED", "int", "Codes of the classes that have a score.", procedure.scored))
     if added != VOTES:
         name, kind, about, row = _LEAVES[added]

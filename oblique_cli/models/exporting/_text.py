@@ -171,6 +171,8 @@ def conclusion(procedure: Procedure, node: int, precision: int) -> str:
         pieces = terms_of(leaf.terms, procedure, precision)
         sign = "-" if leaf.intercept < 0 else "+"
         total = joined([*pieces, (sign, f"{abs(leaf.intercept):.{precision}g}")])
+        if leaf.scores is not None:
+            total = f"the sum of {len(leaf.scores.parts)} terms"
         if leaf.bounds is not None:
             total += f", within {leaf.bounds[0]:.{precision}g} to {leaf.bounds[1]:.{precision}g}"
         return f"{quoted(procedure.target)} = {total}  [{rows}]"

@@ -91,7 +91,7 @@ def literal(text: str) -> str:
 def _comment(procedure: Procedure, p: str) -> str:
     lines = list(heading(procedure))
     lines += ["", f"A row is an array of {p.upper()}_COLUMNS doubles, NAN where a cell is missing."]
-    if procedure.has_scores:
+    if procedure.has_scores and procedure.classes:
         lines.append("Link with the mathematical library (-lm), for exp.")
     if any(cell.levels for cell in procedure.cells):
         lines.append(f"{p}_code gives the code of a level that is a text (UTF-8).")

@@ -7,7 +7,7 @@ from typing import Any
 
 from oblique_cli import __version__
 from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporter, kind_of
-from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Scaled, Steps
+from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Scaled, Scores, Steps
 from oblique_cli.tree.payloads import FARTHEST
 
 SCHEMA = "oblique-export/1"
@@ -91,16 +91,21 @@ def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
         return {"outputs": [_leaf(output, procedure) for output in leaf.outputs], "rows": leaf.n_rows}
     if procedure.is_regression:
         bounds = {} if leaf.bounds is None else {"bounds": leaf.bounds}
+        parts = {} if leaf.scores is None else {"parts": _parts(leaf.scores)}
         terms = _terms(leaf.terms, len(procedure.columns))
-        return {"intercept": leaf.intercept, "terms": terms, **bounds, "rows": leaf.n_rows}
+        return {"intercept": leaf.intercept, "terms": terms, **parts, **bounds, "rows": leaf.n_rows}
     if leaf.scores is not None:
-        parts: list[dict[str, Any]] = []
-        for part in leaf.scores.parts:
-            column, *rest = map(_scaled, part.columns)
-            parts.append({**column, "coefficients": part.coef, **({"times": rest[0]} if rest else {})})
-        return {"scored": leaf.scores.classes, "intercepts": leaf.scores.intercept, "parts": parts}
+        return {"scored": leaf.scores.classes, "intercepts": leaf.scores.intercept, "parts": _parts(leaf.scores)}
     label = {} if procedure.voting == CLIPPED else {"class": leaf.label}
     return {**label, "shares": leaf.shares}
+
+
+def _parts(scores: Scores) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for part in scores.parts:
+        column, *rest = map(_scaled, part.columns)
+        parts.append({**column, "coefficients": part.coef, **({"times": rest[0]} if rest else {})})
+    return parts
 
 
 def _terms(lane: Lane, n_columns: int) -> list[dict[str, Any]]:

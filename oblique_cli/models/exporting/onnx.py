@@ -322,8 +322,8 @@ class _Graph:
         largest = self.cast(self.op("LessOrEqual", least, shares), np.float32)
         return self.op("ArgMax", largest, axis=1, keepdims=1), shares
 
-    def _scores(self, leaves: str) -> tuple[str, str]:
-        """Return code and probabilities of the classes by the models in the leaves. leaves : (n, 1) int64"""
+    def _leaf_scores(self, leaves: str) -> str:
+        """Return the scores by the models in the leaves, (n, scores). leaves : (n, 1) int64"""
         procedure = self.procedure
         scored, scaled = procedure.scored, procedure.scaled
         place = {column: j for j, column in enumerate(scaled)}
@@ -353,7 +353,11 @@ class _Graph:
                 columns = self.op("Concat", *([self.pick(z, factors[:single])] if single else []), products, axis=1)
             columns = self.op("Unsqueeze", columns, self.constant([2], np.int64))
             scores = self.op("Add", self.op("MatMul", self._table(coef, leaf), columns), scores)
-        scores = self.op("Squeeze", scores, self.constant([2], np.int64))
+        return self.op("Squeeze", scores, self.constant([2], np.int64))
+
+    def _scores(self, leaves: str) -> tuple[str, str]:
+        """Return code and probabilities of the classes by the models in the leaves. leaves : (n, 1) int64"""
+        procedure, scored, scores = self.procedure, self.procedure.scored, self._leaf_scores(leaves)
         # To the columns of all classes; a class without a score has probability 0.
         every = np.zeros((len(scored), len(procedure.classes)))
         every[np.arange(len(scored)), scored] = 1.0
@@ -408,12 +412,16 @@ class _Graph:
     def _value(self, leaf_index: str) -> list[Any]:
         leaves = self.cast(leaf_index, np.int64)
         held = [self.procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
-        models = self._sums(self.values, [(leaf.terms,) for leaf in held])
-        models = self.op("Add", models, self.constant([leaf.intercept for leaf in held]))
-        if self.procedure.has_bounds:
-            least, largest = zip(*(leaf.bounds or ANYTHING for leaf in held), strict=True)
-            models = self.op("Min", self.op("Max", models, self.constant(least)), self.constant(largest))
-        value = self.op("GatherElements", models, leaves, axis=1)
+        least, largest = zip(*(leaf.bounds or ANYTHING for leaf in held), strict=True)
+        if self.procedure.has_scores:
+            low, high = (self._table(np.array(ends), leaves) for ends in (least, largest))
+            value = self.op("Min", self.op("Max", self._leaf_scores(leaves), low), high)
+        else:
+            models = self._sums(self.values, [(leaf.terms,) for leaf in held])
+            models = self.op("Add", models, self.constant([leaf.intercept for leaf in held]))
+            if self.procedure.has_bounds:
+                models = self.op("Min", self.op("Max", models, self.constant(least)), self.constant(largest))
+            value = self.op("GatherElements", models, leaves, axis=1)
         if valid := self._valid():
             value = self.op("Where", valid, value, self.constant(math.nan))
         flat = self.op("Reshape", value, self.constant([-1], np.int64))

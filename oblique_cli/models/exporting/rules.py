@@ -41,7 +41,8 @@ def scores_of(procedure: Procedure, node: int, precision: int) -> list[str]:
             if weight := part.coef[k]:
                 name = " * ".join(_deviation(procedure, column, precision) for column in part.columns)
                 pieces.append(("-" if weight < 0 else "+", f"{abs(weight):.{precision}g} * {name}"))
-        lines.append(f"score of {quoted(procedure.classes[code])} = {joined(pieces)}")
+        what = quoted(procedure.target) if procedure.is_regression else f"score of {quoted(procedure.classes[code])}"
+        lines.append(f"{what} = {joined(pieces)}")
     return lines
 
 
@@ -57,7 +58,8 @@ def _deviation(procedure: Procedure, column: Scaled, precision: int) -> str:
 
 def _deviations(procedure: Procedure, precision: int) -> list[str]:
     """Return the definitions of the standardized columns of scores."""
-    lines = ["# A probability is exp(score), divided by the sum of those of all classes. In scores stand", "#"]
+    means = "A probability is exp(score), divided by the sum of those of all classes. In scores stand"
+    lines = [f"# {'In models stand' if procedure.is_regression else means}", "#"]
     for column in procedure.scaled:
         deviation = _deviation(procedure, column, precision)
         name, scale = quoted(procedure.cells[column.cell].name), f"{abs(column.scale):.{precision}g}"

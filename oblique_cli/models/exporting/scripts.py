@@ -25,7 +25,7 @@ def python(source: Source) -> str:
         return f"{entry.name} = {rows_of(entry, literal, '    ', '  # {}'.format, '()')}\n"
 
     usage = USE.format("a mapping from column names, or the values in order")
-    imports = "from math import exp\n\n" if source.procedure.has_scores else ""
+    imports = "from math import exp\n\n" if source.procedure.has_scores and source.procedure.classes else ""
     return script(source, "tree.py.txt", "#", usage, table, imports)
 
 

@@ -206,7 +206,8 @@ class _Select:
             return _by_leaf(f"CASE {leaf}", [(node, value) for (node, _), value in zip(numbered, values, strict=True)])
 
         if procedure.is_regression:
-            values = [self._equation(tree_leaf) for _, tree_leaf in numbered]
+            scored = procedure.has_scores
+            values = [f"{self.prefix}s0" if scored else self._equation(tree_leaf) for _, tree_leaf in numbered]
             for i, (_, tree_leaf) in enumerate(numbered):
                 if tree_leaf.bounds is not None:
                     values[i] = _within(values[i], tree_leaf.bounds, "\n      ")
@@ -215,7 +216,8 @@ class _Select:
                 ends = [limits.at(node) for node, _ in numbered]
                 columns["low"] = by_leaf(_moved(value, -below) for value, (below, _) in zip(values, ends, strict=True))
                 columns["high"] = by_leaf(_moved(value, above) for value, (_, above) in zip(values, ends, strict=True))
-            return columns
+            inner = self._scored(leaf, 2) if scored else ""
+            return {word: _subquery(value, inner) for word, value in columns.items()} if scored else columns
         if procedure.has_scores:
             inner, columns = self._scored(leaf, 2), self._of_scores(leaf)
             return {word: _subquery(value, inner) for word, value in columns.items()}

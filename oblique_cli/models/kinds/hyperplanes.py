@@ -225,6 +225,9 @@ def _equations(fields: Mapping[str, Any]) -> Any:
     bounds, axes = fields.get("bounds"), fields["intercept"].ndim
     if fields["coef"].ndim != axes + 1 or (bounds is not None and bounds.ndim != axes + 1):
         raise ValueError("coef, intercept and bounds must be of the same outputs")
+    models, shape = fields.get("leaf_models"), (len(fields["rss"]), 1, fields["coef"].shape[-1])
+    if models is not None and (models.coef.shape != shape or models.pair_coef is None):
+        raise ValueError("leaf_models must have one score, pairs, and the nodes and features of coef")
     if bounds is not None and not (bounds[..., 0] <= bounds[..., 1]).all():
         raise ValueError("bounds must have the least answer before the largest one")
     return Equations(**fields)
@@ -233,9 +236,9 @@ def _equations(fields: Mapping[str, Any]) -> Any:
 # A tree with an equation at every node: its hyperplanes, then the equations.
 EQUATION_TREE = Record(
     TREE_CLASS,
-    {"splits": TREE, **EQUATIONS, **BOUNDS},
+    {"splits": TREE, **EQUATIONS, **BOUNDS, "leaf_models": LEAF_MODELS},
     _equation_tree,
-    younger=frozenset(BOUNDS),
+    younger=frozenset({*BOUNDS, "leaf_models"}),
     parts=_splits_and_equations,
 )
 

@@ -227,21 +227,21 @@ def answering(frame: Frame, procedure: Procedure, leaf: Leaf, lacking: frozenset
 
 
 def _number(frame: Frame, leaf: Leaf) -> Says:
-    form = frame.number(leaf)
-    if form.vector.any():
+    form = frame.number(leaf) if leaf.scores is None else frame.score(leaf.scores, [1.0])
+    if form.vector.any() or form.products:
         return Says(forms=(form,), bounds=leaf.bounds)
     low, high = leaf.bounds or (-np.inf, np.inf)
     return Says((min(max(form.constant, low), high),))
 
 
 def limits_of(joint: Joint, before: Says, after: Says, rises: bool = False) -> Limits:
-    """Return further rows of programs of two numbers with bounds, empty without bounds.
+    """Return further rows of programs of two numbers with bounds, empty without bounds or if a number has products.
 
     The bounded numbers can only differ if the larger one is above the lower bound and the smaller one below the upper
     bound. The first program keeps a quarter of the bounds' distance, since a program's optimum may lie on a border.
     rises : whether the number after the change is the larger one"""
     bounds = before.bounds or after.bounds
-    if bounds is None:
+    if bounds is None or any(form.products for form in (*before.forms, *after.forms)):
         return ()
     low, high = bounds
     forms = [says.forms[0] if says.forms else Form(np.zeros(joint.frame.n), says.plain[0]) for says in (before, after)]

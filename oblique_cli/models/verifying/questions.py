@@ -65,7 +65,7 @@ def query_of(
             f"monotone is about the share of one of two classes, or a number, and {procedure.title} has "
             f"{len(procedure.classes)} classes."
         )
-    bounds = {leaf.bounds for tree in procedure.trees for leaf in tree.leaves if leaf and leaf.terms}
+    bounds = {leaf.bounds for tree in procedure.trees for leaf in tree.leaves if leaf and (leaf.terms or leaf.scores)}
     # If all leaves have the same bounds, these preserve the order and equality of the bounded values.
     if len(bounds) > 1 and (directions or procedure.used & set(unused)):
         instead = "leaves constant" if procedure.is_forest else "truncate 'none' or 'all'"

@@ -233,6 +233,7 @@ def test_a_fitted_estimator_is_explained_by_its_training_rows(name, tmp_path):
     model = make(name, random_state=0).fit(X, y)
     plain, twin = model.explain(X[60]), model.explain(X[60], reference=X)
     assert (plain.predicted, plain.node, len(plain.steps)) == (twin.predicted, twin.node, len(twin.steps))
+    assert isinstance(plain.predicted, str) or plain.log_odds == pytest.approx(plain.predicted)
     for step, step_of_twin in zip(plain.steps, twin.steps, strict=True):
         assert (step.distance, step.mean) == pytest.approx((step_of_twin.distance, step_of_twin.mean))
     if plain.change is not None:

@@ -45,6 +45,9 @@ CASES = {
     "numbers": lambda: fitted("hhcart_regression", max_depth=4, **NUMBERS),
     "numbers, axis-parallel": lambda: fitted("cart_regression", max_depth=4, **NUMBERS),
     "numbers, linear leaves": lambda: fitted("m5_style", **NUMBERS),
+    "numbers, products in leaves": lambda: fitted(
+        "linear_tree", products=True, hinges=True, doubling_price=0.0, max_leaf_nodes=2, **NUMBERS
+    ),
     "indicators, filled": lambda: of_case(support.mixed("hhcart_a", Policy("impute"), max_depth=3, awkward=False)),
     "sides of gaps": lambda: of_case(
         support.mixed("hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=3, awkward=False)

@@ -166,7 +166,7 @@ totals[0] += value;
 totals[0] += value < model->low ? model->low : value > model->high ? model->high : value;
 // == scores
 
-/* The scores of the classes oblique_scored in the leaf `at`. */
+/* The scores of the leaf `at`, of the classes oblique_scored or of the number. */
 static void oblique_score(int at, const double *cells, double *scores)
 {
     const struct oblique_scores *leaf = &oblique_scores[at];
@@ -215,6 +215,11 @@ static void oblique_shares(const double *scores, double *shares)
         oblique_score(at, cells, scores);
         for (int k = 0; k < $outputs; k++)
             totals[k] += scores[k];
+// == added number
+        const double *bounds = oblique_bounds[at];
+        double value;
+        oblique_score(at, cells, &value);
+        totals[0] += value < bounds[0] ? bounds[0] : value > bounds[1] ? bounds[1] : value;
 // == added shares
         double scores[$scored], shares[OBLIQUE_CLASSES];
         oblique_score(at, cells, scores);

@@ -70,7 +70,7 @@ sumOf(terms, cells) + intercept
 Math.min(Math.max(sumOf(terms, cells) + intercept, low), high)
 // == scores
 
-// The scores of the classes SCORED in a leaf.
+// The scores of a leaf, of the classes SCORED or of the number.
 function scoresOf(at, cells) {
   const [intercepts, parts] = SCORES[at];
   const scores = [...intercepts];
@@ -115,6 +115,9 @@ function sharesOf(scores) {
     scoresOf(at, cells).forEach((score, k) => {
       totals[k] += score;
     });
+// == added number
+    const [low, high] = BOUNDS[at];
+    totals[0] += Math.min(Math.max(scoresOf(at, cells)[0], low), high);
 // == added shares
     sharesOf(scoresOf(at, cells)).forEach((share, k) => {
       totals[k] += share;
