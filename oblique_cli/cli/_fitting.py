@@ -143,7 +143,7 @@ def _fitted(
     from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
     from oblique_cli.experiments.fits import Case, fit_arguments
-    from oblique_cli.fitting.budget import TREE_SECONDS, affordable_tree
+    from oblique_cli.fitting.budget import AROUND_SECONDS, TREE_SECONDS, affordable_tree
     from oblique_cli.ground import seeds
 
     encoder = fold_encoder(dataset, policy, dataset.X)
@@ -155,6 +155,7 @@ def _fitted(
         if request.algorithm is None:
             n, p = X.shape
             name, usual, seconds = affordable_tree(spec, 1, n, p, len(dataset.classes) or 1)
+            usual, seconds = usual + AROUND_SECONDS * n * p, seconds + AROUND_SECONDS * n * p
             if name != spec.name:
                 titles = [ALGORITHMS[each].title for each in (name, spec.name)]
                 notes.append(

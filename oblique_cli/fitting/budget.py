@@ -33,6 +33,7 @@ COMPARISON_SECONDS = 40.0 * PLANNED  # for a cross-validation whose size the use
 SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # tried in this order
 
 TREE_SECONDS = 15.0  # for the trees of a default algorithm, beyond which a cheaper algorithm takes its place
+AROUND_SECONDS = 1.1e-6  # of CPU per cell: reading a table, terms that no row needs, drawing
 MEASURED_FROM = 10_000  # rows of a fit from which the costs of large tables hold
 GROWTHS = 10  # cost of a tree pruned by cross-validation, relative to a tree pruned on separate rows
 

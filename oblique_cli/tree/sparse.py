@@ -254,19 +254,20 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
     def parting(sums: Array, lacks: Any) -> float | None:
         return _separating(sums, goes_left, None if lacks is None else lacks > 0, to_left)
 
-    order = _from_the_smallest(coef, values)
     sums, lacks = values @ coef, None if gaps is None else gaps[:, used].sum(axis=1)
     near = _next_to_threshold(sums, goes_left) if gaps is None and 0 < goes_left.sum() < len(sums) else None
+    order: Sequence[int] = ()
+    if near is None or _some_is_idle(sums[near], coef[used] * values[np.ix_(near, used)], goes_left[near]):
+        order = _from_the_smallest(coef, values)
     sure, dropped, before = (coef.copy(), threshold), 0, -1
     while dropped > before:  # the removal of a term may make another term removable
         before = dropped
         for j in order:
             if coef[j] == 0.0 or np.count_nonzero(coef) < 2:
                 continue
-            if near is not None:  # most terms are needed, as a few rows already show
-                few = sums[near] - coef[j] * values[near, j]
-                if few[goes_left[near]].max() >= few[~goes_left[near]].min():
-                    continue
+            # Most terms are needed, as a few rows already show.
+            if near is not None and not _some_is_idle(sums[near], coef[j] * values[near, j : j + 1], goes_left[near]):
+                continue
             # One feature is subtracted from the sum: adding up the others anew would take p times as long.
             fewer = sums - coef[j] * values[:, j]
             fewer_lack = None if gaps is None else lacks - gaps[:, j]
@@ -292,6 +293,12 @@ def _next_to_threshold(sums: Array, goes_left: NDArray[np.bool_]) -> NDArray[np.
     few = [min(NEAR, len(rows)) - 1 for rows in (left, right)]
     below = left[np.argpartition(-sums[left], few[0])[: few[0] + 1]]
     return np.concatenate([below, right[np.argpartition(sums[right], few[1])[: few[1] + 1]]])
+
+
+def _some_is_idle(sums: Array, terms: Array, goes_left: NDArray[np.bool_]) -> bool:
+    """Return whether these rows stay on their sides without some of `terms` (n, terms)."""
+    fewer = sums[:, None] - terms
+    return bool((~(fewer[goes_left].max(axis=0) >= fewer[~goes_left].min(axis=0))).any())
 
 
 def scored(tree: Tree, node: int, X: Array) -> Array:
