@@ -68,7 +68,6 @@ CELLS: tuple[Drawn, ...] = (
     Drawn("points", f"{PAPER}:II", "checkerboard_2x2", "gdt_trees", "gdt", draws=200),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "synthetic_10d", "gdt_trees", "gdt"),
-    Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "oc1"),
     Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_gepsvm_linear", "gepsvm"),
     Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_svm_gaussian", "svm"),
     Drawn("points", f"{PAPER}:III", "checkerboard_4x4", "gdt_gepsvm_gaussian", "gepsvm", {"width": 8.0}),

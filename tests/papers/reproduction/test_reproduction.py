@@ -120,7 +120,7 @@ def test_readings_were_tried_on_every_cell_without_a_reason_and_on_no_other():
     cells = [cell for result in document.studied(RESULTS).values() for cell in result]
     left = [cell.key for cell in cells if cell.verdict == DEVIATES and cell.key not in study_report.reasons()]
     assert sorted(left) == sorted(study_report.tried())
-    assert len(left) <= 62
+    assert len(left) <= 70
     texts = study_report.tried().values()
     assert all(any(char.isdigit() for char in text) or text.startswith("no other reading") for text in texts)
 
