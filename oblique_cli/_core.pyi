@@ -143,6 +143,10 @@ def boosting_errors(
     most: int = 200,
     patience: int = 50,
 ) -> Doubles: ...
+
+class ReducedProblems:
+    def __init__(self) -> None: ...
+
 def refine(
     X: Doubles,
     absent: NDArray[np.bool_] | None,
@@ -168,6 +172,7 @@ def refine(
     max_terms: int = 0,
     feature_of: Codes | None = None,
     numbers: Doubles | None = None,
+    problems: ReducedProblems | None = None,
 ) -> dict[str, Any]: ...
 def plain_rows(lines: bytes, delimiter: str, decimal: str, kinds: str) -> list[Any] | None: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float, targets: int = 1) -> Doubles: ...

@@ -146,6 +146,7 @@ class PlaneSpace(Space):
         Z = np.where(absent | (self._scale == 0.0), 0.0, (wide - self._mean) / usable)
         self.Z = np.ascontiguousarray(Z)
         self.absent = np.ascontiguousarray(absent) if absent.any() else None
+        self._problems = _core.ReducedProblems()
 
     def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
         """Return the tree of some arrays, with models in its leaves."""
@@ -207,6 +208,7 @@ class PlaneSpace(Space):
             max_terms=settings.max_terms or 0,
             feature_of=np.array(self.features, dtype=np.int32),
             numbers=self.numbers,
+            problems=self._problems,
         )
         objective = np.append(result["before"], result["objective"]) / self.total
         steps = (np.append(0, result["sweep"]), np.append(-2, result["node"]))

@@ -191,12 +191,13 @@ def test_models_that_begin_with_those_of_another_penalty_are_the_same():
         _core.node_models(*arguments, **tight, start=near[:2])
 
 
-def test_a_fit_from_an_intercept_has_no_slope_left():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_fit_from_an_intercept_has_no_slope_left(n_classes):
     Z, y, weights = rows(load_wine)
-    start = np.array([0.3, -0.2, 0.1])
+    y, start = np.minimum(y, n_classes - 1), np.array([0.3, -0.2, 0.1])[:n_classes]
     values = np.asarray(_core.softmax_fit(Z, y, weights, start, 0.7))
     scores = start + values[:, -1] + Z @ values[:, :-1].T
-    excess = weights[:, None] * (softmax(scores) - np.eye(3)[y])
+    excess = weights[:, None] * (softmax(scores) - np.eye(n_classes)[y])
     np.testing.assert_allclose(excess.T @ Z + 0.7 * values[:, :-1], 0.0, atol=1e-3)
     np.testing.assert_allclose(excess.sum(axis=0) + 0.7 * values[:, -1], 0.0, atol=1e-3)
     none = np.asarray(_core.softmax_fit(np.empty((len(Z), 0)), y, weights, start, 1e-9))

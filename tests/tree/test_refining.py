@@ -200,16 +200,18 @@ def test_a_row_costs_the_log_loss_of_the_model_of_its_leaf(n_classes, n):
 
 
 @pytest.mark.parametrize("surrogate", ["logistic", "squared_hinge"])
-def test_threads_change_no_bit(surrogate):
+def test_neither_threads_nor_searches_of_earlier_runs_change_a_bit(surrogate):
     X, y = planted(5, noise=0.2)
-    space = PlaneSpace(X, y, 3)
-    start = grown(X, y, 3)
-    both = (Settings(surrogate, split_leaves=True, threads=threads) for threads in (1, 3))
-    single, three = (along_path(start, space, [0.001, 0.004], settings) for settings in both)
-    for a, b in zip(single.trees, three.trees, strict=True):
-        assert a.coef_.tobytes() == b.coef_.tobytes()
-        assert a.thresholds.tobytes() == b.thresholds.tobytes()
-    assert all(np.array_equal(a.objective, b.objective) for a, b in zip(single.runs, three.runs, strict=True))
+    start, used = grown(X, y, 3), PlaneSpace(X, y, 3)
+    first, *others = (
+        along_path(start, space, [0.001, 0.004], Settings(surrogate, split_leaves=True, threads=threads))
+        for space, threads in ((used, 1), (used, 1), (PlaneSpace(X, y, 3), 3))
+    )
+    for other in others:
+        for a, b in zip(first.trees, other.trees, strict=True):
+            assert a.coef_.tobytes() == b.coef_.tobytes()
+            assert a.thresholds.tobytes() == b.thresholds.tobytes()
+        assert all(np.array_equal(a.objective, b.objective) for a, b in zip(first.runs, other.runs, strict=True))
 
 
 def test_a_row_of_weight_two_is_two_rows():

@@ -1,6 +1,7 @@
 // Python bindings of tree alternating optimization.
 #include "bindings/bindings.hpp"
 #include "refinement/alternation.hpp"
+#include "refinement/reduced_problems.hpp"
 
 namespace oblique {
 namespace {
@@ -29,7 +30,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
                      int max_sweeps, double tolerance, bool split_leaves, int n_threads,
                      const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x, double leaf_penalty,
                      const std::optional<Matrix>& models, size_t max_terms, const std::optional<Codes>& feature_of,
-                     const std::optional<Matrix>& numbers) {
+                     const std::optional<Matrix>& numbers, ReducedProblems* problems) {
   const size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
   check_rows(x, y, weights, n_classes);
@@ -82,7 +83,8 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     for (size_t node = 0; node < nodes; ++node)
       tree.models.emplace_back(models->data() + node * size, models->data() + (node + 1) * size);
   }
-  Refinement done = without_lock([&] { return refine(rows, options, tree); });
+  ReducedProblems of_run;
+  Refinement done = without_lock([&] { return refine(rows, options, tree, problems ? *problems : of_run); });
   const size_t grown = tree.size();
   nb::dict out;
   out["left"] = array(std::move(tree.left));
@@ -113,17 +115,22 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
 }  // namespace
 
 void bind_refinement(nb::module_& m) {
-  m.def("refine", &refine_tree, "X"_array, "absent"_array.none(), "y"_array, "weights"_array, "n_classes"_a,
-        "left"_array, "right"_array, "w"_array, "b"_array, "missing_left"_array, "labels"_array, "penalty"_a,
-        "surrogate"_a = "logistic", "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false,
-        "n_threads"_a = 1, "leaf_prior"_maybe, "leaf_x"_maybe, "leaf_penalty"_a = 1.0, "models"_maybe,
-        "max_terms"_a = 0, "feature_of"_maybe, "numbers"_maybe,
-        "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a "
-        "value is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) "
-        "of unit length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays "
-        "of the refined tree, in which nodes that are nobody's children are left over, models of leaves (beside "
-        "leaf_prior, or means of numbers (n, k), of variances near 1, which leaves then answer) if there are any, the "
-        "objective after every step, and whether no step lowers it any more.");
+  nb::class_<ReducedProblems>(m, "ReducedProblems",
+                              "Searches for planes that runs of `refine` on the same rows have in common.")
+      .def(nb::init<>());
+  m.def(
+      "refine", &refine_tree, "X"_array, "absent"_array.none(), "y"_array, "weights"_array, "n_classes"_a, "left"_array,
+      "right"_array, "w"_array, "b"_array, "missing_left"_array, "labels"_array, "penalty"_a,
+      "surrogate"_a = "logistic", "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false,
+      "n_threads"_a = 1, "leaf_prior"_maybe, "leaf_x"_maybe, "leaf_penalty"_a = 1.0, "models"_maybe, "max_terms"_a = 0,
+      "feature_of"_maybe, "numbers"_maybe, "problems"_a.none() = nb::none(),
+      "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a "
+      "value is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) "
+      "of unit length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays "
+      "of the refined tree, in which nodes that are nobody's children are left over, models of leaves (beside "
+      "leaf_prior, or means of numbers (n, k), of variances near 1, which leaves then answer) if there are any, the "
+      "objective after every step, and whether no step lowers it any more. problems: shared by runs on the same rows; "
+      "the tree is the same without.");
 }
 
 }  // namespace oblique

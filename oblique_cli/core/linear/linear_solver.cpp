@@ -75,16 +75,16 @@ void LinearSolver::margins(const TwoSides& rows, const LinearFit& fit) {
 
 // Loss at some margins. power receives exp(-|margin|) of every row, which the derivatives need as well.
 double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin,
-                             std::vector<double>& power) const {
+                             std::vector<double>& power) {
   double sum = 0.0;
   if (loss == MarginLoss::squared_hinge) {
     for (size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * squared_hinge(margin[i]);
     return sum;
   }
   power.resize(rows.n);
-  for (size_t i = 0; i < rows.n; ++i) power[i] = std::exp(-std::abs(margin[i]));
-  for (size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * (std::log1p(power[i]) - std::min(margin[i], 0.0));
-  return sum;
+  losses_.resize(rows.n);
+  logistic_losses(margin.data(), power.data(), losses_.data(), rows.n);
+  return dot_columns(rows.weight, losses_.data(), rows.n);
 }
 
 // First and second derivative of the loss of every row by w.x + b, at margin_ and power_.

@@ -56,8 +56,7 @@ class LinearSolver {
 
  private:
   void margins(const TwoSides& rows, const LinearFit& fit);
-  double loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin,
-                 std::vector<double>& power) const;
+  double loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin, std::vector<double>& power);
   void derivatives(const TwoSides& rows, MarginLoss loss);
   void gradient(const TwoSides& rows, std::vector<double>& out);
   void gram(const TwoSides& rows, bool intercept);
@@ -65,7 +64,7 @@ class LinearSolver {
   void keep_signs(const LinearPenalty& penalty, size_t size);
 
   std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_,
-      pull_, scaled_, now_, factor_, move_;
+      pull_, scaled_, now_, factor_, move_, losses_;
   std::vector<size_t> active_, support_;
   std::vector<const double*> columns_;
 };

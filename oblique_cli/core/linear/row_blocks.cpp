@@ -174,6 +174,72 @@ void sides_of_rows(const double* __restrict w, double b, const double* x, size_t
   }
 }
 
+namespace {
+
+// exp(x) = 2^k exp(r), |r| <= ln 2 / 2, by the Taylor series of exp(r) to r^13: the remainder is below the last bit.
+// x <= 0, at least -700.
+OBLIQUE_INLINE double power_of(double x) {
+  constexpr double least = -700.0, inverse = 1.4426950408889634074, high = 6.93147180369123816490e-01,
+                   low = 1.90821492927058770002e-10;
+  constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding a number to it rounds off its fraction
+  const double bounded = x < least ? least : x;
+  const double shifted = bounded * inverse + whole, k = shifted - whole;
+  const double r = (bounded - k * high) - k * low;
+  double y = 1.0 / 6227020800.0;
+  y = y * r + 1.0 / 479001600.0;
+  y = y * r + 1.0 / 39916800.0;
+  y = y * r + 1.0 / 3628800.0;
+  y = y * r + 1.0 / 362880.0;
+  y = y * r + 1.0 / 40320.0;
+  y = y * r + 1.0 / 5040.0;
+  y = y * r + 1.0 / 720.0;
+  y = y * r + 1.0 / 120.0;
+  y = y * r + 1.0 / 24.0;
+  y = y * r + 1.0 / 6.0;
+  y = y * r + 0.5;
+  y = y * r + 1.0;
+  y = y * r + 1.0;
+  uint64_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 1023u) << 52;  // the integer is in the lowest bits of `shifted`
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return y * power;
+}
+
+// log(1 + x) for 0 <= x <= 1: 2 artanh(x / (2 + x)), by its series; the remainder is below the last bit.
+OBLIQUE_INLINE double log_above_1(double x) {
+  const double s = x / (2.0 + x), square = s * s;
+  double y = 1.0 / 33.0;
+  y = y * square + 1.0 / 31.0;
+  y = y * square + 1.0 / 29.0;
+  y = y * square + 1.0 / 27.0;
+  y = y * square + 1.0 / 25.0;
+  y = y * square + 1.0 / 23.0;
+  y = y * square + 1.0 / 21.0;
+  y = y * square + 1.0 / 19.0;
+  y = y * square + 1.0 / 17.0;
+  y = y * square + 1.0 / 15.0;
+  y = y * square + 1.0 / 13.0;
+  y = y * square + 1.0 / 11.0;
+  y = y * square + 1.0 / 9.0;
+  y = y * square + 1.0 / 7.0;
+  y = y * square + 1.0 / 5.0;
+  y = y * square + 1.0 / 3.0;
+  return 2.0 * (s + s * (y * square));
+}
+
+}  // namespace
+
+OBLIQUE_CLONES
+void logistic_losses(const double* __restrict margin, double* __restrict power, double* __restrict losses, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const double m = margin[i];
+    power[i] = power_of(m > 0.0 ? -m : m);
+    losses[i] = log_above_1(power[i]) - (m < 0.0 ? m : 0.0);
+  }
+}
+
 OBLIQUE_CLONES
 void logistic_slopes(const double* __restrict margin, const double* __restrict power, const double* __restrict side,
                      const double* __restrict weight, double* __restrict first, double* __restrict second, size_t n) {
@@ -345,36 +411,10 @@ void add_column_sums(const StridedColumns& s, double* out, size_t to, size_t n) 
   add_sums(s.first, s.stride, s.count, out, to, n);
 }
 
-// exp(x) = 2^k exp(r), |r| <= ln 2 / 2, by the Taylor series of exp(r) to r^13: the remainder is below the last bit.
 OBLIQUE_CLONES
 void add_powers(double* __restrict x, const double* __restrict top, double* __restrict sum, size_t n) {
-  constexpr double least = -700.0, inverse = 1.4426950408889634074, high = 6.93147180369123816490e-01,
-                   low = 1.90821492927058770002e-10;
-  constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding a number to it rounds off its fraction
   for (size_t i = 0; i < n; ++i) {
-    const double value = x[i] - top[i], bounded = value < least ? least : value;
-    const double shifted = bounded * inverse + whole, k = shifted - whole;
-    const double r = (bounded - k * high) - k * low;
-    double y = 1.0 / 6227020800.0;
-    y = y * r + 1.0 / 479001600.0;
-    y = y * r + 1.0 / 39916800.0;
-    y = y * r + 1.0 / 3628800.0;
-    y = y * r + 1.0 / 362880.0;
-    y = y * r + 1.0 / 40320.0;
-    y = y * r + 1.0 / 5040.0;
-    y = y * r + 1.0 / 720.0;
-    y = y * r + 1.0 / 120.0;
-    y = y * r + 1.0 / 24.0;
-    y = y * r + 1.0 / 6.0;
-    y = y * r + 0.5;
-    y = y * r + 1.0;
-    y = y * r + 1.0;
-    uint64_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023u) << 52;  // the integer is in the lowest bits of `shifted`
-    double power;
-    std::memcpy(&power, &bits, sizeof power);
-    x[i] = y * power;
+    x[i] = power_of(x[i] - top[i]);
     sum[i] += x[i];
   }
 }

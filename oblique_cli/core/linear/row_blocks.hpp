@@ -20,6 +20,9 @@ void project_columns(const double* columns, size_t n, const double* w, size_t p,
 // left[i] = dot_row(w, row rows[i] of x) + b <= 0, for rows of p finite numbers.
 void sides_of_rows(const double* w, double b, const double* x, size_t p, const uint32_t* rows, size_t n, uint8_t* left);
 
+// power[i] = exp(-|margin[i]|), losses[i] = log(1 + exp(-margin[i]))
+void logistic_losses(const double* margin, double* power, double* losses, size_t n);
+
 // First and second derivative of v log(1 + exp(-m)) by w.x + b, with m the margin and power = exp(-|m|).
 void logistic_slopes(const double* margin, const double* power, const double* side, const double* weight, double* first,
                      double* second, size_t n);

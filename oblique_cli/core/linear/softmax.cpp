@@ -6,10 +6,11 @@
 namespace oblique {
 namespace {
 
-constexpr size_t kRowsAtOnce = 256;  // scores and columns of this many rows fit in the cache
-constexpr size_t kGramRows = 8;      // rows of the Gram matrix that are computed at once
-constexpr size_t kWidest = 600;      // columns up to which the whole Gram matrix is the preconditioner
-constexpr size_t kMemory = 8;        // steps that L-BFGS remembers
+constexpr size_t kRowsAtOnce = 256;       // scores and columns of this many rows fit in the cache
+constexpr size_t kGramRows = 8;           // rows of the Gram matrix that are computed at once
+constexpr size_t kWidest = 600;           // columns up to which the whole Gram matrix is the preconditioner
+constexpr size_t kMemory = 8;             // steps that L-BFGS remembers
+constexpr double kLeastUncertain = 0.02;  // of a row in the preconditioner
 constexpr int kMostHalvings = 40;
 constexpr double kArmijo = 1e-4;
 
@@ -37,9 +38,45 @@ void add_scores(const Scores& w, const double* columns, size_t n, size_t p, size
   }
 }
 
-// The objective at w, and its gradient.
-double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient) {
+// The objective of two classes at w, the difference of their scores, and its gradient.
+double SoftmaxSolver::evaluate_two(const ClassRows& rows, double l2, const Scores& w, Scores& gradient, bool weighs) {
+  const size_t p = rows.p;
+  gradient.assign(p + 1, 0.0);
+  block_.resize(7 * kRowsAtOnce);
+  double* parts[7];
+  for (size_t k = 0; k < 7; ++k) parts[k] = block_.data() + k * kRowsAtOnce;
+  const auto [score, side, margin, power, losses, first, second] = parts;
+  double loss = 0.0;
+  for (size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
+    const size_t n = std::min(kRowsAtOnce, rows.n - begin);
+    const StridedColumns x{rows.columns + begin, rows.n, p}, slopes{first, kRowsAtOnce, 1};
+    const double *weight = rows.weight + begin, *offset = rows.offset + begin;
+    for (size_t i = 0; i < n; ++i) {
+      side[i] = rows.y[begin + i] == 0 ? 1.0 : -1.0;
+      score[i] = (offset[i] - offset[rows.n + i]) + w[p];
+    }
+    add_combined(w.data(), p + 1, 1, x, score, kRowsAtOnce, n);
+    for (size_t i = 0; i < n; ++i) margin[i] = side[i] * score[i];
+    logistic_losses(margin, power, losses, n);
+    loss += dot_columns(weight, losses, n);
+    logistic_slopes(margin, power, side, weight, first, second, n);
+    if (weighs)
+      for (size_t i = 0; i < n; ++i)
+        uncertainty_[begin + i] = std::clamp(2.0 * second[i], kLeastUncertain * weight[i], 0.5 * weight[i]);
+    add_products(slopes, x, gradient.data(), p + 1, n);
+    add_column_sums(slopes, gradient.data() + p, p + 1, n);
+    checkpoint(2 * n * (p + 8));
+  }
+  for (size_t j = 0; j <= p; ++j) gradient[j] += 0.5 * l2 * w[j];
+  return loss + 0.25 * l2 * product_of(w, w);
+}
+
+// The objective at w, and its gradient. weighs : whether to compute the uncertainty of the rows
+double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient, bool weighs) {
   const size_t C = rows.n_classes, p = rows.p;
+  if (weighs) uncertainty_.resize(rows.n);
+  if (C == 2) return evaluate_two(rows, l2, w, gradient, weighs);
+  const double share = C > 1 ? 0.5 * static_cast<double>(C) / static_cast<double>(C - 1) : 0.5;
   gradient.assign(w.size(), 0.0);
   block_.resize((C + 2) * kRowsAtOnce);
   double* top = block_.data() + C * kRowsAtOnce;
@@ -72,6 +109,14 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
       sum[i] = weight[i] / sum[i];
     }
     for (size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
+    if (weighs) {
+      std::fill_n(top, n, 0.0);  // sums of squares
+      for (size_t k = 0; k < C; ++k)
+        for (size_t i = 0; i < n; ++i) top[i] += block_[k * kRowsAtOnce + i] * block_[k * kRowsAtOnce + i];
+      for (size_t i = 0; i < n; ++i)
+        uncertainty_[begin + i] =
+            std::clamp(share * (weight[i] - top[i] / weight[i]), kLeastUncertain * weight[i], 0.5 * weight[i]);
+    }
     for (size_t i = 0; i < n; ++i) block_[static_cast<size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
     const StridedColumns slopes{block_.data(), kRowsAtOnce, C};
     add_products(slopes, x, gradient.data(), p + 1, n);
@@ -82,7 +127,8 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
   return loss + 0.5 * l2 * product_of(w, w);
 }
 
-// The Cholesky factor of the bound, lower triangle by rows, intercept last; with too many columns only its diagonal.
+// The Cholesky factor of the weighted Gram matrix plus the ridge, lower triangle by rows, intercept last; with too many
+// columns only its diagonal.
 void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   const size_t p = rows.p, size = p + 1;
   factor_.clear();
@@ -92,9 +138,9 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
       double sum = 0.0;
       for (size_t i = 0; i < rows.n; ++i) {
         const double x = j < p ? rows.columns[j * rows.n + i] : 1.0;
-        sum += rows.weight[i] * x * x;
+        sum += uncertainty_[i] * x * x;
       }
-      diagonal_[j] += 0.5 * sum;
+      diagonal_[j] += sum;
     }
     checkpoint(rows.n * size);
     return;
@@ -103,13 +149,13 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   scaled_.resize(kGramRows * kRowsAtOnce);
   for (size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
     const size_t n = std::min(kRowsAtOnce, rows.n - begin);
-    const double* v = rows.weight + begin;
+    const double* v = uncertainty_.data() + begin;
     for (size_t first = 0; first <= p; first += kGramRows) {
       const size_t count = std::min(kGramRows, size - first);
       for (size_t k = 0; k < count; ++k) {
         double* scaled = scaled_.data() + k * kRowsAtOnce;
         const size_t j = first + k;
-        for (size_t i = 0; i < n; ++i) scaled[i] = 0.5 * v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
+        for (size_t i = 0; i < n; ++i) scaled[i] = v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
         if (j == p)
           for (size_t i = 0; i < n; ++i) factor_[p * size + p] += scaled[i];
       }
@@ -134,24 +180,38 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   }
 }
 
-void SoftmaxSolver::precondition(size_t n_classes, std::vector<double>& direction) {
-  const size_t size = direction.size() / n_classes;
-  if (!factor_.empty()) return solve_factored(factor_.data(), size, direction.data(), n_classes, scaled_.data());
-  for (size_t k = 0; k < n_classes; ++k)
-    for (size_t j = 0; j < size; ++j) direction[k * size + j] /= diagonal_[j];
+// size : of a right side
+void SoftmaxSolver::precondition(size_t size, std::vector<double>& right_sides) {
+  const size_t count = right_sides.size() / size;
+  if (!factor_.empty()) return solve_factored(factor_.data(), size, right_sides.data(), count, scaled_.data());
+  for (size_t k = 0; k < count; ++k)
+    for (size_t j = 0; j < size; ++j) right_sides[k * size + j] /= diagonal_[j];
 }
 
 Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, const Scores& start, int max_steps) {
-  const size_t size = rows.n_classes * (rows.p + 1);
+  const size_t each = rows.p + 1;
+  const bool two = rows.n_classes == 2;
+  const size_t size = two ? each : rows.n_classes * each;
   Scores w(size, 0.0), gradient, trial, slope;
-  if (!start.empty()) w = start;
+  if (!start.empty()) w.assign(start.begin(), start.begin() + size);
+  if (!start.empty() && two)
+    for (size_t j = 0; j < each; ++j) w[j] -= start[each + j];
+  const auto scores = [&] {  // of every class
+    if (!two) return w;
+    Scores out(2 * each);
+    for (size_t j = 0; j < each; ++j) {
+      out[j] = 0.5 * w[j];
+      out[each + j] = -out[j];
+    }
+    return out;
+  };
   converged_ = true;
-  objective_ = evaluate(rows, l2, w, gradient);
+  objective_ = evaluate(rows, l2, w, gradient, true);
   double total = 0.0;
   for (size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
   const double enough = tolerance * total;
   require_finite(objective_);
-  if (!(objective_ > 0.0)) return w;
+  if (!(objective_ > 0.0)) return scores();
   factor(rows, l2);
   std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, in order of time
   std::vector<double> direction, shares;
@@ -162,23 +222,31 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
       shares[m] = product_of(moves[m], direction) / product_of(moves[m], turns[m]);
       add_scaled(-shares[m], turns[m].data(), direction.data(), size);
     }
-    precondition(rows.n_classes, direction);
+    // The last turn is solved for as well: its length scales the preconditioner.
+    if (!turns.empty()) direction.insert(direction.end(), turns.back().begin(), turns.back().end());
+    precondition(each, direction);
+    double scale = two ? 2.0 : 1.0;  // second derivatives by the difference of two scores are half of those by a score
+    if (!turns.empty()) {
+      scale = product_of(moves.back(), turns.back()) / dot_columns(turns.back().data(), direction.data() + size, size);
+      direction.resize(size);
+    }
+    for (double& value : direction) value *= scale;
     for (size_t m = 0; m < moves.size(); ++m) {
       const double back = product_of(turns[m], direction) / product_of(moves[m], turns[m]);
       add_scaled(shares[m] - back, moves[m].data(), direction.data(), size);
     }
     const double promise = product_of(gradient, direction);
     require_finite(promise);
-    if (!(promise > enough)) return w;
+    if (!(promise > enough)) return scores();
     double length = 1.0, value = 0.0;
     int halvings = 0;
     for (; halvings < kMostHalvings; ++halvings, length *= 0.5) {
       trial = w;
       add_scaled(-length, direction.data(), trial.data(), size);
-      value = evaluate(rows, l2, trial, slope);
+      value = evaluate(rows, l2, trial, slope, false);
       if (value <= objective_ - kArmijo * length * promise) break;
     }
-    if (halvings == kMostHalvings) return w;  // the remaining decrease is below rounding
+    if (halvings == kMostHalvings) return scores();  // the remaining decrease is below rounding
     std::vector<double> move(size), turn(size);
     for (size_t j = 0; j < size; ++j) {
       move[j] = trial[j] - w[j];
@@ -197,7 +265,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
     objective_ = value;
   }
   converged_ = false;
-  return w;
+  return scores();
 }
 
 }  // namespace oblique

@@ -1,8 +1,9 @@
 // Multinomial logistic regression with a ridge penalty and an offset of the scores.
 // minimize over b, W:  sum_i v_i (log sum_k exp f_ik - f_i,y(i)) + l2 / 2 (|b|^2 + |W|^2),  f_i = offset_i + b + W x_i
 // With l2 > 0 the minimum is unique and finite, whether or not a plane separates the rows. The method is L-BFGS
-// (Nocedal 1980) preconditioned by the bound of Boehning (1992): half the Gram matrix of the rows bounds the second
-// derivatives of every class from above for all scores, so one factorization serves all steps.
+// (Nocedal 1980) with one preconditioner for all steps and classes: the Gram matrix of the rows, weighted by their
+// uncertainty at the start, at most by the half of Boehning's (1992) bound; each step scales it by the last change of
+// the gradient. Of two classes only the difference of the scores is fitted: they sum to 0 at the minimum.
 #pragma once
 
 #include "common/kernels.hpp"
@@ -36,11 +37,12 @@ class SoftmaxSolver {
   bool converged() const { return converged_; }
 
  private:
-  double evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient);
+  double evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient, bool weighs);
+  double evaluate_two(const ClassRows& rows, double l2, const Scores& w, Scores& gradient, bool weighs);
   void factor(const ClassRows& rows, double l2);
-  void precondition(size_t n_classes, std::vector<double>& direction);
+  void precondition(size_t size, std::vector<double>& right_sides);
 
-  std::vector<double> factor_, diagonal_, block_, scaled_;
+  std::vector<double> factor_, diagonal_, block_, scaled_, uncertainty_;  // the last: of each row times its weight
   double objective_ = 0.0;
   bool converged_ = false;
 };

@@ -46,18 +46,6 @@ constexpr double kCares = 1e-3;      // least difference of costs for a row to c
 constexpr double kTolerance = 1e-4;  // for leaf models before convergence, relative to the loss of a row
 constexpr double kLastTolerance = 1e-11;
 
-constexpr uint64_t kDigest = 0x9e3779b97f4a7c15u;
-
-uint64_t digested(uint64_t digest, double weight) {
-  digest = (digest ^ std::bit_cast<uint64_t>(weight)) * 0xff51afd7ed558ccdu;
-  return digest ^ (digest >> 32);
-}
-
-uint64_t digested(uint64_t digest, uint32_t row, bool right) {
-  digest = (digest ^ (2 * uint64_t{row} + right)) * 0xff51afd7ed558ccdu;
-  return digest ^ (digest >> 32);
-}
-
 // Moves the rows that go left to the front, keeping the order of both sides. left : of each row; returns their number.
 size_t part(uint32_t* rows, const uint8_t* left, size_t n, std::vector<uint32_t>& spare) {
   spare.resize(std::max(spare.size(), n));
@@ -120,9 +108,12 @@ class Router {
 
 class Alternation {
  public:
-  Alternation(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree)
-      : rows_(rows), options_(options), tree_(tree), order_(rows.n), loss_(rows.n), seen_(tree.size(), 0),
-        orders_(orders_of(rows)) {
+  Alternation(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree,
+              ReducedProblems& problems)
+      : rows_(rows), options_(options), tree_(tree), problems_(problems), order_(rows.n), loss_(rows.n),
+        seen_(tree.size(), 0) {
+    if (!problems.orders) problems.orders = orders_of(rows);
+    problems.begin_run();
     for (size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
     if (options.leaves) fits_ = std::make_unique<LogisticFits>(rows, *options.leaves);
     if (options.numbers) fits_ = std::make_unique<MeanFits>(rows, *options.numbers);
@@ -295,8 +286,8 @@ class Alternation {
 
   // The buffers of a thread that updates nodes.
   struct Worker {
-    Worker(const RefinementRows& rows, const FeatureOrders& orders, const RefinementOptions& options)
-        : update(rows, orders, options) {}
+    Worker(const RefinementRows& rows, ReducedProblems& problems, const RefinementOptions& options)
+        : update(rows, problems, options) {}
     NodeUpdate update;
     PlaneCandidate candidate;
     std::vector<CareRow> care;
@@ -323,7 +314,7 @@ class Alternation {
   bool split_leaves(int number, std::vector<RefinementStep>& steps) {
     std::vector<Division> divisions(leaves_.size());
     on_threads(leaves_.size(), options_.n_threads, [&]() {
-      return [&, worker = Worker(rows_, orders_, options_)](size_t i) mutable {
+      return [&, worker = Worker(rows_, problems_, options_)](size_t i) mutable {
         divisions[i] = division(leaves_[i], worker);
       };
     });
@@ -404,8 +395,9 @@ class Alternation {
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       falls.assign(level->size(), 0.0);
       on_threads(level->size(), options_.n_threads, [&]() {
-        return
-            [&, worker = Worker(rows_, orders_, options_)](size_t i) mutable { falls[i] = renew((*level)[i], worker); };
+        return [&, worker = Worker(rows_, problems_, options_)](size_t i) mutable {
+          falls[i] = renew((*level)[i], worker);
+        };
       });
       for (size_t i = 0; i < level->size(); ++i) {
         objective_ -= falls[i];
@@ -533,13 +525,13 @@ class Alternation {
   const RefinementRows& rows_;
   const RefinementOptions& options_;
   RefinedTree& tree_;
+  ReducedProblems& problems_;
   std::vector<uint32_t> order_;
   std::vector<double> loss_;    // in the branch that the sweep is updating, for every row
   std::vector<uint64_t> seen_;  // digest of the rows that counted in the last search for a plane
   std::vector<Place> places_;
   std::vector<std::vector<size_t>> levels_;  // decision nodes by depth
   std::vector<size_t> leaves_;
-  const FeatureOrders orders_;
   std::vector<double> below_, by_class_;
   std::vector<uint8_t> sides_;
   std::vector<uint32_t> spare_;
@@ -554,8 +546,9 @@ class Alternation {
 
 }  // namespace
 
-Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree) {
-  return Alternation(rows, options, tree).run();
+Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree,
+                  ReducedProblems& problems) {
+  return Alternation(rows, options, tree, problems).run();
 }
 
 }  // namespace oblique

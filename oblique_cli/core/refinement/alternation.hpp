@@ -63,6 +63,7 @@ struct RefinementOptions {
 };
 
 class LeafFits;
+class ReducedProblems;
 
 // The predictions of the leaves of a tree under refinement, and the side of rows without the value of a plane.
 struct LeafAnswers {
@@ -96,7 +97,9 @@ struct Refinement {
   bool converged = false;
 };
 
-// Improves a tree in place. Threads share the nodes of one depth; any number of threads gives the same bits.
-Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree);
+// Improves a tree in place. Threads share the nodes of one depth; any number of threads gives the same bits. problems :
+// of earlier runs on the same rows, or empty; the result has the same bits.
+Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree,
+                  ReducedProblems& problems);
 
 }  // namespace oblique

@@ -5,6 +5,7 @@
 #include "common/key_sort.hpp"
 #include "linear/row_blocks.hpp"
 #include "refinement/alternation.hpp"
+#include "refinement/reduced_problems.hpp"
 
 namespace oblique {
 
@@ -71,12 +72,6 @@ class ValueSort {
   KeySort sorter_;
 };
 
-// The rows in the order of each feature, so that a node sorts integers or does not sort at all.
-struct FeatureOrders {
-  std::vector<uint32_t> ranks;  // (n, p) rank of every row; rows without a value are at 0
-  std::vector<uint8_t> bins;    // (n, p) bin of every row by its rank; one value per bin if there are few values
-  std::vector<size_t> n_bins;   // of each feature
-};
 inline constexpr uint8_t kNoBin = 255;  // of a row without the value
 inline constexpr size_t kParts = 252;   // bins of a feature
 
@@ -106,6 +101,18 @@ inline FeatureOrders orders_of(const RefinementRows& rows) {
     out.n_bins[j] = std::min(different, kParts);
   }
   return out;
+}
+
+inline constexpr uint64_t kDigest = 0x9e3779b97f4a7c15u;
+
+inline uint64_t digested(uint64_t digest, double weight) {
+  digest = (digest ^ std::bit_cast<uint64_t>(weight)) * 0xff51afd7ed558ccdu;
+  return digest ^ (digest >> 32);
+}
+
+inline uint64_t digested(uint64_t digest, uint32_t row, bool right) {
+  digest = (digest ^ (2 * uint64_t{row} + right)) * 0xff51afd7ed558ccdu;
+  return digest ^ (digest >> 32);
 }
 
 inline double length_of(const std::vector<double>& w) {
@@ -140,8 +147,9 @@ inline LeastWrong least_wrong(const double* sums, size_t n_bins) {
 // Proposes planes for one node after another and reuses its buffers; one object for each thread.
 class NodeUpdate {
  public:
-  NodeUpdate(const RefinementRows& rows, const FeatureOrders& orders, const RefinementOptions& options)
-      : rows_(rows), orders_(orders), options_(options) {}
+  // problems : with the orders of the features of `rows`
+  NodeUpdate(const RefinementRows& rows, ReducedProblems& problems, const RefinementOptions& options)
+      : rows_(rows), problems_(problems), orders_(*problems.orders), options_(options) {}
 
   // The plane of least `wrong` + penalty * |w|_1 among: the best cut of each feature, the best cut along the present
   // plane, and the best cuts along the surrogate's solutions at a series of l1 penalties. The first of equals. False if
@@ -153,61 +161,86 @@ class NodeUpdate {
     for (const CareRow& each : care) (each.right ? right : left) = true;
     if (!left || !right) return false;
     weight_ = 0.0;
-    for (const CareRow& each : care) weight_ += each.weight;
+    uint64_t digest =
+        digested(kDigest, static_cast<uint32_t>(options_.max_terms), options_.surrogate == MarginLoss::logistic);
+    for (const CareRow& each : care) {
+      weight_ += each.weight;
+      digest = digested(digested(digest, each.row, each.right), each.weight);
+    }
     enough_ = enough;
-    cut_axes(care, best);
-    numbers_.resize(care.size());
-    for (size_t i = 0; i < care.size(); ++i) numbers_[i] = care[i].row;
-    columns_.resize(care.size() * rows_.p);
-    gather_columns(rows_.x, rows_.p, numbers_.data(), care.size(), columns_.data());
+    columns_.clear();
+    centered_.clear();
+    ReducedProblem& problem = problems_.at(digest);
+    cut_axes(care, problem, best);
     direction_.assign(present, present + rows_.p);
-    if (length_of(direction_) > 0.0) cut_along(care, std::vector<double>(direction_), present_b, best);
-    surrogates(care, best);
+    if (length_of(direction_) > 0.0) {
+      if (problem.present.w != direction_ || problem.present.b != present_b)
+        problem.present = {direction_, present_b, {}};
+      cut_along(care, problem.present, best);
+    }
+    if (too_dear(options_.penalty, best)) return !best.w.empty();  // a plane of several features is longer than 1
+    for (size_t k = 0; k < kSurrogates; ++k) {
+      if (k == problem.solutions.size() && !surrogate(care, problem)) break;
+      Direction& solution = problem.solutions[k];
+      if (solution.w.empty()) continue;
+      cut_along(care, solution, best);
+    }
     return !best.w.empty();
   }
 
  private:
+  using Cut = ReducedProblem::Cut;
+  using Direction = ReducedProblem::Direction;
+
   static constexpr double kSamePlace = 1e-9;  // relative to the largest value: closer values are equal
   static constexpr double kLess = 1e-12;      // relative to the weight: smaller differences of cost do not count
   static constexpr double kEdge = 0.25;       // share of a gap between a threshold and the ends of the gap
   static constexpr double kFirstL1 = 0.5;     // relative to the l1 at which all coefficients are 0
   static constexpr double kNextL1 = 0.2;      // relative to the previous l1
-  static constexpr int kSurrogates = 5;
+  static constexpr size_t kSurrogates = 5;
   static constexpr size_t kBins = 256;         // of the rows along a direction
   static constexpr size_t kFeatures = 64;      // whose sums stay in the cache
   static constexpr size_t kRowsToBound = 128;  // along a direction: sorting fewer rows is as fast
 
-  struct Cut {
-    double threshold, wrong;
-    bool right_above;  // whether larger values go right
-    bool missing_left;
-    bool is_found;
-  };
+  // The columns of the rows that count, in columns_.
+  void gather(const std::vector<CareRow>& care) {
+    if (!columns_.empty()) return;
+    numbers_.resize(care.size());
+    for (size_t i = 0; i < care.size(); ++i) numbers_[i] = care[i].row;
+    columns_.resize(care.size() * rows_.p);
+    gather_columns(rows_.x, rows_.p, numbers_.data(), care.size(), columns_.data());
+  }
 
   // The best cut over all features; the direction has one coefficient of 1 or -1. Features are searched in the order of
   // their bounds until no remaining bound can reach the best cut; among equal cuts the first feature wins nevertheless.
-  void cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best) {
+  void cut_axes(const std::vector<CareRow>& care, ReducedProblem& problem, PlaneCandidate& best) {
     const size_t p = rows_.p;
-    cuts_.assign(p, Cut{0.0, 0.0, true, false, false});
+    std::vector<std::optional<Cut>>& cuts = problem.axes;
+    const std::vector<double>& least = problem.least;
+    cuts.resize(p);
     size_t n_bins = 0;
     for (const size_t each : orders_.n_bins) n_bins += each;
+    const auto search = [&](size_t j) {
+      if (!cuts[j]) cuts[j] = cut_axis(care, j);
+    };
     if (n_bins <= 2 * care.size() * p) {
-      bound_axes(care);
+      if (least.empty()) bound_axes(care, problem.least);
       in_order_.resize(p);
       for (size_t j = 0; j < p; ++j) in_order_[j] = j;
       std::sort(in_order_.begin(), in_order_.end(),
-                [&](size_t i, size_t j) { return least_[i] != least_[j] ? least_[i] < least_[j] : i < j; });
+                [&](size_t i, size_t j) { return least[i] != least[j] ? least[i] < least[j] : i < j; });
       double reach = enough_ - options_.penalty;
       for (const size_t j : in_order_) {
-        if (least_[j] > reach + kSlack * (weight_ + options_.penalty)) break;
-        cuts_[j] = cut_axis(care, j);
-        if (cuts_[j].is_found) reach = std::min(reach, cuts_[j].wrong);
+        if (least[j] > reach + kSlack * (weight_ + options_.penalty)) break;
+        search(j);
+        if (cuts[j]->is_found) reach = std::min(reach, cuts[j]->wrong);
       }
     } else {
-      for (size_t j = 0; j < p; ++j) cuts_[j] = cut_axis(care, j);
+      for (size_t j = 0; j < p; ++j) search(j);
     }
     for (size_t j = 0; j < p; ++j) {
-      const Cut& cut = cuts_[j];
+      if (!cuts[j]) continue;
+      const Cut& cut = *cuts[j];
       if (!cut.is_found || too_dear(cut.wrong + options_.penalty, best)) continue;
       best.w.assign(p, 0.0);
       best.w[j] = cut.right_above ? 1.0 : -1.0;
@@ -218,10 +251,10 @@ class NodeUpdate {
     }
   }
 
-  // Computes in least_ lower bounds, by bins, of the weight that the best cut of each feature sends to the wrong side.
-  void bound_axes(const std::vector<CareRow>& care) {
+  // Computes lower bounds, by bins, of the weight that the best cut of each feature sends to the wrong side.
+  void bound_axes(const std::vector<CareRow>& care, std::vector<double>& least) {
     const size_t p = rows_.p;
-    least_.resize(p);
+    least.resize(p);
     for (size_t first = 0; first < p; first += kFeatures) {
       const size_t count = std::min(kFeatures, p - first);
       sums_.resize(2 * kBins * count);
@@ -238,7 +271,7 @@ class NodeUpdate {
       for (size_t j = 0; j < count; ++j) {
         const double* sums = sums_.data() + 2 * kBins * j;
         const LeastWrong wrong = least_wrong(sums, orders_.n_bins[first + j]);
-        least_[first + j] = std::min(wrong.up, wrong.down) + std::min(sums[2 * kNoBin], sums[2 * kNoBin + 1]);
+        least[first + j] = std::min(wrong.up, wrong.down) + std::min(sums[2 * kNoBin], sums[2 * kNoBin + 1]);
       }
       checkpoint(2 * care.size() * count);
     }
@@ -267,9 +300,24 @@ class NodeUpdate {
 
   // The best cut along a direction of unit length; among equal cuts the one nearest to the plane's present threshold.
   // The features have been searched before.
-  void cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b, PlaneCandidate& best) {
+  void cut_along(const std::vector<CareRow>& care, Direction& direction, PlaneCandidate& best) {
+    const std::vector<double>& w = direction.w;
     const double length = length_of(w);
     if (too_dear(options_.penalty * length, best) || (length == 1.0 && n_used(w) == 1)) return;
+    if (!direction.cut && !search_along(care, direction, length, best)) return;
+    const Cut& cut = *direction.cut;
+    if (!cut.is_found || too_dear(cut.wrong + options_.penalty * length, best)) return;
+    best.w = w;
+    best.b = -cut.threshold;
+    best.missing_left = cut.missing_left;
+    best.wrong = cut.wrong;
+    best.length = length;
+  }
+
+  // Searches the best cut along a direction, unless a bound rules it out.
+  bool search_along(const std::vector<CareRow>& care, Direction& direction, double length, const PlaneCandidate& best) {
+    gather(care);
+    const std::vector<double>& w = direction.w;
     const size_t n = care.size();
     along_.resize(n);
     project_columns(columns_.data(), n, w.data(), rows_.p, along_.data());
@@ -283,15 +331,10 @@ class NodeUpdate {
     }
     checkpoint(n * rows_.p);
     const double least = bound_along(care) - kSlack * weight_;
-    if (too_dear(least + options_.penalty * length, best)) return;
+    if (too_dear(least + options_.penalty * length, best)) return false;
     value_sorter_.sort(values_);
-    const Cut cut = best_cut(care, false, true, -b);
-    if (!cut.is_found || too_dear(cut.wrong + options_.penalty * length, best)) return;
-    best.w = w;
-    best.b = -cut.threshold;
-    best.missing_left = cut.missing_left;
-    best.wrong = cut.wrong;
-    best.length = length;
+    direction.cut = best_cut(care, false, true, -direction.b);
+    return true;
   }
 
   // Lower bound, by bins, of the weight that the best cut along a direction sends to the wrong side. Rows with a value
@@ -316,9 +359,45 @@ class NodeUpdate {
     return least_wrong(sums_.data(), kBins).up + std::min(left, right);
   }
 
-  // Searches along the solutions of the surrogate, the sparsest first. A missing value counts as the mean, 0.
-  void surrogates(const std::vector<CareRow>& care, PlaneCandidate& best) {
-    if (too_dear(options_.penalty, best)) return;  // a plane of several features is longer than 1
+  // Adds the solution of the surrogate at the next l1 penalty; returns whether there is one. A missing value counts as
+  // the mean, 0.
+  bool surrogate(const std::vector<CareRow>& care, ReducedProblem& problem) {
+    const size_t n = care.size(), p = rows_.p;
+    center(care);
+    const TwoSides sides{centered_.data(), n, p, side_.data(), row_weight_.data()};
+    LinearOptions options;
+    options.loss = options_.surrogate;
+    options.tolerance = 1e-4;  // E makes the final decision, so planes need few digits
+    options.max_steps = 30;
+    if (problem.solutions.empty()) problem.next_l1 = kFirstL1 * solver_.largest_l1(sides, options);
+    LinearPenalty penalty;
+    penalty.l1 = problem.next_l1;
+    problem.next_l1 *= kNextL1;
+    if (!(penalty.l1 > 0.0)) return false;
+    solver_.solve(sides, penalty, options, problem.last);
+    LinearFit fit = problem.last;
+    if (options_.max_terms > 0) {
+      choose_columns(fit.w);
+      if (chosen_.size() < n_used(fit.w)) solve_on_chosen(sides, penalty, options, fit);
+    }
+    double squares = 0.0, offset = fit.b;
+    for (size_t j = 0; j < p; ++j) {
+      squares += fit.w[j] * fit.w[j];
+      offset -= fit.w[j] * centers_[j];
+    }
+    problem.solutions.emplace_back();
+    if (!(squares > 0.0)) return true;
+    const double size = std::sqrt(squares);
+    for (double& value : fit.w) value /= size;
+    problem.solutions.back() = {fit.w, offset / size, {}};
+    return true;
+  }
+
+  // The sides and weights of the rows that count, and their columns minus the means: far from the origin, the intercept
+  // and the coefficients would be strongly correlated.
+  void center(const std::vector<CareRow>& care) {
+    if (!centered_.empty()) return;
+    gather(care);
     const size_t n = care.size(), p = rows_.p;
     side_.resize(n);
     row_weight_.resize(n);
@@ -327,7 +406,6 @@ class NodeUpdate {
       row_weight_[i] = care[i].weight;
     }
     centered_ = columns_;
-    // Far from the origin, the intercept and the coefficients would be strongly correlated.
     centers_.assign(p, 0.0);
     for (size_t j = 0; j < p; ++j) {
       double* column = centered_.data() + j * n;
@@ -335,33 +413,6 @@ class NodeUpdate {
       for (size_t i = 0; i < n; ++i) sum += column[i];
       centers_[j] = sum / static_cast<double>(n);
       for (size_t i = 0; i < n; ++i) column[i] -= centers_[j];
-    }
-    const TwoSides sides{centered_.data(), n, p, side_.data(), row_weight_.data()};
-    LinearOptions options;
-    options.loss = options_.surrogate;
-    options.tolerance = 1e-4;  // E makes the final decision, so planes need few digits
-    options.max_steps = 30;
-    LinearPenalty penalty;
-    penalty.l1 = kFirstL1 * solver_.largest_l1(sides, options);
-    if (!(penalty.l1 > 0.0)) return;
-    LinearFit fit, whole;
-    for (int k = 0; k < kSurrogates; ++k, penalty.l1 *= kNextL1) {
-      solver_.solve(sides, penalty, options, whole);
-      fit = whole;
-      if (options_.max_terms > 0) {
-        choose_columns(fit.w);
-        if (chosen_.size() < n_used(fit.w)) solve_on_chosen(sides, penalty, options, fit);
-      }
-      double squares = 0.0, offset = fit.b;
-      for (size_t j = 0; j < p; ++j) {
-        squares += fit.w[j] * fit.w[j];
-        offset -= fit.w[j] * centers_[j];
-      }
-      if (!(squares > 0.0)) continue;
-      const double size = std::sqrt(squares);
-      direction_.resize(p);
-      for (size_t j = 0; j < p; ++j) direction_[j] = fit.w[j] / size;
-      cut_along(care, direction_, offset / size, best);
     }
   }
 
@@ -412,7 +463,7 @@ class NodeUpdate {
 
   // Best cut of the sorted values_, in both orientations or one; rows without a value stay together.
   Cut best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted) {
-    Cut best{0.0, 0.0, true, false, false};
+    Cut best;
     if (values_.size() < 2) return best;
     double total_left = 0.0, total_right = 0.0;  // weight of the rows with a value, by preferred side
     for (const auto& [value, place] : values_) (care[place].right ? total_right : total_left) += care[place].weight;
@@ -445,6 +496,7 @@ class NodeUpdate {
   }
 
   const RefinementRows& rows_;
+  ReducedProblems& problems_;
   const FeatureOrders& orders_;
   const RefinementOptions& options_;
   double weight_ = 0.0, enough_ = 0.0;  // of the rows that count; upper limit of the cost of a plane
@@ -455,12 +507,11 @@ class NodeUpdate {
   std::vector<uint32_t> lacking_;         // indices in `care` of rows without a value
   std::vector<uint32_t> numbers_;
   std::vector<double> columns_, centered_, side_, row_weight_, direction_, centers_, along_;
-  std::vector<double> sums_, least_;  // weight of either side in each bin; lower bounds by feature
-  std::vector<uint8_t> bins_;         // of along_
-  std::vector<size_t> in_order_;      // features by least_
-  std::vector<Cut> cuts_;             // of the features
-  std::vector<size_t> chosen_;        // columns of the features that a plane is limited to
-  std::vector<double> some_;          // these columns of the rows that count
+  std::vector<double> sums_;      // weight of either side in each bin
+  std::vector<uint8_t> bins_;     // of along_
+  std::vector<size_t> in_order_;  // features by their bounds
+  std::vector<size_t> chosen_;    // columns of the features that a plane is limited to
+  std::vector<double> some_;      // these columns of the rows that count
   LinearSolver solver_;
 };
 
