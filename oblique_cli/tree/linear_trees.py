@@ -55,11 +55,13 @@ MOST_TERMS = 100  # of all leaves of a tree with products and hinges, for a read
 
 @dataclass(frozen=True)
 class Limits:
-    """Stopping rules. min_leaf : least rows of a child; max_depth, max_leaves : None for no limit"""
+    """Stopping rules. min_leaf : least rows of a child; max_depth, max_leaves : None for no limit
+    further_least : further `min_leaf`, compared until one is better, with the best cuts and penalties near the best"""
 
     min_leaf: int = 10
     max_depth: int | None = 8
     max_leaves: int | None = 40
+    further_least: tuple[int, ...] = ()
 
 
 class ModelRows:
@@ -237,6 +239,60 @@ class LinearChoice:
         return f"{self.tree.n_leaves} {plural}{by}, models{terms} by ridge {self.chosen.penalty:g}{validation}"
 
 
+class Comparison:
+    """Trees that cross-validation compares, by their models of all rows. X (n, p), y (n,), train_rows : of all rows,
+    then of each fold; parts : held-out rows of each fold"""
+
+    def __init__(self, X: Array, y: Array, parts: Sequence[Rows], limits: Limits, truncate: str, price: float) -> None:
+        self.X, self.y, self.parts, self.limits = X, y, parts, limits
+        self.truncate, self.price = truncate, price
+        every = np.arange(len(y))
+        self.train_rows = [every, *(np.setdiff1d(every, out) for out in parts)]
+        self.candidates: list[Candidate] = []
+        self._whole: dict[tuple[str, float, int, float], tuple[NodeModels, int]] = {}
+
+    def rows(self, products: bool = False, hinges: bool = False) -> list[ModelRows]:
+        """Return the training rows of the tree and of each fold. products, hinges : terms of their models"""
+        return [ModelRows(self.X[rows], self.y[rows], products, hinges) for rows in self.train_rows]
+
+    def models(self, rows: ModelRows, cuts: str, least: int, penalties: Sequence[float]) -> NodeModels:
+        """Return the models of the tree grown on `rows`, which has few leaves if models have products or hinges."""
+        most = self.limits.max_leaves
+        if rows.n_parts:
+            readable = max(1, MOST_TERMS // (self.X.shape[1] + rows.n_parts))
+            most = readable if most is None else min(most, readable)
+        return NodeModels(grown(rows, cuts, replace(self.limits, min_leaf=least, max_leaves=most)), rows, penalties)
+
+    def add(self, all_rows: Sequence[ModelRows], cuts: str, least: int, penalties: Sequence[float]) -> None:
+        """Add the trees of one way to cut, at each penalty and size, with their errors on held-out rows."""
+        models, *of_folds = (self.models(rows, cuts, least, penalties) for rows in all_rows)
+        terms = 1.0 + all_rows[0].n_parts / self.X.shape[1]
+        for place, penalty in enumerate(penalties):
+            self._whole[cuts, penalty, least, terms] = models, place
+            path = models.pruned(place, self.truncate)[1]
+            errors = np.zeros(len(path.alphas))
+            for part, out in zip(of_folds, self.parts, strict=True):
+                pruned = part.pruned(place, self.truncate)
+                errors += squared_errors(*pruned, path.between, self.X[out], self.y[out]).sum(axis=0)
+            self.candidates.extend(
+                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error), least, terms)
+                for member, error in enumerate(errors / len(self.y))
+            )
+
+    def best(self) -> Candidate:
+        """Return the candidate of the least loss; of equal ones the smallest."""
+        least_loss = min(candidate.loss(self.price) for candidate in self.candidates)
+        equal = (c for c in self.candidates if c.loss(self.price) <= least_loss * (1.0 + EQUAL))
+        return min(equal, key=lambda candidate: candidate.leaves)
+
+    def choice(self) -> LinearChoice:
+        """Return the best candidate with its tree."""
+        chosen = self.best()
+        models, place = self._whole[chosen.cuts, chosen.penalty, chosen.least, chosen.terms]
+        tree, path = models.pruned(place, self.truncate)
+        return LinearChoice(path.member(tree, chosen.member), chosen, tuple(self.candidates))
+
+
 def chosen_tree(
     X: Array,
     y: Array,
@@ -247,66 +303,31 @@ def chosen_tree(
     *,
     truncate: str,
     doubling_price: float,
-    further_least: Sequence[int] = (),
     products: bool = False,
     hinges: bool = False,
 ) -> LinearChoice:
     """Return the linear model tree of rows X (n, p), y (n,) with the least cross-validation error plus price of size.
     ways : of CUTS; parts : held-out rows of each fold; for fewer than two the tree is one leaf at the middle penalty;
-    further_least : further `Limits.min_leaf`, compared until one is better, with the best of the ways and penalties
-    near the best; products, hinges : whether models with such terms are compared, with the best way"""
-
-    def models_of(rows: ModelRows, cuts: str, least: int, penalties: Sequence[float]) -> NodeModels:
-        most = limits.max_leaves
-        if rows.n_parts:
-            readable = max(1, MOST_TERMS // (X.shape[1] + rows.n_parts))
-            most = readable if most is None else min(most, readable)
-        return NodeModels(grown(rows, cuts, replace(limits, min_leaf=least, max_leaves=most)), rows, penalties)
-
-    every = np.arange(len(y))
+    products, hinges : whether models with such terms are compared, with the best way"""
+    trees = Comparison(X, y, parts, limits, truncate, doubling_price)
+    least = limits.min_leaf
     if len(parts) < 2:
         place = len(penalties) // 2
-        tree, path = models_of(ModelRows(X, y), ways[0], limits.min_leaf, penalties).pruned(place, truncate)
-        only = Candidate(ways[0], penalties[place], len(path.alphas) - 1, 1, float("nan"), limits.min_leaf)
+        tree, path = trees.models(ModelRows(X, y), ways[0], least, penalties).pruned(place, truncate)
+        only = Candidate(ways[0], penalties[place], len(path.alphas) - 1, 1, float("nan"), least)
         return LinearChoice(path.member(tree, only.member), only, (only,))
-    train_rows = [every, *(np.setdiff1d(every, out) for out in parts)]
-    plain = [ModelRows(X[rows], y[rows]) for rows in train_rows]
-    candidates: list[Candidate] = []
-    whole: dict[tuple[str, float, int, float], tuple[NodeModels, int]] = {}
-
-    def compare(all_rows: Sequence[ModelRows], cuts: str, least: int, penalties: Sequence[float]) -> None:
-        models, *of_folds = (models_of(rows, cuts, least, penalties) for rows in all_rows)
-        terms = 1.0 + all_rows[0].n_parts / X.shape[1]
-        for place, penalty in enumerate(penalties):
-            whole[cuts, penalty, least, terms] = models, place
-            path = models.pruned(place, truncate)[1]
-            errors = np.zeros(len(path.alphas))
-            for part, out in zip(of_folds, parts, strict=True):
-                errors += squared_errors(*part.pruned(place, truncate), path.between, X[out], y[out]).sum(axis=0)
-            candidates.extend(
-                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error), least, terms)
-                for member, error in enumerate(errors / len(y))
-            )
-
-    def best() -> Candidate:
-        least_loss = min(candidate.loss(doubling_price) for candidate in candidates)
-        equal = (c for c in candidates if c.loss(doubling_price) <= least_loss * (1.0 + EQUAL))
-        return min(equal, key=lambda candidate: candidate.leaves)
-
+    best_rows = trees.rows()
     for cuts in ways:
-        compare(plain, cuts, limits.min_leaf, penalties)
-    best_rows, first = plain, best()
-    with_parts = [ModelRows(X[rows], y[rows], products, hinges) for rows in train_rows if products or hinges]
+        trees.add(best_rows, cuts, least, penalties)
+    first = trees.best()
+    with_parts = trees.rows(products, hinges) if products or hinges else []
     if with_parts and with_parts[0].n_parts:
-        compare(with_parts, first.cuts, limits.min_leaf, penalties)
-        if (first := best()).terms > 1.0:
+        trees.add(with_parts, first.cuts, least, penalties)
+        if (first := trees.best()).terms > 1.0:
             best_rows = with_parts
     at = penalties.index(first.penalty)
-    for least in further_least:
-        compare(best_rows, first.cuts, least, penalties[max(at - 1, 0) : at + 2])
-        if best().least == least:
+    for least in limits.further_least:
+        trees.add(best_rows, first.cuts, least, penalties[max(at - 1, 0) : at + 2])
+        if trees.best().least == least:
             break
-    chosen = best()
-    models, place = whole[chosen.cuts, chosen.penalty, chosen.least, chosen.terms]
-    tree, path = models.pruned(place, truncate)
-    return LinearChoice(path.member(tree, chosen.member), chosen, tuple(candidates))
+    return trees.choice()

@@ -94,16 +94,16 @@ class LinearTreeRegressor(DividedTreeRegressor, kw_only=True):
         least, most = self.min_samples_leaf, self.max_leaf_nodes
         if isinstance(most, str):
             most = min(max(LEAVES[0], n // ROWS_OF_A_LEAF), LEAVES[1])
+        further = FURTHER_LEAST if isinstance(least, str) and n > ENOUGH_ROWS else ()
         self.choice_ = chosen_tree(
             rows,
             targets,
             CUTS if self.base == SEVERAL else (self.base,),
             PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),),
-            Limits(LEAST if isinstance(least, str) else int(rows_of(least, n)), self.max_depth, most),
+            Limits(LEAST if isinstance(least, str) else int(rows_of(least, n)), self.max_depth, most, further),
             left_out(n, self.folds, seed, "linear folds", groups),
             truncate=self.truncate,
             doubling_price=price_of(self.doubling_price, n),
-            further_least=FURTHER_LEAST if isinstance(least, str) and n > ENOUGH_ROWS else (),
             products=self.products,
             hinges=self.hinges,
         )
