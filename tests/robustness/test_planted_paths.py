@@ -197,6 +197,7 @@ for path in classes:
             except BaseException:
                 pass
             watching = False
+print()  # a library may have printed a line without its end
 print(json.dumps([fits, works, sorted(seen), os.listdir(), os.listdir(tempfile.gettempdir())]))
 """
 

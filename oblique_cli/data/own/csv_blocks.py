@@ -17,7 +17,7 @@ from oblique_cli.data.own.text import begins_row
 if TYPE_CHECKING:
     from oblique_cli.data.own.opened import Cells
 
-PIECE = 1 << 20  # bytes to parse at a time
+PIECE = 1 << 19  # bytes to parse at a time
 LONGEST = 1 << 24  # bytes of a line
 BETWEEN = "\x1f"  # cells in `numbers_of_texts`
 
