@@ -94,7 +94,7 @@ def _codes(column: Column, cells: Sequence[str], marks: Collection[str]) -> tupl
     return np.fromiter(map(code.__getitem__, cells), np.float64, len(cells)), list(unseen)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64)  # the blocks of a table ask for the same few
 def _numbers_of(marks: frozenset[str], form: Form) -> list[float]:
     return [form.value(mark) for mark in marks if form.holds(mark)]
 

@@ -52,15 +52,13 @@ _TOTAL = re.compile(
     r"means?|mittelwert|durchschnitt|zusammen)(?: \([^)]*\))?[:.]?",
     re.I,
 )
-_BELOW_START = re.compile(
-    r"(?:sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte|last|generated|"
-    r"exported|downloaded|updated|printed|end)\b|[\u00a9(*\u2020\u20210-9]|[-=_*]{3}",
-    re.I,
-)  # wherever _FOOTER matches
+_NOTES = r"sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte"
+_MADE = "generated|exported|downloaded|updated|printed"
+# The beginning of every text that _FOOTER matches
+_BELOW_START = re.compile(rf"(?:{_NOTES}|{_MADE}|last|end)\b|[\u00a9(*\u2020\u20210-9]|[-=_*]{{3}}", re.I)
 _LABELLED = re.compile(r"[^\W\d_]+ ?: ?\S")  # Fuente: INE
 _FOOTER = re.compile(
-    r"(?:sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte|last updated?|"
-    r"(?:generated|exported|downloaded|updated|printed) (?:by|on|from|at))\b\s?[:(\d]?|"
+    rf"(?:{_NOTES}|last updated?|(?:{_MADE}) (?:by|on|from|at))\b\s?[:(\d]?|"
     r"\u00a9|\(c\)|[*\u2020\u2021]+\s?\S|\(?[0-9]+ rows?\b|end of (?:file|table|report)|[-=_*]{3,}$",
     re.I,
 )
